@@ -1,0 +1,98 @@
+"""What is workflow data, and how is one piece of it merged into another?
+
+Data is JSON and is treated as immutable: nothing here or above changes a value in place. Merging shares what it
+does not change, so a small result merged into large data costs what the result costs.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
+"""A value that JSON can write."""
+
+Path: TypeAlias = Sequence[str | int]
+"""Where a value stands inside another: keys and indexes, outermost first."""
+
+
+def merge(target: JSON, addition: JSON) -> JSON:
+    """Return *target* with *addition* merged into it (section "Data Merging").
+
+    Objects merge deeply. Arrays are concatenated and keep each element once, in order. Scalars overwrite. Where the
+    types differ the addition wins, except that a value merged into an array is appended to it if it is not there.
+    """
+    if isinstance(target, dict) and isinstance(addition, dict):
+        merged = dict(target)
+        for key, value in addition.items():
+            merged[key] = merge(merged[key], value) if key in merged else value
+        return merged
+    if isinstance(target, list):
+        return _unique([*target, *addition] if isinstance(addition, list) else [*target, addition])
+    return addition
+
+
+def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
+    """Return *target* with *addition* merged into the element at *path*, making the parents that are missing."""
+    if not path:
+        return merge(target, addition)
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        items = list(target) if isinstance(target, list) else []
+        index = step if step >= 0 else len(items) + step
+        if index < 0:
+            raise IndexError(step)
+        items.extend([None] * (index + 1 - len(items)))
+        items[index] = merge_at(items[index], rest, addition) if rest else _onto(items[index], addition)
+        return items
+    parent = dict(target) if isinstance(target, dict) else {}
+    if rest:
+        parent[step] = merge_at(parent.get(step), rest, addition)
+    else:
+        parent[step] = merge(parent[step], addition) if step in parent else addition
+    return parent
+
+
+def add_result(target: JSON, result: JSON) -> JSON:
+    """Return state data with an action's *result* merged in, where no `toStateData` says where to.
+
+    A result that is not an object becomes the data if that is empty, else it is put under `response`.
+    Null says nothing and changes nothing.
+    """
+    if result is None:
+        return target
+    if isinstance(result, dict):
+        return merge(target, result)
+    if target in ({}, None):
+        return result
+    return merge_at(target, ["response"], result)
+
+
+def identity(value: JSON) -> str:
+    """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys."""
+    return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
+
+
+def _onto(present: JSON, addition: JSON) -> JSON:
+    return addition if present is None else merge(present, addition)
+
+
+def _unique(items: list[JSON]) -> list[JSON]:
+    seen: set[str] = set()
+    kept: list[JSON] = []
+    for item in items:
+        key = identity(item)
+        if key not in seen:
+            seen.add(key)
+            kept.append(item)
+    return kept
+
+
+def _normal(value: Any) -> Any:
+    # 1 and 1.0 are the same number in JSON, though Python writes them differently.
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _normal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_normal(item) for item in value]
+    return value

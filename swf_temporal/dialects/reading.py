@@ -1,0 +1,46 @@
+"""What workflow does a text describe, in whichever dialect it is written?"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from swf_temporal.dialects.building import build
+from swf_temporal.dialects.detect import detect
+from swf_temporal.dialects.externals import bundle, take_externals
+from swf_temporal.dialects.placed import Unreadable
+from swf_temporal.dialects.serverless_workflow import SPELLINGS, spell_out
+from swf_temporal.dialects.source import read_object
+from swf_temporal.dialects.spelling import Speller
+from swf_temporal.errors import Problem
+from swf_temporal.model.states import StateBase
+from swf_temporal.model.workflow import Source, Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The workflow that a text describes, or None, and what is to be said about the text."""
+
+    workflow: Workflow | None
+    problems: tuple[Problem, ...]
+    bundled: str | None = None
+    """The definition with all its externals in place, where it has some that were found."""
+
+
+def read(source: Source, folder: Path | None = None) -> Reading:
+    """Return the workflow in *source*, whose external definitions are looked for in *folder*."""
+    try:
+        root, problems = read_object(source)
+    except Unreadable as unreadable:
+        return Reading(None, unreadable.problems)
+    detected = detect(root)
+    if detected is not None:
+        message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
+        return Reading(None, (source.problem("dialect", message, detected.position),))
+    speller = Speller(source, SPELLINGS, StateBase)
+    problems += take_externals(root, speller, folder)
+    externals = root["externals"]
+    bundled = json.dumps(bundle(root)) if any(kind in root for kind in externals) else None
+    spell_out(root, speller)
+    root["externals"] = externals
+    workflow, refused = build(root, source)
+    return Reading(workflow, (*problems, *speller.problems, *refused), bundled)

@@ -1,0 +1,56 @@
+"""How long is an ISO 8601 duration?
+
+The reading is tolerant where official examples are: `PT7D` and `PT2W` are meant as days and weeks.
+Years and months have no fixed length; as durations they count 365 and 30 days.
+"""
+
+import re
+from datetime import timedelta
+from functools import lru_cache
+
+_DURATION = re.compile(
+    r"(?P<sign>[+-])?P"
+    r"(?:(?P<years>\d+(?:[.,]\d+)?)Y)?(?:(?P<months>\d+(?:[.,]\d+)?)M)?"
+    r"(?:(?P<weeks>\d+(?:[.,]\d+)?)W)?(?:(?P<days>\d+(?:[.,]\d+)?)D)?"
+    r"(?:T(?:(?P<tweeks>\d+(?:[.,]\d+)?)W)?(?:(?P<tdays>\d+(?:[.,]\d+)?)D)?"
+    r"(?:(?P<hours>\d+(?:[.,]\d+)?)H)?(?:(?P<minutes>\d+(?:[.,]\d+)?)M)?(?:(?P<seconds>\d+(?:[.,]\d+)?)S)?)?"
+)
+_DAYS = {"years": 365, "months": 30, "weeks": 7, "tweeks": 7, "days": 1, "tdays": 1}
+
+
+@lru_cache(maxsize=4096)
+def parse_duration(text: str) -> timedelta:
+    """Return the length of an ISO 8601 duration such as `PT15M` or `P1DT12H`.
+
+    Raises ValueError for anything else, a bare `P` included.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not an ISO 8601 duration such as PT15M")
+    parts = {k: float(v.replace(",", ".")) for k, v in match.groupdict().items() if v and k != "sign"}
+    if not parts:
+        raise ValueError(f"{text!r} is not an ISO 8601 duration: it names no length")
+    days = sum(parts.pop(name, 0.0) * length for name, length in _DAYS.items())
+    length = timedelta(days=days, **parts)
+    return -length if match["sign"] == "-" else length
+
+
+def is_misplaced(text: str) -> bool:
+    """Tell whether days or weeks stand after the `T`, where ISO 8601 does not allow them."""
+    match = _DURATION.fullmatch(text.strip())
+    return bool(match and (match["tdays"] or match["tweeks"]))
+
+
+def format_duration(length: timedelta) -> str:
+    """Return *length* the way a person would say it: `1 d 2 h`, `90 s`, `250 ms`."""
+    seconds = length.total_seconds()
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    parts = []
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            parts.append(f"{int(seconds // size)} {unit}")
+            seconds %= size
+    if seconds:
+        parts.append(f"{seconds:g} s")
+    return " ".join(parts)

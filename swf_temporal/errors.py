@@ -1,0 +1,263 @@
+"""Every error that is raised on purpose.
+
+    SwfError
+    ├── InvalidDefinition              the author's: the definition cannot run; carries every Problem found
+    ├── UsageError                     the caller's: a file, an option, a server, an id that is not there
+    ├── Unsupported                    ours: names the section of the specification that we do not carry out
+    └── WorkflowFault                  a run's: what went wrong while it ran
+        ├── CallFailed                 a function answered with an error, or could not be reached
+        ├── TimedOut                   something took longer than the definition allows
+        ├── ExpressionFailed           an expression met data it cannot work on
+        ├── WrongData                  data is not of the kind that a state needs
+        ├── NoConditionMatched         a switch state without a default, and nothing matched
+        ├── SchemaMismatch             input or output does not fit the workflow's schema
+        ├── SubflowFailed              a sub-workflow failed with an error of its own
+        └── FatalFault                 what onErrors may not catch
+            ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
+            ├── StepLimitExceeded          states lead round in a circle without ever waiting
+            ├── PayloadTooLarge            more data than the engine can carry
+            └── UnknownDefinition          no definition of that id is known here
+
+A constructor takes facts; the text that a person reads is made from them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+JSON = Any
+
+
+class Severity(StrEnum):
+    """Whether a problem stops a definition from running."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a text. Lines and columns count from one."""
+
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a definition: what, where, and what was perhaps meant."""
+
+    code: str
+    message: str
+    position: Position = field(default_factory=Position)
+    severity: Severity = Severity.ERROR
+    hint: str | None = None
+    file: str = "<definition>"
+    line: str = ""
+    """The offending line of the text, shown with a caret."""
+
+    def __str__(self) -> str:
+        """Return `file:line:column  severity  code  message`, the line, and a caret with the hint."""
+        where = f"{self.file}:{self.position.line}:{self.position.column}"
+        text = f"{where}  {self.severity}  {self.code}  {self.message}"
+        if self.line.strip():
+            shown, column = _visible(self.line, self.position.column)
+            caret = " " * (column - 1) + "^"
+            text += f"\n    {shown}\n    {caret}{' ' + self.hint if self.hint else ''}"
+        elif self.hint:
+            text += f"\n    {self.hint}"
+        return text
+
+
+def _visible(line: str, column: int, width: int = 100) -> tuple[str, int]:
+    """Return the part of a line around *column*, without its indentation, and the column within it."""
+    line = line.rstrip().replace("\t", " ")
+    start = len(line) - len(line.lstrip())
+    if column - start > width:
+        start = column - width // 2
+    return line[start : start + width], max(1, column - start)
+
+
+class SwfError(Exception):
+    """The root of every error that this package raises on purpose."""
+
+
+class InvalidDefinition(SwfError):  # noqa: N818 - named for what it is about; all are errors
+    """A definition that cannot run. `problems` holds everything that was found, warnings too."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(SwfError):
+    """Something that the caller named is not there or not of the right kind. `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(message if hint is None else f"{message}\n  {hint}")
+
+
+class Unsupported(SwfError):  # noqa: N818 - an adjective, like NotImplemented
+    """A part of the specification that this program does not carry out."""
+
+    def __init__(self, what: str, section: str) -> None:
+        self.what = what
+        self.section = section
+        super().__init__(f"{what} (section “{section}”) is not carried out here")
+
+
+class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specification's sense of error
+    """What went wrong in a run.
+
+    An `onErrors` entry matches a fault by its `name` or its `code`. `status` and `body` are those of a service's
+    answer. Where it happened is filled in on the way up: `state`, `action`, `branch`, `attempt`.
+    """
+
+    catchable: ClassVar[bool] = True
+    default_name: ClassVar[str] = "WorkflowFault"
+
+    def __init__(  # noqa: PLR0913 - one record of facts, all optional
+        self,
+        message: str = "",
+        *,
+        code: str | int | None = None,
+        name: str | None = None,
+        status: int | None = None,
+        body: JSON = None,
+        state: str | None = None,
+        action: str | None = None,
+        branch: str | None = None,
+        attempt: int | None = None,
+        function: str | None = None,
+        retryable: bool = True,
+        cause: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.name = name or self.default_name
+        self.code = str(code) if code is not None else self.name
+        self.status = status
+        self.body = body
+        self.state = state
+        self.action = action
+        self.branch = branch
+        self.attempt = attempt
+        self.function = function
+        self.retryable = retryable
+        """False where trying again cannot help, whatever the definition says."""
+        self.cause = cause
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as plain JSON, to carry the fault across a process boundary."""
+        facts = {"kind": type(self).__name__, **{key: getattr(self, key) for key in _FACTS}}
+        return {key: value for key, value in facts.items() if value is not None}
+
+    @staticmethod
+    def from_json(facts: dict[str, Any]) -> "WorkflowFault":
+        """Return the fault that `to_json` described."""
+        known = {key: value for key, value in facts.items() if key in _FACTS and key != "message"}
+        kind = _KINDS.get(facts.get("kind", ""), WorkflowFault)
+        return kind(str(facts.get("message", "")), **known)
+
+    def public(self) -> dict[str, JSON]:
+        """Return what a workflow sees of the fault as `$WORKFLOW.error`."""
+        return {
+            "name": self.name,
+            "code": self.code,
+            "message": self.message,
+            "state": self.state,
+            "action": self.action,
+            "status": self.status,
+            "body": self.body,
+        }
+
+
+_FACTS = (
+    "message", "name", "code", "status", "body", "state", "action", "branch", "attempt", "function",
+    "retryable", "cause",
+)  # fmt: skip
+
+
+class CallFailed(WorkflowFault):
+    """A function answered with an error, or could not be reached."""
+
+    default_name = "CallFailed"
+
+
+class TimedOut(WorkflowFault):
+    """Something took longer than the definition allows."""
+
+    default_name = "TimedOut"
+
+
+class ExpressionFailed(WorkflowFault):
+    """An expression met data that it cannot work on."""
+
+    default_name = "ExpressionFailed"
+
+
+class WrongData(WorkflowFault):
+    """Data is not of the kind that a state needs, such as a foreach over something that is not an array."""
+
+    default_name = "WrongData"
+
+
+class NoConditionMatched(WorkflowFault):
+    """None of a switch state's conditions holds, and it has no default."""
+
+    default_name = "NoConditionMatched"
+
+
+class SchemaMismatch(WorkflowFault):
+    """A workflow's input or output does not fit the schema that it declares."""
+
+    default_name = "SchemaMismatch"
+
+
+class SubflowFailed(WorkflowFault):
+    """A sub-workflow failed; name, code and message are those of its own fault."""
+
+    default_name = "SubflowFailed"
+
+
+class FatalFault(WorkflowFault):
+    """A fault that no onErrors entry may catch: going on would not be deterministic, or not possible."""
+
+    catchable = False
+    default_name = "FatalFault"
+
+
+class ExpressionLimitExceeded(FatalFault):
+    """An expression ran longer, or took more memory, than an expression may."""
+
+    default_name = "ExpressionLimitExceeded"
+
+
+class StepLimitExceeded(FatalFault):
+    """States lead round in a circle without ever waiting for anything."""
+
+    default_name = "StepLimitExceeded"
+
+
+class PayloadTooLarge(FatalFault):
+    """A value is larger than the engine can carry."""
+
+    default_name = "PayloadTooLarge"
+
+
+class UnknownDefinition(FatalFault):
+    """No definition of that id, or of that version, is known here."""
+
+    default_name = "UnknownDefinition"
+
+
+_KINDS: dict[str, type[WorkflowFault]] = {
+    kind.__name__: kind
+    for kind in (
+        CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
+        FatalFault, ExpressionLimitExceeded, StepLimitExceeded, PayloadTooLarge, UnknownDefinition,
+    )
+}  # fmt: skip

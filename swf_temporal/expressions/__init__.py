@@ -1,0 +1,1 @@
+"""What `${ … }` means: deterministic, without input or output of its own."""

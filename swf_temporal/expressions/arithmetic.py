@@ -1,0 +1,140 @@
+"""What do jq's signs yield, where Python can tell exactly what jq would?
+
+Everything else raises Doubtful: jq then evaluates the whole expression, and words the error if there is one.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from swf_temporal.data import JSON
+
+_LARGEST_EXACT = 2**53 - 1
+"""Beyond it jq's numbers and Python's go different ways."""
+
+_LARGEST_PLAIN = 1e15
+_NUMBER, _TEXT = 3, 4
+
+
+class Doubtful(Exception):  # noqa: N818 - not an error: jq takes over
+    """Only jq can tell what this yields."""
+
+
+def index(container: JSON, key: JSON) -> JSON:
+    """Return an element; null where an object or array has none, and within null."""
+    if isinstance(key, str):
+        if isinstance(container, dict):
+            return container.get(key)
+        if container is None:
+            return None
+    elif type(key) is int:
+        if isinstance(container, list):
+            position = key if key >= 0 else key + len(container)
+            return container[position] if 0 <= position < len(container) else None
+        if container is None:
+            return None
+    raise Doubtful
+
+
+def length(value: JSON) -> JSON:
+    """Return the number of characters, elements or members; 0 for null."""
+    if value is None:
+        return 0
+    if isinstance(value, str | list | dict):
+        return len(value)
+    raise Doubtful
+
+
+def add(left: JSON, right: JSON) -> JSON:
+    """Return a sum, a concatenation, or an object with the members of both; null adds nothing."""
+    if left is None:
+        return right
+    if right is None:
+        return left
+    if isinstance(left, str) and isinstance(right, str):
+        return left + right
+    if isinstance(left, list) and isinstance(right, list):
+        return left + right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return {**left, **right}
+    return _result(_number(left) + _number(right))
+
+
+def subtract(left: JSON, right: JSON) -> JSON:
+    """Return the difference of two numbers."""
+    return _result(_number(left) - _number(right))
+
+
+def multiply(left: JSON, right: JSON) -> JSON:
+    """Return the product of two numbers."""
+    return _result(_number(left) * _number(right))
+
+
+def divide(left: JSON, right: JSON) -> JSON:
+    """Return the quotient of two numbers."""
+    divisor = _number(right)
+    if divisor == 0:
+        raise Doubtful
+    return _result(_number(left) / divisor)
+
+
+def _comparison(holds: Callable[[Any, Any], bool]) -> Callable[[JSON, JSON], JSON]:
+    def compare(left: JSON, right: JSON) -> JSON:
+        one, other = _rank(left), _rank(right)
+        if one != other:
+            return holds(one, other)
+        if one in (_NUMBER, _TEXT):
+            return holds(left, right)
+        if one < _NUMBER:
+            return holds(0, 0)
+        raise Doubtful
+
+    return compare
+
+
+SIGNS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": divide,
+    "==": _comparison(operator.eq),
+    "!=": _comparison(operator.ne),
+    "<": _comparison(operator.lt),
+    "<=": _comparison(operator.le),
+    ">": _comparison(operator.gt),
+    ">=": _comparison(operator.ge),
+}
+
+
+def _rank(value: JSON) -> int:
+    """Return where jq puts a value's type in its order of all values."""
+    if isinstance(value, str):
+        return _TEXT
+    if value is None:
+        return 0
+    if isinstance(value, bool):
+        return 2 if value else 1
+    if isinstance(value, list):
+        return 5
+    if isinstance(value, dict):
+        return 6
+    _number(value)
+    return _NUMBER
+
+
+def _number(value: JSON) -> int | float:
+    if type(value) is int:
+        if -_LARGEST_EXACT <= value <= _LARGEST_EXACT:
+            return value
+    elif type(value) is float and value - value == 0:  # which infinities and NaN fail
+        return value
+    raise Doubtful
+
+
+def _result(number: float) -> int | float:
+    """Return a computed number the way jq prints it: without `.0`."""
+    if type(number) is int:
+        return _number(number)
+    if abs(number) < _LARGEST_PLAIN:
+        return int(number) if number.is_integer() else number
+    raise Doubtful

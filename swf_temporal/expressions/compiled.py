@@ -1,0 +1,75 @@
+"""What is an expression once it has been read?"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, Literal, Protocol, TypeAlias
+
+from swf_temporal.data import JSON
+
+
+class _Nothing(Enum):
+    NOTHING = "nothing"
+
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+NOTHING: Final = _Nothing.NOTHING
+"""What an expression yields that has no output, such as `empty`."""
+
+Outcome: TypeAlias = "JSON | _Nothing"
+"""What an evaluation yields: a value, several of them as an array, or NOTHING."""
+
+Variables: TypeAlias = Mapping[str, JSON]
+"""Values by name, without the `$`. `__now` is the workflow's time, in seconds since 1970."""
+
+
+class BadExpression(ValueError):  # noqa: N818 - named for what it is about
+    """An expression that does not compile. `offset` counts characters from 0 in the text as it was given."""
+
+    def __init__(self, message: str, offset: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+    def moved(self, by: int) -> "BadExpression":
+        """Return the same complaint about a longer text, in which the one complained about starts at *by*."""
+        return BadExpression(self.message, None if self.offset is None else self.offset + by)
+
+
+class Compiled(Protocol):
+    """Something that yields a value from data and variables."""
+
+    @property
+    def constant(self) -> bool:
+        """Tell whether it yields the same value whatever the data."""
+
+    @property
+    def mentions(self) -> frozenset[str]:
+        """Return the declared variables that it reads."""
+
+    def __call__(self, data: JSON, variables: Variables, /) -> Outcome:
+        """Evaluate.
+
+        Raises ExpressionFailed where the data does not allow it, and ExpressionLimitExceeded.
+        """
+
+
+class Constant:
+    """A value that is no expression. `doubt` says why a text that looks like one was not taken for one."""
+
+    __slots__ = ("doubt", "value")
+
+    constant = True
+    mentions: frozenset[str] = frozenset()
+
+    def __init__(self, value: JSON, doubt: BadExpression | None = None) -> None:
+        self.value = value
+        self.doubt = doubt
+
+    def __call__(self, _data: JSON, _variables: Variables) -> Outcome:
+        """Return the value as it was written."""
+        return self.value

@@ -1,0 +1,185 @@
+"""What does a field of a definition yield, given data and variables?
+
+Two kinds of fields hold expressions. Some hold an expression by definition (filters, conditions, collections,
+targets): there `${ }` may be left out, and the `{{ }}` of older versions is understood. All others are JSON
+in which `${ … }` may stand in any text. Either is compiled once for a definition; after that, a look-up.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, TypeVar
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions import paths, template
+from swf_temporal.expressions.compiled import (
+    NOTHING,
+    BadExpression,
+    Compiled,
+    Constant,
+    Outcome,
+    Variables,
+)
+from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.targets import Target, target
+
+__all__ = [
+    "ALWAYS_DECLARED",
+    "NOTHING",
+    "BadExpression",
+    "Compiled",
+    "Constant",
+    "Expressions",
+    "Outcome",
+    "Target",
+    "Variables",
+]
+
+ALWAYS_DECLARED: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
+"""The variables that every expression may name."""
+
+_T = TypeVar("_T")
+_BARE_STARTS = (".", "$", "{", "[", "(")
+_FUNCTION = "fn:"
+_MOST_STRUCTURES = 10_000
+
+
+class Expressions:
+    """Compiles the expressions of one definition, each text once.
+
+    *variables* are the names declared besides the ones in ALWAYS_DECLARED, such as every foreach state's
+    iteration parameter. *functions* are the definition's expression functions by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        variables: Collection[str] = (),
+        functions: Mapping[str, str] | None = None,
+        language: str = "jq",
+    ) -> None:
+        if language != "jq":
+            raise BadExpression(f"expressions are written in jq here, not in '{language}'")
+        self._declared = ALWAYS_DECLARED.union(variables)
+        self._functions = dict(functions or {})
+        self._expressions: dict[str, Compiled] = {}
+        self._templates: dict[str, Compiled] = {}
+        self._targets: dict[str, Target] = {}
+        # By identity, each with its value: an id says something only as long as its object lives.
+        self._structures: dict[int, tuple[JSON, Compiled]] = {}
+
+    def expression(self, value: JSON) -> Compiled:
+        """Compile a field that holds an expression by definition.
+
+        `${ … }`, `{{ … }}` and `fn:name` are expressions, and so is a bare text that starts with one of . $ {
+        [ ( and compiles. Anything else is a constant; objects and arrays are templates. Raises BadExpression.
+        """
+        if not isinstance(value, str):
+            return self.template(value)
+        found = self._expressions.get(value)
+        if found is None:
+            found = self._expressions[value] = self._field(value, ())
+        return found
+
+    def template(self, value: JSON) -> Compiled:
+        """Compile JSON in which texts may hold `${ … }`. Raises BadExpression.
+
+        A text that is one expression becomes what that yields; where there is more around it, the results
+        become text as in jq's string interpolation.
+        """
+        if isinstance(value, str):
+            found = self._templates.get(value)
+            if found is None:
+                found = self._templates[value] = template.compiled_text(value, self._source)
+            return found
+        if not isinstance(value, dict | list):
+            return Constant(value)
+        known = self._structures.get(id(value))
+        if known is not None:
+            return known[1]
+        if len(self._structures) >= _MOST_STRUCTURES:
+            self._structures.clear()
+        compiled = template.filled(value, self.template)
+        self._structures[id(value)] = (value, compiled)
+        return compiled
+
+    def target(self, text: JSON) -> Target:
+        """Compile a field that names a place in the data, such as `toStateData`; `.` and an empty text name
+        the root.
+
+        Raises BadExpression where the text cannot name a place. What is returned raises ExpressionFailed
+        where the expression names none, or more than one, in the data at hand.
+        """
+        if not isinstance(text, str):
+            raise BadExpression("a place in the data is named by an expression such as '.result'")
+        found = self._targets.get(text)
+        if found is None:
+            inner, offset = _unwrapped(text)
+            found = self._targets[text] = _moved(lambda: target(inner, self._declared), offset)
+        return found
+
+    def _field(self, text: str, within: tuple[str, ...]) -> Compiled:
+        stripped = text.strip()
+        if stripped.startswith(_FUNCTION):
+            return self._source(text, within)
+        if _is_old_form(stripped):
+            inner, offset = _unwrapped(text)
+            return _moved(lambda: self._source(inner, within), offset)
+        if "${" in text and (stripped.startswith("${") or not stripped.startswith(_BARE_STARTS)):
+            return template.compiled_text(text, lambda source: self._source(source, within))
+        if not stripped.startswith(_BARE_STARTS):
+            return Constant(text)
+        try:
+            return self._source(text, within)
+        except BadExpression as doubt:
+            if "${" in text:
+                return template.compiled_text(text, lambda source: self._source(source, within))
+            return Constant(text, doubt)
+
+    def _source(self, text: str, within: tuple[str, ...] = ()) -> Compiled:
+        """Compile what stands between braces; *within* are the expression functions being compiled around
+        it.
+        """
+        stripped = text.strip()
+        if stripped.startswith(_FUNCTION):
+            offset = text.index(_FUNCTION)
+            return _moved(lambda: self._function(stripped[len(_FUNCTION) :].strip(), within), offset)
+        return paths.compiled(text, self._declared) or JqProgram(text, self._declared)
+
+    def _function(self, name: str, within: tuple[str, ...]) -> Compiled:
+        if name in within:
+            raise BadExpression(f"the expression function '{name}' leads back to itself", 0)
+        if name not in self._functions:
+            raise BadExpression(f"there is no expression function '{name}'", 0)
+        try:
+            function = self._field(self._functions[name], (*within, name))
+            if isinstance(function, Constant) and function.doubt is not None:
+                raise function.doubt
+        except BadExpression as error:
+            # Its offset would be one in the function's text, which is somewhere else.
+            if name in error.message:
+                raise BadExpression(error.message, 0) from None
+            raise BadExpression(f"in the expression function '{name}': {error.message}", 0) from None
+        return function
+
+
+def _is_old_form(stripped: str) -> bool:
+    return stripped.startswith("{{") and stripped.endswith("}}")
+
+
+def _unwrapped(text: str) -> tuple[str, int]:
+    """Return an expression without what marks it as one, and where it starts in the text."""
+    stripped = text.strip()
+    start = len(text) - len(text.lstrip())
+    if _is_old_form(stripped):
+        return stripped[2:-2], start + 2
+    if "${" in text:
+        only = template.sole(template.split(text))
+        if only is not None:
+            return only
+    return text, 0
+
+
+def _moved(compile_it: Callable[[], _T], offset: int) -> _T:
+    try:
+        return compile_it()
+    except BadExpression as error:
+        raise error.moved(offset) from None

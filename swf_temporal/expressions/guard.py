@@ -1,0 +1,253 @@
+"""How does jq run without being able to stop, kill or read this process?
+
+Theory of operation. jq is C code that holds Python's interpreter lock while it works: an endless program
+would freeze every thread here, and a value nested deeply enough would end the process. So jq is never loaded
+here. A pool of small helper processes runs it; a call is one request and one answer over a pair of pipes, and
+other threads go on meanwhile. Helpers start when they are first needed, are reused last in first out, and die
+by themselves when their standard input closes.
+
+Three limits hold for one call. Processor time: a timer in the helper, whose signal ends it; processor time,
+because a busy machine should not change what an expression yields. Memory: the helper's address space. Size
+of the output: counted by the helper. Time on the clock is a backstop, several times as long. A helper that
+went beyond a limit, or died in any other way, is replaced at the next call, and the caller meets
+ExpressionLimitExceeded.
+
+Helpers are started as programs and never forked, since threads are running when the first is needed. Their
+environment is empty but for the locale and the time zone.
+"""
+
+import atexit
+import contextlib
+import importlib.util
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.expressions import jq_process
+
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+_CLOCK_ALLOWANCE = 10
+_STARTING_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one evaluation may take: processor seconds, bytes of memory, characters of output; and
+    helpers.
+    """
+
+    seconds: float = 1.0
+    memory: int = 1 << 30
+    output: int = 8 << 20
+    processes: int = os.cpu_count() or 1
+
+
+class Answer(NamedTuple):
+    """What jq said: one of the statuses of `jq_process`, and the outputs or the message."""
+
+    status: int
+    text: str
+
+
+class Guard:
+    """A pool of helper processes that run jq. May be used from several threads at once."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._idle: list[_Helper] = []
+        self._running = 0
+        self._changed = threading.Condition()
+
+    def run(self, program: str, data: str | None) -> Answer:
+        """Run *program* on the JSON text *data*, or only compile it where that is None.
+
+        Raises ExpressionLimitExceeded where an evaluation takes more than it may.
+        """
+        helper = self._take()
+        try:
+            answer = helper.ask(program, data)
+        except BaseException:
+            helper.end()
+            self._give_back(None)
+            raise
+        self._give_back(helper)
+        if answer.status == jq_process.TOO_LARGE:
+            raise ExpressionLimitExceeded(f"an expression yielded more than {_size(self.limits.output)}")
+        if answer.status == jq_process.OUT_OF_MEMORY:
+            raise ExpressionLimitExceeded(
+                f"an expression took more than {_size(self.limits.memory)} of memory"
+            )
+        return answer
+
+    def start(self) -> None:
+        """Start one helper ahead of its first use."""
+        self._give_back(self._take())
+
+    def stop(self) -> None:
+        """End the helpers that are idle. A later call starts new ones."""
+        with self._changed:
+            idle, self._idle = self._idle, []
+            self._running -= len(idle)
+            self._changed.notify_all()
+        for helper in idle:
+            helper.end()
+
+    def _take(self) -> "_Helper":
+        with self._changed:
+            while not self._idle and self._running >= self.limits.processes:
+                self._changed.wait()
+            if self._idle:
+                return self._idle.pop()
+            self._running += 1
+        try:
+            return _Helper(self.limits)
+        except BaseException:
+            self._give_back(None)
+            raise
+
+    def _give_back(self, helper: "_Helper | None") -> None:
+        with self._changed:
+            if helper is None:
+                self._running -= 1
+            else:
+                self._idle.append(helper)
+            self._changed.notify()
+
+
+class _Helper:
+    """One helper process, as its parent sees it."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        # Of the environment's packages the helper sees jq's folder alone, so it starts as fast as Python can.
+        command = [sys.executable, "-I", "-S", jq_process.__file__, _folder_of_jq()]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter on our own file
+            [*command, str(limits.seconds), str(limits.memory), str(limits.output)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_ENVIRONMENT,
+            cwd="/",
+            bufsize=0,
+        )
+        assert self._process.stdin is not None  # noqa: S101 - Popen was asked for both pipes
+        assert self._process.stdout is not None  # noqa: S101
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        os.set_blocking(self._from, False)
+        self._writable, self._readable = select.poll(), select.poll()
+        self._writable.register(self._to, select.POLLOUT)
+        self._readable.register(self._from, select.POLLIN)
+        try:
+            self._await_answer(time.monotonic() + _STARTING_SECONDS)
+        except (EOFError, ExpressionLimitExceeded):
+            self.end()
+            code = self._process.returncode
+            raise RuntimeError(f"the process that runs jq did not start (exit code {code})") from None
+
+    def ask(self, program: str, data: str | None) -> Answer:
+        deadline = time.monotonic() + self._limits.seconds * _CLOCK_ALLOWANCE
+        request = program.encode()
+        body = None if data is None else data.encode()
+        size = jq_process.NO_INPUT if body is None else len(body)
+        try:
+            self._send(jq_process.REQUEST.pack(len(request), size) + request + (body or b""), deadline)
+            return self._await_answer(deadline)
+        except (BrokenPipeError, EOFError):
+            raise ExpressionLimitExceeded(self._cause_of_death()) from None
+
+    def _await_answer(self, deadline: float) -> Answer:
+        status, length = jq_process.ANSWER.unpack(self._receive(jq_process.ANSWER.size, deadline))
+        return Answer(status, self._receive(length, deadline).decode())
+
+    def end(self) -> None:
+        """Kill the process, and leave nothing of it behind."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._to, view) :]
+            except BlockingIOError:
+                self._wait(self._writable, deadline)
+
+    def _receive(self, size: int, deadline: float) -> bytes:
+        parts: list[bytes] = []
+        while size:
+            self._wait(self._readable, deadline)
+            part = os.read(self._from, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, poll: select.poll, deadline: float) -> None:
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise ExpressionLimitExceeded(self._too_long())
+
+    def _too_long(self) -> str:
+        return f"an expression ran longer than {self._limits.seconds:g} s"
+
+    def _cause_of_death(self) -> str:
+        code = self._process.wait()
+        if code == -signal.SIGPROF:
+            return self._too_long()
+        if code == -signal.SIGSEGV:
+            return "an expression built a value that is nested too deeply"
+        if code == -signal.SIGABRT:
+            return f"an expression took more than {_size(self._limits.memory)} of memory"
+        return f"an expression ended the process that evaluated it (exit code {code})"
+
+
+def _folder_of_jq() -> str:
+    found = importlib.util.find_spec("jq")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("the package 'jq' is not installed", name="jq")
+    return str(Path(found.origin).parent)
+
+
+def _size(amount: int) -> str:
+    return f"{amount / (1 << 20):g} MiB"
+
+
+_guard = Guard()
+
+
+def guard() -> Guard:
+    """Return the pool that expressions use."""
+    return _guard
+
+
+def configure(limits: Limits) -> None:
+    """Use *limits* from the next evaluation on."""
+    global _guard
+    old, _guard = _guard, Guard(limits)
+    old.stop()
+
+
+def start() -> None:
+    """Start a helper ahead of the first evaluation."""
+    _guard.start()
+
+
+def stop() -> None:
+    """End every idle helper."""
+    _guard.stop()
+
+
+atexit.register(stop)

@@ -1,0 +1,176 @@
+"""What does an expression mean that only jq can tell?
+
+The expression runs inside a program that takes away what would make its result depend on more than the data:
+the clock becomes the workflow's, the environment is empty, and files, further input and ways to end the
+program are refused. Variables travel in the input, so an expression is compiled once, whatever their values.
+A result leaves jq as JSON text, since jq's Python package rounds large integers and drops the `.0` of `1.0`.
+"""
+
+import json
+import re
+from collections.abc import Collection
+from functools import lru_cache
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
+from swf_temporal.expressions.guard import guard
+from swf_temporal.expressions.jq_process import FAILED, NOT_COMPILED
+from swf_temporal.expressions.lexing import Token, tokens
+
+_REFUSED = 'error("not allowed in a workflow expression")'
+_NEUTRALISED = " ".join(
+    [
+        "def env: {}; def get_search_list: []; def input_line_number: 0; def input_filename: null;",
+        "def localtime: gmtime; def strflocaltime(f): strftime(f);",
+        "def debug: .; def debug(m): .; def stderr: .;",
+        f"def input: {_REFUSED}; def inputs: {_REFUSED}; def modulemeta: {_REFUSED};",
+        f"def halt: {_REFUSED}; def halt_error: {_REFUSED}; def halt_error(c): {_REFUSED};",
+    ]
+)
+_NOW = "__now"
+_BINDING_WORDS = frozenset({"as", "def", "label"})
+_COMPLAINT = re.compile(
+    r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$"
+)
+_SYMBOL = re.compile(r"[A-Z_]{4,}")
+_SYMBOLS = {
+    "INVALID_CHARACTER": "character",
+    "IDENT": "name",
+    "FIELD": "field",
+    "LITERAL": "number",
+    "BINDING": "variable",
+    "QQSTRING_START": "string",
+    "FORMAT": "format",
+}
+_LONGEST_SHOWN = 200
+_LARGEST_FLOAT = 1.7976931348623157e308
+
+
+class JqProgram:
+    """A jq expression that compiles, and the variables it reads."""
+
+    __slots__ = ("_given", "_program", "_text", "mentions")
+
+    constant = False
+
+    def __init__(self, text: str, declared: Collection[str], *, result: str = ".") -> None:
+        words = _words(text)
+        names = sorted({word.text[1:] for word in words if word.kind == "variable"}.intersection(declared))
+        self._text = text
+        self._given = (*names, _NOW) if "now" in text else tuple(names)
+        self._program = _program(text, self._given, result)
+        complaint = _compile(self._program)
+        if complaint is not None:
+            raise _bad_expression(complaint, text)
+        if any(word.text in _BINDING_WORDS for word in words):
+            names = [name for name in names if self._is_free(name, result)]
+        self.mentions = frozenset(names)
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        """Return the output of the expression: NOTHING, a value, or an array of several values."""
+        outputs = self.outputs(data, variables)
+        if len(outputs) == 1:
+            return outputs[0]
+        return outputs or NOTHING
+
+    def outputs(self, data: JSON, variables: Variables) -> list[JSON]:
+        """Return every output of the expression."""
+        try:
+            given = {name: variables[name] for name in self._given}
+        except KeyError as missing:
+            name = missing.args[0]
+            what = "the workflow's time" if name == _NOW else f"${name}"
+            raise self.failed(f"{what} has no value here") from None
+        try:
+            text = json.dumps([data, given], separators=(",", ":"), allow_nan=False)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self.failed(f"the data cannot be written as JSON ({error})") from None
+        try:
+            answer = guard().run(self._program, text)
+        except ExpressionLimitExceeded as limit:
+            raise ExpressionLimitExceeded(f"{limit.message}: {self._shown()}", retryable=False) from None
+        if answer.status == FAILED:
+            raise self.failed(_lowered(answer.text))
+        try:
+            return [_parsed(line) for line in answer.text.split("\n") if line]
+        except (ValueError, RecursionError) as error:
+            raise self.failed(f"the result cannot be read as JSON ({error})") from None
+
+    def failed(self, why: str) -> ExpressionFailed:
+        """Return the fault that says why this expression failed."""
+        return ExpressionFailed(f"{why}: {self._shown()}", retryable=False)
+
+    def _shown(self) -> str:
+        text = self._text.strip()
+        return f"${{ {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '…'} }}"
+
+    def _is_free(self, name: str, result: str) -> bool:
+        # A name that the expression binds itself is not missed when it is not given.
+        others = tuple(given for given in self._given if given != name)
+        return _compile(_program(self._text, others, result)) is not None
+
+
+def _words(text: str) -> list[Token]:
+    if "\0" in text:
+        raise BadExpression("an expression cannot hold the character U+0000", text.index("\0"))
+    words = list(tokens(text))
+    if not words:
+        raise BadExpression("the expression is empty", 0)
+    for word in words:
+        # Names like these are ours; of jq's own there is only $__loc__.
+        if word.kind == "variable" and word.text.startswith("$__") and word.text != "$__loc__":
+            raise BadExpression(f"{word.text} is not defined", word.offset)
+    return words
+
+
+def _program(text: str, given: Collection[str], result: str) -> str:
+    # The expression has lines of its own, so a comment at its end harms nothing and columns in messages are right.
+    bound = f".[1] as {{{','.join(f'${name}' for name in given)}}} | " if given else ""
+    now = f"def now: ${_NOW}; " if _NOW in given else ""
+    inner = f"(\n{text}\n)"
+    return f"{bound}{{}} as $ENV | .[0] | {_NEUTRALISED} {now}{result.replace('.', inner, 1)} | tojson"
+
+
+@lru_cache(maxsize=4096)
+def _compile(program: str) -> str | None:
+    """Return jq's complaint about a program, or None."""
+    try:
+        answer = guard().run(program, None)
+    except ExpressionLimitExceeded:
+        return "jq: error: the expression is too large to compile"
+    except UnicodeEncodeError:
+        return "jq: error: the expression holds half of a surrogate pair"
+    return answer.text if answer.status == NOT_COMPILED else None
+
+
+def _bad_expression(complaint: str, text: str) -> BadExpression:
+    match = _COMPLAINT.match(complaint.partition("\n")[0])
+    if match is None:
+        return BadExpression(complaint)
+    what = _SYMBOL.sub(
+        lambda symbol: _SYMBOLS.get(symbol[0], symbol[0]), match["what"].partition(", expecting")[0]
+    )
+    if match["line"] is None:
+        return BadExpression(what)
+    lines = text.split("\n")
+    row, column = int(match["line"]) - 2, int(match["column"]) - 1
+    if row >= len(lines):
+        return BadExpression(re.sub(r"unexpected '\)'", "unexpected end of the expression", what), len(text))
+    before = len(lines[row].encode()[:column].decode(errors="ignore"))
+    return BadExpression(what, sum(len(line) + 1 for line in lines[:row]) + before)
+
+
+def _parsed(line: str) -> JSON:
+    # jq keeps a number such as 1E+400 as it was written; as a float it becomes the largest there is.
+    value: JSON = json.loads(line, parse_float=_finite) if "E+" in line else json.loads(line)
+    return value
+
+
+def _finite(text: str) -> float:
+    return max(-_LARGEST_FLOAT, min(_LARGEST_FLOAT, float(text)))
+
+
+def _lowered(message: str) -> str:
+    # jq's own messages start like sentences; ours continue one.
+    return message[0].lower() + message[1:] if message[:1].isupper() and message[1:2].islower() else message

@@ -1,0 +1,128 @@
+"""What runs inside a helper process: jq, and nothing else.
+
+The guard starts this file as a script, so it imports only jq and the standard library. It answers one request
+after another from standard input until that is closed, and never opens a file: after its imports it may not.
+
+A request is two lengths and two texts: the program, and its input (with the length NO_INPUT: compile only).
+An answer is a status, a length and a text; an empty one says that the process is ready. While it works on a
+request its processor time is limited by a timer whose signal ends the process, so that not even a lost parent
+leaves a busy helper behind.
+"""
+
+import contextlib
+import os
+import resource
+import signal
+import struct
+import sys
+from collections import OrderedDict
+from typing import Protocol
+
+REQUEST = struct.Struct(">II")
+ANSWER = struct.Struct(">BI")
+NO_INPUT = 0xFFFFFFFF
+
+OUTPUTS = 0
+NOT_COMPILED = 1
+FAILED = 2
+TOO_LARGE = 3
+OUT_OF_MEMORY = 4
+
+_KEPT_PROGRAMS = 4096
+
+
+class _Program(Protocol):
+    def input_text(self, text: str) -> "list[str]": ...
+
+
+class _Interpreter:
+    """Compiles programs, each text once, and runs them."""
+
+    def __init__(self, largest_output: int) -> None:
+        import jq  # noqa: PLC0415 - the parent shares this module's constants and must not load jq
+
+        self._compile = jq.compile
+        self._programs: OrderedDict[str, _Program] = OrderedDict()
+        self._largest_output = largest_output
+
+    def answer(self, program: str, data: str | None) -> tuple[int, str]:
+        """Return the status and the text to answer with; outputs are JSON texts, one a line."""
+        try:
+            compiled = self._compiled(program)
+        except ValueError as error:
+            return NOT_COMPILED, str(error)
+        if data is None:
+            return OUTPUTS, ""
+        lines: list[str] = []
+        size = 0
+        try:
+            for line in compiled.input_text(data):
+                size += len(line)
+                if size > self._largest_output:
+                    return TOO_LARGE, ""
+                lines.append(line)
+        except ValueError as error:
+            return FAILED, str(error)
+        return OUTPUTS, "\n".join(lines)
+
+    def _compiled(self, program: str) -> _Program:
+        found = self._programs.get(program)
+        if found is None:
+            found = self._programs[program] = self._compile(program)
+            if len(self._programs) > _KEPT_PROGRAMS:
+                self._programs.popitem(last=False)
+        else:
+            self._programs.move_to_end(program)
+        return found
+
+
+def serve(seconds: float, memory: int, largest_output: int) -> None:
+    """Answer requests until standard input ends."""
+    interpreter = _Interpreter(largest_output)
+    interpreter.answer(
+        "tojson", "null"
+    )  # whatever jq loads at first use is loaded before files are forbidden
+    _restrict(memory)
+    _write(ANSWER.pack(OUTPUTS, 0))
+    while header := _read(REQUEST.size):
+        program_size, data_size = REQUEST.unpack(header)
+        program = _read(program_size).decode()
+        data = None if data_size == NO_INPUT else _read(data_size).decode()
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        try:
+            status, text = interpreter.answer(program, data)
+            body = text.encode()
+        except MemoryError:
+            status, body = OUT_OF_MEMORY, b""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        _write(ANSWER.pack(status, len(body)) + body)
+
+
+def _restrict(memory: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops its helpers
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, 0)):
+        with contextlib.suppress(ValueError, OSError):  # macOS knows some of these limits only by name
+            resource.setrlimit(kind, (limit, limit))
+
+
+def _read(size: int) -> bytes:
+    parts: list[bytes] = []
+    while size:
+        part = os.read(0, min(size, 1 << 20))
+        if not part:
+            sys.exit(0)
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _write(data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+if __name__ == "__main__":
+    sys.path.append(sys.argv[1])
+    serve(float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

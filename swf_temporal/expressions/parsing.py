@@ -1,0 +1,257 @@
+"""Which expressions are simple enough to be evaluated without jq?
+
+The grammar is a part of jq's, with jq's precedence, in which every expression has exactly one output. What is
+not in it is not refused but left to jq: `parsed` answers None.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.lexing import Token, tokens
+from swf_temporal.expressions.trees import (
+    ArrayOf,
+    Call,
+    Choice,
+    Identity,
+    Index,
+    Literal,
+    ObjectOf,
+    Operation,
+    Tree,
+    Variable,
+)
+
+SIGNS: Final = (("//",), ("or",), ("and",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/"))
+"""From what binds least to what binds most; a pipe binds less than all."""
+
+_COMPARING = 3
+_ALTERNATIVE = 0
+_CALLS = frozenset({"length", "not"})
+_WORDS: Final[dict[str, JSON]] = {"true": True, "false": False, "null": None}
+_RESERVED = frozenset(
+    [
+        "def",
+        "module",
+        "import",
+        "include",
+        "if",
+        "then",
+        "elif",
+        "else",
+        "end",
+        "as",
+        "reduce",
+        "foreach",
+        "and",
+        "or",
+        "try",
+        "catch",
+        "label",
+        "__loc__",
+    ]
+)
+# Longer numbers, exponents and leading zeros print in ways of jq's own.
+_PLAIN_NUMBER = re.compile(r"(?=.{1,16}$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?")
+_END = Token("end", "", -1)
+
+
+class _NotSimple(Exception):  # noqa: N818 - not an error: jq takes over
+    pass
+
+
+def parsed(text: str, declared: Collection[str]) -> Tree | None:
+    """Return what a simple expression is made of, or None where jq has to tell.
+
+    Raises BadExpression where brackets or quotes do not match.
+    """
+    words = list(tokens(text))
+    try:
+        parser = _Parser(words, declared)
+        tree = parser.pipe()
+        parser.expect_end()
+    except (_NotSimple, RecursionError):
+        return None
+    return tree
+
+
+class _Parser:
+    def __init__(self, words: list[Token], declared: Collection[str]) -> None:
+        self._words = [*words, _END]
+        self._at = 0
+        self._declared = declared
+
+    def pipe(self) -> Tree:
+        left = self._operation(0)
+        return Operation("|", left, self.pipe()) if self._took("|") else left
+
+    def expect_end(self) -> None:
+        if self._next is not _END:
+            raise _NotSimple
+
+    def _operation(self, level: int) -> Tree:
+        if level == len(SIGNS):
+            return self._operand()
+        left = self._operation(level + 1)
+        while self._next.text in SIGNS[level] and self._next.kind in ("operator", "name"):
+            sign = self._take().text
+            # `//` leans to the right; a second comparison is an error, which jq words better.
+            right = self._operation(level if level == _ALTERNATIVE else level + 1)
+            left = Operation(sign, left, right)
+            if level == _COMPARING:
+                break
+        return left
+
+    def _operand(self) -> Tree:
+        if self._took("-"):
+            return self._negative()
+        if self._next.text == "if":
+            return self._choice()
+        return self._term()
+
+    def _negative(self) -> Tree:
+        token = self._take()
+        follows = self._next
+        if token.kind != "number" or not token.text.isdigit() or follows.kind in ("field", "open"):
+            raise _NotSimple
+        value = _number(token.text)
+        if value == 0 or follows.text in (".", "?"):
+            raise _NotSimple
+        return Literal(-value)
+
+    def _choice(self) -> Tree:
+        self._take()
+        condition = self.pipe()
+        self._require("then")
+        chosen = self.pipe()
+        if self._next.text == "elif":
+            return Choice(condition, chosen, self._choice())
+        otherwise: Tree = self.pipe() if self._took("else") else Identity()
+        self._require("end")
+        if self._next.kind in ("field", "open") or self._next.text in (".", "?"):
+            raise _NotSimple
+        return Choice(condition, chosen, otherwise)
+
+    def _term(self) -> Tree:
+        token = self._take()
+        tree: Tree
+        if token.kind == "field":
+            tree = Index(Identity(), Literal(token.text[1:]))
+        elif token.kind == "variable" and token.text[1:] in self._declared:
+            tree = Variable(token.text[1:])
+        elif token.kind == "number":
+            tree = Literal(_number(token.text))
+        elif token.kind == "quote":
+            tree = Literal(self._string())
+        elif token.kind == "name":
+            tree = self._named(token.text)
+        elif token.text == ".":
+            tree = Index(Identity(), self._quoted()) if self._next.kind == "quote" else Identity()
+        elif token.kind == "open":
+            tree = self._enclosed(token.text)
+        else:
+            raise _NotSimple
+        return self._indexed(tree)
+
+    def _indexed(self, tree: Tree) -> Tree:
+        while True:
+            if self._next.kind == "field":
+                tree = Index(tree, Literal(self._take().text[1:]))
+            elif self._took("["):
+                tree = Index(tree, self.pipe())
+                self._require("]")
+            elif self._took("."):
+                if self._next.kind == "quote":
+                    tree = Index(tree, self._quoted())
+                elif self._next.text != "[":
+                    raise _NotSimple
+            else:
+                return tree
+
+    def _named(self, name: str) -> Tree:
+        if self._next.text == "(":
+            raise _NotSimple
+        if name in _WORDS:
+            return Literal(_WORDS[name])
+        if name in _CALLS:
+            return Call(name)
+        raise _NotSimple
+
+    def _enclosed(self, bracket: str) -> Tree:
+        if bracket == "(":
+            tree = self.pipe()
+            self._require(")")
+            return tree
+        return self._array() if bracket == "[" else self._object()
+
+    def _array(self) -> Tree:
+        if self._took("]"):
+            return ArrayOf(())
+        items = [self._operation(0)]
+        if self._took("|"):
+            # A comma would belong to what is right of the pipe.
+            items = [Operation("|", items[0], self.pipe())]
+            self._require("]")
+            return ArrayOf(tuple(items))
+        while self._took(","):
+            items.append(self._operation(0))
+        self._require("]")
+        return ArrayOf(tuple(items))
+
+    def _object(self) -> Tree:
+        if self._took("}"):
+            return ObjectOf(())
+        members = [self._member()]
+        while self._took(","):
+            members.append(self._member())
+        self._require("}")
+        return ObjectOf(tuple(members))
+
+    def _member(self) -> tuple[str, Tree]:
+        token = self._take()
+        if token.kind == "variable" and token.text[1:] in self._declared:
+            return token.text[1:], Variable(token.text[1:])
+        if token.kind == "quote":
+            key = self._string()
+        elif token.kind == "name" and token.text not in _RESERVED and "::" not in token.text:
+            key = token.text
+        else:
+            raise _NotSimple
+        if not self._took(":"):
+            return key, Index(Identity(), Literal(key))
+        return key, self._negative() if self._took("-") else self._term()
+
+    def _quoted(self) -> Tree:
+        self._take()
+        return Literal(self._string())
+
+    def _string(self) -> str:
+        text = self._take().text if self._next.kind == "text" else ""
+        self._require('"')  # so escapes and interpolations are left to jq
+        return text
+
+    @property
+    def _next(self) -> Token:
+        return self._words[self._at]
+
+    def _take(self) -> Token:
+        token = self._words[self._at]
+        self._at += 1 if token is not _END else 0
+        return token
+
+    def _took(self, text: str) -> bool:
+        if self._next.text != text or self._next.kind == "text":
+            return False
+        self._at += 1
+        return True
+
+    def _require(self, text: str) -> None:
+        if not self._took(text):
+            raise _NotSimple
+
+
+def _number(text: str) -> int | float:
+    if not _PLAIN_NUMBER.fullmatch(text):
+        raise _NotSimple
+    return int(text) if text.isdigit() else float(text)

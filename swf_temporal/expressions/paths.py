@@ -1,0 +1,164 @@
+"""How are simple expressions evaluated, at a small part of what jq costs?
+
+jq reads and writes all of the data even for `.a`. A simple expression becomes nested Python closures instead,
+which touch only what they name. They agree with jq exactly: where they could not, for a wrong type, an error
+or a number that jq would print differently, they give up and jq evaluates the expression as a whole.
+"""
+
+from collections.abc import Callable, Collection
+from typing import TypeAlias
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.arithmetic import SIGNS, Doubtful, index, length
+from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.parsing import parsed
+from swf_temporal.expressions.trees import (
+    ArrayOf,
+    Call,
+    Choice,
+    Identity,
+    Index,
+    Literal,
+    ObjectOf,
+    Operation,
+    Tree,
+    Variable,
+    is_fixed,
+    mentioned,
+)
+
+_Closure: TypeAlias = Callable[[JSON, Variables], JSON]
+
+
+def compiled(text: str, declared: Collection[str]) -> Compiled | None:
+    """Return a simple expression ready to be evaluated, or None for one that only jq can evaluate."""
+    tree = parsed(text, declared)
+    if tree is None:
+        return None
+    evaluate = _closure(tree)
+    return (
+        Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
+    )
+
+
+class SimpleExpression:
+    """An expression that Python evaluates as long as it is sure, and jq otherwise."""
+
+    __slots__ = ("_declared", "_evaluate", "_program", "_text", "mentions")
+
+    constant = False
+
+    def __init__(self, text: str, declared: Collection[str], tree: Tree, evaluate: _Closure) -> None:
+        self.mentions = mentioned(tree)
+        self._text = text
+        self._declared = declared
+        self._evaluate = evaluate
+        self._program: JqProgram | None = None
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        """Return the expression's only output."""
+        try:
+            return self._evaluate(data, variables)
+        except (Doubtful, KeyError):  # a variable without a value is jq's to complain about, too
+            if self._program is None:
+                self._program = JqProgram(self._text, self._declared)
+            return self._program(data, variables)
+
+
+def _closure(tree: Tree) -> _Closure:
+    match tree:
+        case Literal(value):
+            return lambda _data, _variables: value
+        case Identity():
+            return lambda data, _variables: data
+        case Variable(name):
+            return lambda _data, variables: variables[name]
+        case Index():
+            return _lookup(tree)
+        case ArrayOf(items):
+            parts = [_closure(item) for item in items]
+            return lambda data, variables: [part(data, variables) for part in parts]
+        case ObjectOf(members):
+            pairs = [(key, _closure(member)) for key, member in members]
+            return lambda data, variables: {key: part(data, variables) for key, part in pairs}
+        case Call("length"):
+            return lambda data, _variables: length(data)
+        case Call():
+            return lambda data, _variables: not _is_true(data)
+        case Choice(condition, chosen, otherwise):
+            test, one, other = _closure(condition), _closure(chosen), _closure(otherwise)
+            return lambda data, variables: (one if _is_true(test(data, variables)) else other)(
+                data, variables
+            )
+        case Operation():
+            return _operation(tree)
+
+
+def _lookup(tree: Index) -> _Closure:
+    """Return the closure for a chain of look-ups, without a call for each where the keys are names."""
+    keys: list[str] = []
+    start: Tree = tree
+    while isinstance(start, Index) and isinstance(start.key, Literal) and isinstance(start.key.value, str):
+        keys.insert(0, start.key.value)
+        start = start.container
+    if not keys:
+        container, key = _closure(tree.container), _closure(tree.key)
+        return lambda data, variables: index(container(data, variables), key(data, variables))
+    if isinstance(start, Identity):
+        return _member(keys[0]) if len(keys) == 1 else _chain(keys)
+    first, rest = _closure(start), _chain(keys)
+    return lambda data, variables: rest(first(data, variables), variables)
+
+
+def _member(key: str) -> _Closure:
+    def member(data: JSON, _variables: Variables) -> JSON:
+        if isinstance(data, dict):
+            return data.get(key)
+        if data is None:
+            return None
+        raise Doubtful
+
+    return member
+
+
+def _chain(keys: list[str]) -> _Closure:
+    def chain(data: JSON, _variables: Variables) -> JSON:
+        for key in keys:
+            if isinstance(data, dict):
+                data = data.get(key)
+            elif data is not None:
+                raise Doubtful
+        return data
+
+    return chain
+
+
+def _operation(tree: Operation) -> _Closure:
+    left, right = _closure(tree.left), _closure(tree.right)
+    match tree.sign:
+        case "|":
+            return lambda data, variables: right(left(data, variables), variables)
+        case "and":
+            return lambda data, variables: (
+                _is_true(left(data, variables)) and _is_true(right(data, variables))
+            )
+        case "or":
+            return lambda data, variables: _is_true(left(data, variables)) or _is_true(right(data, variables))
+        case "//":
+            return _alternative(left, right)
+        case sign:
+            combine = SIGNS[sign]
+            return lambda data, variables: combine(left(data, variables), right(data, variables))
+
+
+def _alternative(left: _Closure, right: _Closure) -> _Closure:
+    def alternative(data: JSON, variables: Variables) -> JSON:
+        value = left(data, variables)
+        return value if _is_true(value) else right(data, variables)
+
+    return alternative
+
+
+def _is_true(value: JSON) -> bool:
+    return value is not None and value is not False

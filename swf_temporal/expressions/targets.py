@@ -1,0 +1,70 @@
+"""Which place in the data does an expression name?"""
+
+from collections.abc import Callable, Collection
+from typing import TypeAlias
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.compiled import BadExpression, Variables
+from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.parsing import parsed
+from swf_temporal.expressions.trees import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Tree, Variable
+
+Target: TypeAlias = Callable[[JSON, Variables], list[str | int]]
+"""Yields the path that an expression names in the data."""
+
+
+def target(text: str, declared: Collection[str]) -> Target:
+    """Compile an expression that names a place; an empty one names the root.
+
+    Raises BadExpression where it cannot name one.
+    """
+    tree = parsed(text, declared) if text.strip() else Identity()
+    if tree is None:
+        return _jq_target(text, declared)
+    path = _fixed_path(tree)
+    if path is not None:
+        return lambda _data, _variables: list(path)
+    if _names_nothing(tree):
+        raise BadExpression(f"'{text.strip()}' names no place in the data, as '.result' would", 0)
+    return _jq_target(text, declared)
+
+
+def _jq_target(text: str, declared: Collection[str]) -> Target:
+    program = JqProgram(text, declared, result="path(.)")
+
+    def named(data: JSON, variables: Variables) -> list[str | int]:
+        found = program.outputs(data, variables)
+        if len(found) != 1:
+            raise program.failed(f"this names {len(found)} places, and has to name one")
+        path = found[0]
+        steps: list[str | int] = []
+        for step in path if isinstance(path, list) else ():
+            if isinstance(step, bool) or not isinstance(step, str | int):
+                raise program.failed("this names more, or less, than one element")
+            steps.append(step)
+        return steps
+
+    return named
+
+
+def _fixed_path(tree: Tree) -> list[str | int] | None:
+    match tree:
+        case Identity():
+            return []
+        case Index(container, Literal(str() | int() as key)) if not isinstance(key, bool):
+            start = _fixed_path(container)
+            return None if start is None else [*start, key]
+        case _:
+            return None
+
+
+def _names_nothing(tree: Tree) -> bool:
+    match tree:
+        case Literal() | ObjectOf() | ArrayOf() | Variable():
+            return True
+        case Index(container):
+            return _names_nothing(container)
+        case Choice(_, chosen, otherwise):
+            return _names_nothing(chosen) and _names_nothing(otherwise)
+        case _:
+            return False

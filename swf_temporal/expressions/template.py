@@ -1,0 +1,155 @@
+"""Where are the expressions in a text, and how is JSON filled with what they yield?
+
+`${` starts an expression anywhere in a text, and the `}` that closes it is found the way jq reads it: braces
+within braces, strings and comments do not count. There is no escape; a text that needs `${` itself is written
+`${ "${" }`.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.compiled import (
+    NOTHING,
+    BadExpression,
+    Compiled,
+    Constant,
+    Outcome,
+    Variables,
+)
+from swf_temporal.expressions.lexing import tokens
+
+_OPENING = "${"
+
+
+class Source(NamedTuple):
+    """An expression in a text: what stands between the braces, and where that starts."""
+
+    text: str
+    offset: int
+
+
+def split(text: str) -> list[str | Source]:
+    """Return the plain pieces and the expressions of a text, in order, without empty pieces.
+
+    Raises BadExpression where a `${` is not closed.
+    """
+    pieces: list[str | Source] = []
+    at = 0
+    while (start := text.find(_OPENING, at)) >= 0:
+        if start > at:
+            pieces.append(text[at:start])
+        end = _closing(text, start + len(_OPENING))
+        pieces.append(Source(text[start + len(_OPENING) : end], start + len(_OPENING)))
+        at = end + 1
+    if at < len(text):
+        pieces.append(text[at:])
+    return pieces
+
+
+def sole(pieces: Sequence[str | Source]) -> Source | None:
+    """Return the expression that a text consists of, blanks around it left out, or None."""
+    sources = [piece for piece in pieces if isinstance(piece, Source)]
+    blank = all(isinstance(piece, Source) or not piece.strip() for piece in pieces)
+    return sources[0] if blank and len(sources) == 1 else None
+
+
+def compiled_text(text: str, compile_source: Callable[[str], Compiled]) -> Compiled:
+    """Return what fills a text: its only expression with its type, or several pieces joined to a text."""
+    if _OPENING not in text:
+        return Constant(text)
+    pieces = split(text)
+    only = sole(pieces)
+    if only is not None:
+        return _compiled(only, compile_source)
+    return _Joined(
+        [piece if isinstance(piece, str) else _compiled(piece, compile_source) for piece in pieces]
+    )
+
+
+def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
+    """Return what fills every text in *value*, however deep; keys of objects are left as they are."""
+    if isinstance(value, str):
+        return compile_text(value)
+    parts: list[tuple[str | int, JSON]] = []
+    if isinstance(value, dict):
+        parts = list(value.items())
+    elif isinstance(value, list):
+        parts = list(enumerate(value))
+    live = [(key, part) for key, item in parts if not (part := filled(item, compile_text)).constant]
+    if not live or not isinstance(value, dict | list):
+        return Constant(value)
+    return _Filled(value, live)
+
+
+class _Joined:
+    """A text with expressions in it."""
+
+    __slots__ = ("_pieces", "mentions")
+
+    constant = False
+
+    def __init__(self, pieces: Sequence[str | Compiled]) -> None:
+        self._pieces = pieces
+        self.mentions = _mentions([piece for piece in pieces if not isinstance(piece, str)])
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        return "".join(
+            piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces
+        )
+
+
+class _Filled:
+    """An object or an array with expressions somewhere in it."""
+
+    __slots__ = ("_live", "_value", "mentions")
+
+    constant = False
+
+    def __init__(
+        self, value: dict[str, JSON] | list[JSON], live: Sequence[tuple[str | int, Compiled]]
+    ) -> None:
+        self._value = value
+        self._live = live
+        self.mentions = _mentions([part for _, part in live])
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        value = self._value.copy()
+        for key, part in self._live:
+            result = part(data, variables)
+            # An object cannot hold nothing; null is what jq's users expect in its place.
+            value[key] = None if result is NOTHING else result  # type: ignore[index]
+        return value
+
+
+def _closing(text: str, start: int) -> int:
+    depth = 0
+    for token in tokens(text, start):
+        if token.kind == "open":
+            depth += 1
+        elif token.kind == "close":
+            if depth == 0 and token.text == "}":
+                return token.offset
+            depth -= 1
+    raise BadExpression("'${' is not closed", start - len(_OPENING))
+
+
+def _compiled(source: Source, compile_source: Callable[[str], Compiled]) -> Compiled:
+    try:
+        return compile_source(source.text)
+    except BadExpression as error:
+        raise error.moved(source.offset) from None
+
+
+def _as_text(value: Outcome) -> str:
+    # As jq's own string interpolation does it.
+    if isinstance(value, str):
+        return value
+    if value is NOTHING:
+        return ""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _mentions(parts: Sequence[Compiled]) -> frozenset[str]:
+    return frozenset[str]().union(*(part.mentions for part in parts))

@@ -1,0 +1,105 @@
+"""What are simple expressions made of?"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from swf_temporal.data import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`12`, `"text"`, `true`, `null`."""
+
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`.`: the data, or what the expression before a pipe yields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`$name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`.a`, `.["a"]`, `.[0]`, `.[$key]`."""
+
+    container: "Tree"
+    key: "Tree"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOf:
+    """`{a: .b}`."""
+
+    members: tuple[tuple[str, "Tree"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf:
+    """`[.a, 1]`."""
+
+    items: tuple["Tree", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Two expressions and a sign or word between them."""
+
+    sign: str
+    left: "Tree"
+    right: "Tree"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`length`, `not`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`if … then … else … end`."""
+
+    condition: "Tree"
+    chosen: "Tree"
+    otherwise: "Tree"
+
+
+Tree: TypeAlias = Literal | Identity | Variable | Index | ObjectOf | ArrayOf | Operation | Call | Choice
+
+
+def is_fixed(tree: Tree) -> bool:
+    """Tell whether an expression yields the same value whatever the data, and cannot fail."""
+    match tree:
+        case Literal():
+            return True
+        case ArrayOf(items):
+            return all(map(is_fixed, items))
+        case ObjectOf(members):
+            return all(is_fixed(member) for _, member in members)
+        case _:
+            return False
+
+
+def mentioned(tree: Tree) -> frozenset[str]:
+    """Return the variables that an expression reads."""
+    match tree:
+        case Variable(name):
+            return frozenset({name})
+        case Index(one, other) | Operation(_, one, other):
+            return mentioned(one) | mentioned(other)
+        case ArrayOf(items):
+            return frozenset[str]().union(*map(mentioned, items))
+        case ObjectOf(members):
+            return frozenset[str]().union(*(mentioned(member) for _, member in members))
+        case Choice(condition, chosen, otherwise):
+            return mentioned(condition) | mentioned(chosen) | mentioned(otherwise)
+        case _:
+            return frozenset()

@@ -1,0 +1,86 @@
+"""What does the answer of a service mean as JSON?"""
+
+import base64
+import json
+from typing import NoReturn
+
+from swf_temporal.data import JSON
+
+_TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
+
+
+def read_answer(content: bytes, content_type: str) -> JSON:
+    """Return an answer as JSON.
+
+    JSON is read, text is a string, nothing is null, anything else is `{"mediaType": …, "base64": …}`. An
+    answer that does not say what it is counts as JSON if it reads as such, else as text. Raises ValueError
+    for broken JSON.
+    """
+    media_type, charset = split_content_type(content_type)
+    if not content:
+        return None
+    if is_json(media_type):
+        return _json(content)
+    if not media_type:
+        return _untyped(content)
+    if media_type.startswith("text/") or media_type in _TEXTS or media_type.endswith("+xml"):
+        return _text(content, charset)
+    return _binary(content, media_type)
+
+
+def read_error_answer(content: bytes, content_type: str) -> JSON:
+    """Return the answer that came with an error; one that breaks its own rules is still shown, as text."""
+    try:
+        return read_answer(content, content_type)
+    except ValueError:
+        return content.decode("utf-8", "replace")
+
+
+def split_content_type(content_type: str) -> tuple[str, str]:
+    """Return the media type in small letters, and the charset, which is `utf-8` if none is given."""
+    media_type, *options = content_type.split(";")
+    charset = "utf-8"
+    for option in options:
+        key, _, value = option.strip().partition("=")
+        if key.lower() == "charset":
+            charset = value.strip("\"' ")
+    return media_type.strip().lower(), charset
+
+
+def is_json(media_type: str) -> bool:
+    """Tell whether a media type is JSON, or a format written in JSON."""
+    return media_type in {"application/json", "text/json"} or media_type.endswith("+json")
+
+
+def _json(content: bytes) -> JSON:
+    try:
+        value: JSON = json.loads(content, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _untyped(content: bytes) -> JSON:
+    try:
+        return _json(content)
+    except ValueError:
+        pass
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return _binary(content, "application/octet-stream")
+
+
+def _text(content: bytes, charset: str) -> str:
+    try:
+        return content.decode(charset, "replace")
+    except LookupError:
+        return content.decode("utf-8", "replace")
+
+
+def _binary(content: bytes, media_type: str) -> JSON:
+    return {"mediaType": media_type, "base64": base64.b64encode(content).decode("ascii")}

@@ -1,0 +1,37 @@
+"""What is a call, and how does one say that it failed for good?"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.model.definitions import Auth, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One attempt to call a function."""
+
+    function: Function
+    arguments: JSON = None
+    base: str | None = None
+    """The folder or URL that the definition was read from; documents are found relative to it."""
+    idempotency_key: str | None = None
+    """The same for every attempt, so that a service can tell a repetition from a second request."""
+    attempt: int = 1
+    auth: tuple[Auth, ...] = ()
+    """The definition's `auth`, of which the function may use some."""
+    secrets: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+    """What the definition's `auth` may refer to. Kept out of results and of error texts."""
+
+
+def refusal(code: str, message: str) -> CallFailed:
+    """Return the fault of a call that no repetition can mend: the definition or its data must change."""
+    return CallFailed(message, code=code, retryable=False)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the known name nearest to *name*, or nothing if none is near."""
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,74 @@
+"""Which fault does a workflow see when a service cannot be reached, or cannot be understood?
+
+The codes are part of the interface: definitions name them in `errors`.
+"""
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+import httpx
+
+from swf_temporal.errors import CallFailed
+
+FAULTS: dict[type[Exception], tuple[str, str]] = {
+    httpx.ConnectTimeout: ("ConnectTimeout", "no connection was made in time"),
+    httpx.TimeoutException: ("Timeout", "there was no answer in time"),
+    httpx.PoolTimeout: ("Timeout", "no connection became free in time"),
+    httpx.ConnectError: ("Unreachable", "no connection could be made"),
+    httpx.NetworkError: ("ConnectionLost", "the connection broke"),
+    httpx.ProxyError: ("ProxyFailed", "the proxy refused"),
+    httpx.ProtocolError: ("ProtocolError", "the answer is not HTTP"),
+    httpx.LocalProtocolError: ("BadRequestHead", "the request cannot be written as HTTP"),
+    httpx.DecodingError: ("MalformedAnswer", "the answer cannot be decompressed"),
+    httpx.TooManyRedirects: ("TooManyRedirects", "the service redirects without end"),
+    httpx.UnsupportedProtocol: ("BadUrl", "the URL must start with http:// or https://"),
+    httpx.InvalidURL: ("BadUrl", "the URL is not one"),
+    httpx.CookieConflict: ("ProtocolError", "the service sent cookies that contradict each other"),
+    httpx.StreamError: ("ConnectionLost", "the answer was cut off"),
+    httpx.HTTPError: ("Unreachable", "the request failed"),
+    TimeoutError: ("Timeout", "there was no answer in time"),
+}
+"""The code and the meaning of each lower exception; the entry of the nearest ancestor counts."""
+
+_CAUSES: dict[type[BaseException], tuple[str, str]] = {
+    ConnectionRefusedError: ("ConnectionRefused", "the connection was refused"),
+    socket.gaierror: ("UnknownHost", "no host of that name is known"),
+    ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
+    ConnectionResetError: ("ConnectionLost", "the connection broke"),
+}
+"""What lies beneath an httpx.ConnectError says more than it does."""
+
+_FOR_GOOD = frozenset({"BadUrl", "BadRequestHead"})
+
+
+def failure(error: Exception, what: str) -> CallFailed:
+    """Return the fault that a lower *error* is to a workflow; *what* is the request, such as `GET http://…`."""
+    code, meaning = _fault(error)
+    detail = str(error).strip()
+    text = f"{what}: {meaning}" + (f" ({detail})" if detail and detail not in meaning else "")
+    return CallFailed(text, code=code, retryable=code not in _FOR_GOOD, cause=type(error).__name__)
+
+
+def _fault(error: Exception) -> tuple[str, str]:
+    if isinstance(error, httpx.ConnectError):
+        for cause in _causes(error):
+            for kind, fault in _CAUSES.items():
+                if isinstance(cause, kind):
+                    return fault
+    for ancestor in type(error).__mro__:
+        if ancestor in FAULTS:
+            return FAULTS[ancestor]
+    raise error
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield what lies beneath *error*; connecting to a name with several addresses fails as a group."""
+    if isinstance(error, BaseExceptionGroup):
+        for member in error.exceptions:
+            yield member
+            yield from _causes(member)
+    beneath = error.__cause__ or error.__context__
+    if beneath is not None:
+        yield beneath
+        yield from _causes(beneath)

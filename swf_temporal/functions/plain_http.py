@@ -1,0 +1,147 @@
+"""How is a service called that no document describes?
+
+Two forms are read: SonataFlow's text `rest:METHOD:URL`, and the object `{method, uri, headers, cookies}` of
+later texts.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.bodies import write_body
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents import is_web
+from swf_temporal.functions.http import Http, Request
+from swf_temporal.functions.openapi import signed
+from swf_temporal.functions.operations import Parameter
+from swf_temporal.functions.parameters import as_text, escape, in_path, in_query
+from swf_temporal.functions.servers import no_server
+from swf_temporal.functions.settings import Settings
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What the arguments of a call are used for."""
+
+    headers: dict[str, JSON] = field(default_factory=dict)
+    cookies: dict[str, JSON] = field(default_factory=dict)
+    query: dict[str, JSON] = field(default_factory=dict)
+    body: JSON = None
+
+
+class PlainHttp:
+    """Calls functions that say themselves which method and URL they are."""
+
+    def __init__(self, http: Http, settings: Settings) -> None:
+        self._http = http
+        self._settings = settings
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the service's answer. Raises CallFailed.
+
+        Arguments fill the URL's `{name}`s. The others are the body, or the query of a method that has no
+        body. To say it outright, begin a name with `HEADER_` or `QUERY_` in the text form, and use the
+        arguments `headers`, `cookies`, `query` and `body` in the object form.
+        """
+        method, uri = target(call)
+        if not is_web(uri):
+            server = self._settings.base_url_for((call.function.name,))
+            if server is None:
+                raise no_server(call.function.name, f"'{uri}' does not name one")
+            uri = f"{server.rstrip('/')}/{uri.lstrip('/')}"
+        request = _request(call, method, uri)
+        return await self._http.send(signed(request, call))
+
+
+def target(call: Call) -> tuple[str, str]:
+    """Return the method and the URL, with its `{name}`s, that a function says it is."""
+    operation = call.function.operation
+    method = uri = ""
+    if isinstance(operation, dict):
+        method, uri = as_text(operation.get("method")), as_text(operation.get("uri"))
+    elif isinstance(operation, str):
+        method, _, uri = operation.removeprefix("rest:").partition(":")
+    if method.upper() not in _METHODS or not uri:
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "it must be 'rest:METHOD:URL', or an object with 'method' and 'uri'"
+        )
+        raise refusal("BadOperation", message)
+    return method.upper(), uri.strip()
+
+
+def _request(call: Call, method: str, uri: str) -> Request:
+    named = dict(call.arguments) if isinstance(call.arguments, dict) else {}
+    url = _filled(uri, named)
+    operation = call.function.operation
+    parts = _reserved(operation, named) if isinstance(operation, dict) else _prefixed(named)
+    if not isinstance(call.arguments, dict):
+        parts.body = call.arguments
+    elif method in _WITHOUT_BODY or parts.body is not None:
+        parts.query.update(named)
+    elif named:
+        parts.body = named
+    headers = [(name, as_text(value)) for name, value in parts.headers.items() if value is not None]
+    if parts.cookies:
+        cookies = (f"{escape(name)}={escape(as_text(value))}" for name, value in parts.cookies.items())
+        headers.append(("Cookie", "; ".join(cookies)))
+    content = None
+    if parts.body is not None:
+        declared = next(
+            (value for name, value in headers if name.lower() == "content-type"), "application/json"
+        )
+        content, media_type = write_body(parts.body, declared)
+        headers = [(name, value) for name, value in headers if name.lower() != "content-type"]
+        headers.append(("Content-Type", media_type))
+    return Request(method, _with_query(url, parts.query), tuple(headers), content)
+
+
+def _filled(uri: str, named: dict[str, JSON]) -> str:
+    """Return *uri* with its `{name}`s replaced by the arguments, which are taken out of *named*."""
+    used: set[str] = set()
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1]
+        if named.get(name) is None:
+            raise refusal("BadArguments", f"the argument '{name}' is missing, which the URL {uri} needs")
+        used.add(name)
+        return in_path(Parameter(name, "path", style="simple"), named[name])
+
+    url = re.sub(r"\{([^{}]+)\}", fill, uri)
+    for name in used:
+        del named[name]
+    return url
+
+
+def _prefixed(named: dict[str, JSON]) -> _Parts:
+    parts = _Parts()
+    for name in list(named):
+        for prefix, place in (("HEADER_", parts.headers), ("QUERY_", parts.query)):
+            if name.startswith(prefix):
+                place[name.removeprefix(prefix)] = named.pop(name)
+    return parts
+
+
+def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
+    def both(key: str) -> dict[str, JSON]:
+        declared, given = operation.get(key), named.pop(key, None)
+        return {
+            **(declared if isinstance(declared, dict) else {}),
+            **(given if isinstance(given, dict) else {}),
+        }
+
+    return _Parts(both("headers"), both("cookies"), both("query"), named.pop("body", None))
+
+
+def _with_query(url: str, query: dict[str, JSON]) -> str:
+    pieces = [
+        in_query(Parameter(name, "query", explode=True), value)
+        for name, value in query.items()
+        if value is not None
+    ]
+    if not pieces:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{'&'.join(pieces)}"

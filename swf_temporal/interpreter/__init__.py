@@ -1,0 +1,1 @@
+"""Definition + data + Host → Outcome. Knows nothing of any engine."""

@@ -1,0 +1,257 @@
+"""How is an action performed, and how do its results reach the state's data?
+
+An action runs through the phases of the specification in order: condition, sleep before, data filter in, the
+invocation, data filter out, sleep after. What it gives is an *effect*: a value and where in the data it goes.
+Sequential actions see the effects of those before them. Actions that run side by side all see the same data, and
+their effects are applied in the order in which the actions are written.
+"""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeAlias
+
+from swf_temporal.data import JSON, add_result, merge_at
+from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.interpreter.events import payload_of, produce
+from swf_temporal.interpreter.host import Deferred, FunctionCall, Happening, SubflowCall
+from swf_temporal.interpreter.joining import MISSING, Path, join
+from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.retrying import RetryRule
+from swf_temporal.model.actions import Action, EventRef, FunctionRef, SubflowRef
+
+Effect: TypeAlias = list[Any]
+"""`[path, value]`; the path is None where no toStateData says where the value goes."""
+
+
+def name_of(action: Action) -> str:
+    """Return what an action is called: its name, else what it refers to."""
+    if action.name:
+        return action.name
+    if action.function_ref:
+        return action.function_ref.ref_name
+    if action.sub_flow_ref:
+        return action.sub_flow_ref.workflow_id
+    return action.event_ref.produce_event_ref if action.event_ref else "action"
+
+
+def apply(effect: Effect | None, data: JSON, lane: Lane) -> JSON:
+    """Return *data* with an effect applied (section "Data Merging")."""
+    if effect is None:
+        return data
+    path, value = effect
+    if path is None:
+        return add_result(data, value)
+    try:
+        return merge_at(data, path, value)
+    except IndexError:
+        raise lane.locate(WrongData(f"toStateData names the element {path}, which is not there")) from None
+
+
+async def run_actions(
+    actions: Sequence[Action], mode: str, data: JSON, lane: Lane, timeout: str | None
+) -> JSON:
+    """Run *actions* one after the other, or all at once, and return the data with their effects."""
+    if mode == "parallel" and len(actions) > 1:
+        effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
+        for effect in effects:
+            data = apply(None if effect is MISSING else effect, data, lane)
+        lane.frame["data"] = data
+        return data
+    return await run_sequence(actions, data, lane, timeout)
+
+
+async def run_sequence(
+    actions: Sequence[Action],
+    data: JSON,
+    lane: Lane,
+    timeout: str | None,
+    effects: list[Effect] | None = None,
+) -> JSON:
+    """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
+    frame = lane.frame
+    index = frame.get("at", 0)
+    data = frame.get("data", data)
+    while index < len(actions):
+        effect = await run_action(actions[index], data, lane.child("action", lane.path), timeout)
+        data = apply(effect, data, lane)
+        if effects is not None and effect is not None:
+            effects.append(effect)
+        index += 1
+        frame["at"] = index
+        frame["data"] = data
+        del frame["action"]
+    return data
+
+
+async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+    """Perform *action* on *data* and return its effect, or None if it has none."""
+    name = name_of(action)
+    frame = lane.frame
+    if "condition" not in frame:
+        frame["condition"] = action.condition is None or lane.holds(action.condition, data)
+        if not frame["condition"]:
+            lane.note(Happening.ACTION_SKIPPED, name)
+    if not frame["condition"]:
+        return None
+    if action.sleep is not None and action.sleep.before:
+        await lane.pause("before", action.sleep.before, data, f"before {name}")
+    try:
+        effect = await _performed(action, name, data, lane, timeout)
+    except WorkflowFault as fault:
+        raise lane.locate(fault, name) from None
+    if action.sleep is not None and action.sleep.after:
+        await lane.pause("after", action.sleep.after, data, f"after {name}")
+    return effect
+
+
+def _alone(
+    action: Action, index: int, data: JSON, lane: Lane, timeout: str | None
+) -> Path[Effect | None]:
+    async def path() -> Effect | None:
+        own = lane.child(f"action {index}", f"{lane.path}/{index}")
+        if "effect" not in own.frame:
+            effect = await run_action(action, data, own, timeout)
+            own.frame.clear()
+            own.frame["effect"] = effect
+        done: Effect | None = own.frame["effect"]
+        return done
+
+    return path
+
+
+async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+    """Return the effect of an action's invocation, which is performed unless it was already."""
+    frame = lane.frame
+    given = action.action_data_filter
+    seen = data if given is None else lane.filtered(given.from_state_data, data)
+    if "result" not in frame:
+        result = await _invoke(action, name, seen, lane, timeout)
+        frame["result"] = None if result is NOTHING else result
+        frame["silent"] = result is NOTHING
+        lane.note(Happening.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
+    if frame["silent"] or (given is not None and not given.use_results):
+        return None
+    value = frame["result"]
+    if given is not None and given.results is not None:
+        value = lane.filtered(given.results, value)
+    if value is None:
+        return None
+    to = None if given is None or given.to_state_data is None else lane.target(given.to_state_data, data)
+    return [to, value]
+
+
+async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
+    """Return what *action* yields; NOTHING if it yields nothing because nobody waits for it."""
+    lane.interpretation.gate()
+    if action.function_ref is not None:
+        return await _call_function(action, action.function_ref, name, data, lane, timeout)
+    if action.sub_flow_ref is not None:
+        return await _run_subflow(action, action.sub_flow_ref, name, data, lane, timeout)
+    if action.event_ref is not None:
+        return await _exchange_events(action.event_ref, name, data, lane, timeout)
+    raise lane.locate(WrongData(f"action {name!r} refers to no function, event or sub-workflow"))
+
+
+async def _call_function(  # noqa: PLR0913
+    action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane, timeout: str | None
+) -> Any:
+    interpretation = lane.interpretation
+    function = interpretation.program.function(ref.ref_name)
+    template = interpretation.program.expressions.template(ref.arguments)
+    deferred: Deferred | None = None
+    if "SECRETS" in template.mentions:
+        known = {key: value for key, value in lane.variables.items() if key in template.mentions}
+        deferred = Deferred(ref.arguments, data, known)
+        arguments: JSON = ref.arguments
+    else:
+        arguments = lane.evaluate(template, data)
+        arguments = None if arguments is NOTHING else arguments
+    lane.note(Happening.ACTION_STARTED, name, function=function.name, arguments=arguments)
+    if function.type == "expression":
+        compiled = interpretation.program.expressions.expression(function.operation)
+        return lane.with_variables({"args": arguments}).evaluate(compiled, data)
+    call = FunctionCall(
+        id=interpretation.number(f"{lane.path}/{name}"),
+        function=function,
+        arguments=arguments,
+        state=lane.state.name,
+        action=name,
+        deferred=deferred,
+        timeout=None if timeout is None else lane.duration(timeout, data),
+        retry=None if ref.invoke == "async" else interpretation.program.retry_rule(action),
+        selection_set=lane.fill(ref.selection_set, data),
+        detached=ref.invoke == "async",
+    )
+    result = await interpretation.host.invoke(call)
+    return NOTHING if call.detached else result
+
+
+async def _run_subflow(  # noqa: PLR0913
+    action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None
+) -> Any:
+    interpretation = lane.interpretation
+    detached = ref.invoke == "async"
+    if "attempt" not in lane.frame:
+        lane.note(Happening.ACTION_STARTED, name, subflow=ref.workflow_id)
+
+    async def attempt() -> JSON:
+        call = SubflowCall(
+            id=interpretation.number(f"{lane.path}/{name}"),
+            workflow_id=ref.workflow_id,
+            version=ref.version,
+            data=data,
+            state=lane.state.name,
+            action=name,
+            timeout=None if timeout is None else lane.duration(timeout, data),
+            detached=detached,
+            outlives_parent=ref.on_parent_complete == "continue",
+        )
+        return await interpretation.host.run_subflow(call)
+
+    rule = None if detached else interpretation.program.retry_rule(action)
+    result = await _with_retries(attempt, rule, name, lane)
+    return NOTHING if detached else result
+
+
+async def _with_retries(
+    attempt: Callable[[], Coroutine[Any, Any, JSON]], rule: RetryRule | None, name: str, lane: Lane
+) -> JSON:
+    """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
+    frame = lane.frame
+    number = frame.get("attempt", 1)
+    while True:
+        frame["attempt"] = number
+        if number > 1:
+            await lane.interpretation.sleep_until(frame["again"], f"retry of {name}")
+            lane.interpretation.gate()
+        try:
+            return await attempt()
+        except WorkflowFault as fault:
+            delay = None if rule is None or not rule.covers(fault) else rule.delay_after(number, lambda: 0.5)
+            if delay is None:
+                fault.attempt = number
+                raise
+            lane.note(Happening.ACTION_RETRIED, name, attempt=number, error=fault.name)
+            number += 1
+            frame["attempt"] = number
+            frame["again"] = lane.interpretation.time() + delay.total_seconds()
+
+
+async def _exchange_events(ref: EventRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
+    """Produce an event and, unless nobody waits for it, return the payload of the event that answers it."""
+    frame = lane.frame
+    if "produced" not in frame:
+        lane.note(Happening.ACTION_STARTED, name, event=ref.produce_event_ref)
+        await produce(ref.produce_event_ref, ref.data, ref.context_attributes, data, lane)
+        frame["produced"] = True
+    if ref.invoke == "async" or ref.consume_event_ref is None:
+        return NOTHING
+    limits = [
+        lane.deadline("result timeout", ref.consume_event_timeout, data),
+        lane.deadline("action timeout", timeout, data),
+    ]
+    deadline = min((limit for limit in limits if limit is not None), default=None)
+    taken = await lane.interpretation.wait_for_event([ref.consume_event_ref], deadline, lane)
+    if taken is None:
+        raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
+    return payload_of(lane.interpretation.program.event(ref.consume_event_ref), taken[1])

@@ -1,0 +1,150 @@
+"""What does a path of execution know: its place, its variables, its record of progress?
+
+A lane is one path through an instance: a state, a branch of it, an iteration. All that states and actions need of
+the interpretation they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the
+progress record: plain JSON, written as the lane goes, read when a suspended instance goes on.
+"""
+
+from collections.abc import Coroutine, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
+from swf_temporal.expressions.evaluation import NOTHING, Compiled
+from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.interpreter.joining import MISSING, within
+
+if TYPE_CHECKING:
+    from swf_temporal.interpreter.interpretation import Interpretation
+    from swf_temporal.model.states import State
+
+T = TypeVar("T")
+Frame = dict[str, Any]
+
+
+class Lane:
+    """One path of execution within an instance."""
+
+    __slots__ = ("branch", "frame", "interpretation", "path", "state", "variables")
+
+    def __init__(  # noqa: PLR0913 - a lane is what these six are together
+        self,
+        interpretation: "Interpretation",
+        state: "State",
+        frame: Frame,
+        variables: dict[str, JSON],
+        path: str,
+        branch: str | None = None,
+    ) -> None:
+        self.interpretation = interpretation
+        self.state = state
+        self.frame = frame
+        self.variables = variables
+        self.path = path
+        self.branch = branch
+
+    def child(self, key: str, path: str, *, branch: str | None = None, **variables: JSON) -> "Lane":
+        """Return a lane inside this one, whose progress is recorded under *key*."""
+        frame = self.frame.get(key)
+        if frame is None:
+            frame = self.frame[key] = {}
+        own = {**self.variables, **variables} if variables else self.variables
+        return Lane(self.interpretation, self.state, frame, own, path, branch or self.branch)
+
+    # Evaluating
+
+    def evaluate(self, compiled: Compiled, data: JSON) -> Any:
+        """Return what a compiled expression yields; NOTHING where it yields nothing."""
+        try:
+            return compiled(data, self.variables)
+        except WorkflowFault as fault:
+            raise self.locate(fault) from None
+
+    def holds(self, condition: JSON, data: JSON) -> bool:
+        """Tell whether *condition* holds, in jq's sense: all but false and null does."""
+        value = self.evaluate(self.interpretation.program.expressions.expression(condition), data)
+        return value is not NOTHING and value is not None and value is not False
+
+    def filtered(self, expression: JSON, data: JSON) -> JSON:
+        """Return what a filter selects of *data*; a filter that selects nothing does not filter."""
+        if expression is None:
+            return data
+        value = self.evaluate(self.interpretation.program.expressions.expression(expression), data)
+        return data if value is NOTHING or value is None else value
+
+    def fill(self, template: JSON, data: JSON) -> JSON:
+        """Return *template* with the expressions in it replaced by what they yield."""
+        value = self.evaluate(self.interpretation.program.expressions.template(template), data)
+        return None if value is NOTHING else value
+
+    def target(self, expression: str, data: JSON) -> list[str | int]:
+        """Return the path to the element that *expression* names."""
+        try:
+            return self.interpretation.program.expressions.target(expression)(data, self.variables)
+        except WorkflowFault as fault:
+            raise self.locate(fault) from None
+
+    def duration(self, text: str, data: JSON) -> timedelta:
+        """Return the length of a duration, which may be an expression."""
+        if "${" in text:
+            value = self.fill(text, data)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return timedelta(seconds=value)
+            text = str(value)
+        try:
+            return parse_duration(text)
+        except ValueError as error:
+            raise self.locate(WrongData(str(error))) from None
+
+    # Waiting
+
+    def deadline(self, key: str, text: str | None, data: JSON) -> float | None:
+        """Return the moment at which a timeout ends, as seconds of the epoch.
+
+        It is fixed when it is first asked for and kept under *key*, so that a suspended lane does not wait anew.
+        """
+        if text is None:
+            return None
+        kept = self.frame.get(key)
+        if kept is None:
+            kept = self.frame[key] = self.interpretation.time() + self.duration(text, data).total_seconds()
+        return float(kept)
+
+    async def pause(self, key: str, text: str, data: JSON, why: str) -> None:
+        """Wait as long as *text* says, counted from the first time this pause was begun."""
+        begun = key in self.frame
+        until = self.deadline(key, text, data)
+        if not begun:
+            self.note(Happening.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
+        if until is not None:
+            await self.interpretation.sleep_until(until, why)
+
+    async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
+        """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
+        if deadline is None:
+            return await work
+        result = await within(work, self.interpretation.sleep_until(deadline, f"timeout of {what}"))
+        if result is MISSING:
+            raise self.locate(TimedOut(f"{what} took longer than it may"))
+        return result
+
+    # Telling
+
+    def note(self, kind: Happening, name: str, **detail: JSON) -> None:
+        """Take note of what happened on this lane."""
+        host = self.interpretation.host
+        host.note(TraceEntry(kind, self.path, self.state.name, name, host.now(), detail))
+
+    def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
+        """Return *fault* knowing where it happened, as far as it did not know yet."""
+        fault.state = fault.state or self.state.name
+        fault.branch = fault.branch or self.branch
+        fault.action = fault.action or action
+        return fault
+
+    def with_variables(self, variables: Mapping[str, JSON]) -> "Lane":
+        """Return this lane seeing *variables* as well."""
+        own = {**self.variables, **variables}
+        return Lane(self.interpretation, self.state, self.frame, own, self.path, self.branch)

@@ -1,0 +1,94 @@
+"""How long does an instance live: until its end, its timeout, or for ever?"""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import TimedOut
+from swf_temporal.interpreter.host import Completed, ContinuedAs, Outcome
+from swf_temporal.interpreter.joining import MISSING, within
+from swf_temporal.interpreter.lane import Lane
+from swf_temporal.model.states import ContinueAs, EventState
+from swf_temporal.model.workflow import WorkflowExecTimeout
+
+if TYPE_CHECKING:
+    from swf_temporal.interpreter.interpretation import Ended, Interpretation
+
+
+class Expired(Exception):  # noqa: N818 - a moment, not an error
+    """The workflow's time is over, and the state that was running then has finished."""
+
+
+async def run_in_time(interpretation: "Interpretation") -> Outcome:
+    """Run to the end within the workflow's timeout (section "WorkflowExecTimeout Definition").
+
+    When the time is over, what is running is interrupted or, with `interrupt: false`, its state may finish. Then the
+    `runBefore` state runs, and the workflow fails with TimedOut.
+    """
+    timeout = interpretation.program.workflow.timeouts.workflow_exec_timeout
+    if timeout is None:
+        return await _run_through(interpretation)
+    frame = interpretation.frame
+    if "expired" not in frame:
+        outcome = await _run_until(timeout, interpretation)
+        if outcome is not None:
+            return outcome
+        frame["expired"] = True
+    if timeout.run_before is not None:
+        await interpretation.walk(timeout.run_before, interpretation.data, frame.setdefault("before", {}))
+    raise TimedOut(f"workflow {interpretation.program.workflow.id!r} took longer than {timeout.duration}")
+
+
+async def _run_until(timeout: WorkflowExecTimeout, interpretation: "Interpretation") -> Outcome | None:
+    deadline = _lane(interpretation).deadline("deadline", timeout.duration, interpretation.input)
+    if deadline is None:
+        return await _run_through(interpretation)
+    if timeout.interrupt:
+        expiry = interpretation.sleep_until(deadline, "timeout of the workflow")
+        outcome = await within(_run_through(interpretation), expiry)
+        return None if outcome is MISSING else outcome
+    interpretation.last_moment = deadline
+    try:
+        return await _run_through(interpretation)
+    except Expired:
+        return None
+    finally:
+        interpretation.last_moment = None
+
+
+async def _run_through(interpretation: "Interpretation") -> Outcome:
+    """Walk from the start state to an end, and begin again as long as the workflow is to be kept active."""
+    workflow = interpretation.program.workflow
+    frame = interpretation.frame
+    start = workflow.start_state
+    while True:
+        walk = frame.setdefault("walk", {})
+        left = await interpretation.walk(start, interpretation.input, walk)
+        end = left.end
+        if end.continue_as is not None:
+            return _continued(end.continue_as, left, interpretation)
+        if end.terminate or not workflow.keep_active:
+            return Completed(left.data)
+        # The start state waits anew, with the data that this round ended with.
+        frame["walk"] = {"state": start, "data": left.data}
+        if not isinstance(interpretation.program.state(start), EventState):
+            await interpretation.inbox.wait(lambda _: False)
+
+
+def _continued(to: ContinueAs, left: "Ended", interpretation: "Interpretation") -> ContinuedAs:
+    lane = _lane(interpretation)
+    data: JSON = left.data
+    if isinstance(to.data, str):
+        data = lane.filtered(to.data, data)
+    elif to.data is not None:
+        data = lane.fill(to.data, data)
+    limit = to.workflow_exec_timeout
+    text = limit.get("duration") if isinstance(limit, dict) else limit
+    timeout: timedelta | None = lane.duration(str(text), data) if text is not None else None
+    return ContinuedAs(to.workflow_id, to.version, data, timeout)
+
+
+def _lane(interpretation: "Interpretation") -> Lane:
+    """Return a lane for what belongs to no state."""
+    workflow = interpretation.program.workflow
+    return Lane(interpretation, workflow.states[0], interpretation.frame, interpretation.variables(), "")

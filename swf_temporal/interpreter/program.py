@@ -1,0 +1,121 @@
+"""What of a definition is worked out once, before anything runs?
+
+States, functions and events by name; expressions compiled; timeouts with what they inherit. A program is shared by
+all the runs of its definition and never changes.
+"""
+
+from functools import cached_property
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import UnknownDefinition, WrongData
+from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.interpreter.catching import ErrorName, names_of
+from swf_temporal.interpreter.retrying import RetryRule, rule_of
+from swf_temporal.model.actions import Action
+from swf_temporal.model.definitions import Event, Function, Retry
+from swf_temporal.model.states import ForeachState, State, StateTimeouts
+from swf_temporal.model.workflow import Workflow
+
+
+class Program:
+    """A definition, ready to be interpreted."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        self.states: dict[str, State] = {state.name: state for state in workflow.states}
+        self.functions: dict[str, Function] = {function.name: function for function in workflow.functions}
+        self.events: dict[str, Event] = {event.name: event for event in workflow.events}
+        self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
+        self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
+        self.expressions = Expressions(
+            variables={s.iteration_param for s in workflow.states if isinstance(s, ForeachState)},
+            functions={
+                function.name: str(function.operation)
+                for function in workflow.functions
+                if function.type == "expression"
+            },
+            language=workflow.expression_lang,
+        )
+        self._timeouts: dict[str, StateTimeouts] = {}
+        self._rules: dict[int, RetryRule | None] = {}
+
+    @cached_property
+    def constants(self) -> dict[str, JSON]:
+        """What `$CONST` holds."""
+        return dict(self.workflow.constants)
+
+    @cached_property
+    def about(self) -> dict[str, JSON]:
+        """What `$WORKFLOW` says of the definition."""
+        workflow = self.workflow
+        return {"id": workflow.id, "name": workflow.name, "version": workflow.version}
+
+    def state(self, name: str) -> State:
+        """Return the state *name*."""
+        try:
+            return self.states[name]
+        except KeyError:
+            raise UnknownDefinition(f"{name!r} is not a state of workflow {self.workflow.id!r}") from None
+
+    def function(self, name: str) -> Function:
+        """Return the definition of the function *name*."""
+        if name in self.functions:
+            return self.functions[name]
+        if "functions" in self.workflow.externals:
+            # Defined in a document that could not be read: whoever performs the call may know it by name.
+            return Function(name=name, type="custom")
+        raise UnknownDefinition(f"{name!r} is not a function of workflow {self.workflow.id!r}")
+
+    def event(self, name: str) -> Event:
+        """Return the definition of the event *name*."""
+        if name in self.events:
+            return self.events[name]
+        if "events" in self.workflow.externals:
+            return Event(name=name, type=name)
+        raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
+
+    def timeouts(self, state: State) -> StateTimeouts:
+        """Return the timeouts of *state*; what it does not say it inherits from the workflow."""
+        known = self._timeouts.get(state.name)
+        if known is None:
+            ours, own = self.workflow.timeouts, state.timeouts
+            known = StateTimeouts(
+                state_exec_timeout=own.state_exec_timeout or ours.state_exec_timeout,
+                action_exec_timeout=own.action_exec_timeout or ours.action_exec_timeout,
+                branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
+                event_timeout=own.event_timeout or ours.event_timeout,
+            )
+            self._timeouts[state.name] = known
+        return known
+
+    def retry_rule(self, action: Action) -> RetryRule | None:
+        """Return how *action* is tried again, or None if it is not."""
+        key = id(action)
+        if key not in self._rules:
+            self._rules[key] = self._make_rule(action)
+        return self._rules[key]
+
+    def _make_rule(self, action: Action) -> RetryRule | None:
+        retry: Retry | None = None
+        if action.retry_ref is not None:
+            retry = self.retries.get(action.retry_ref)
+            if retry is None:
+                raise UnknownDefinition(f"{action.retry_ref!r} is not a retry of workflow {self.workflow.id!r}")
+        try:
+            return rule_of(
+                retry,
+                auto_retries=self.workflow.auto_retries,
+                retryable=names_of(action.retryable_errors, self.errors),
+                non_retryable=names_of(action.non_retryable_errors, self.errors),
+            )
+        except ValueError as error:
+            raise WrongData(f"retry {action.retry_ref!r}: {error}") from None
+
+
+def described(value: Any, limit: int = 80) -> str:
+    """Return a value in a few words, for messages."""
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    kind = kinds.get(type(value), "a number")
+    text = repr(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    return f"{kind} {text[:limit]}".rstrip()

@@ -1,0 +1,86 @@
+"""What surrounds every state, whatever its type?
+
+In the order of the specification: filter the input, run within the state's timeout, catch what the state's onErrors
+catch, filter the output. What is special about a type of state stands in its own file under `states/`.
+"""
+
+from dataclasses import dataclass
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.interpreter.catching import handler_of
+from swf_temporal.interpreter.host import Happening
+from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.states import run_body
+from swf_temporal.interpreter.step import Step
+from swf_temporal.model.states import End, InjectState, SleepState, State, SwitchState, Transition
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How a state was left: with which data, and where to."""
+
+    data: JSON
+    leaving: Transition | End
+
+
+async def run_state(state: State, data: JSON, lane: Lane) -> Left:
+    """Run *state* on *data*; raises the fault that no onErrors entry of it covers."""
+    frame = lane.frame
+    if "entered" not in frame:
+        lane.note(Happening.STATE_ENTERED, state.name, type=state.type)
+        frame["entered"] = True
+    if "left" in frame:
+        by, data = frame["left"]
+        return Left(data, _leaving(state, by))
+    try:
+        step = await _run(state, data, lane)
+    except WorkflowFault as fault:
+        step = _catch(state, lane.locate(fault), data, lane)
+    leaving = _leaving(state, step.by)
+    if leaving.produce_events or leaving.compensate:
+        # Leaving takes more steps, and a suspension between them must not run the state again.
+        frame["left"] = [step.by, step.data]
+        frame.pop("body", None)
+    return Left(step.data, leaving)
+
+
+async def _run(state: State, data: JSON, lane: Lane) -> Step:
+    given = state.state_data_filter
+    if given is not None:
+        data = lane.filtered(given.input, data)
+    body = lane.child("body", lane.path)
+    timeout = lane.interpretation.program.timeouts(state).state_exec_timeout
+    if timeout is None or isinstance(state, InjectState | SwitchState | SleepState) and not state.timeouts.state_exec_timeout:
+        step = await run_body(state, data, body)
+    else:
+        deadline = lane.deadline("deadline", timeout, data)
+        step = await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
+    if given is not None and given.output is not None:
+        return Step(lane.filtered(given.output, step.data), step.by)
+    return step
+
+
+def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
+    """Return the step that an onErrors entry asks for, with what the state's actions had merged until then."""
+    entry = handler_of(state, lane.interpretation.program.errors, fault)
+    if entry is None:
+        raise fault
+    lane.interpretation.error = fault.public()
+    lane.note(Happening.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+    body = lane.frame.get("body") or {}
+    return Step(body.get("data", data), f"error {state.on_errors.index(entry)}")
+
+
+def _leaving(state: State, by: str) -> Transition | End:
+    """Return the transition or end that *by* names; a path that names neither ends there."""
+    kind, _, number = by.partition(" ")
+    if kind == "own":
+        node = state
+    elif kind == "error":
+        node = state.on_errors[int(number)]
+    elif isinstance(state, SwitchState) and kind == "default" and state.default_condition:
+        node = state.default_condition
+    elif isinstance(state, SwitchState):
+        node = (state.data_conditions or state.event_conditions)[int(number)]
+    return node.transition or node.end or End()

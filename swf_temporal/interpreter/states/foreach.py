@@ -1,0 +1,91 @@
+"""Foreach: runs actions for each element of an array (section "ForEach State").
+
+Every iteration sees the state's data and the element: as a field of the data and as a variable, both by the name of
+the iteration parameter. With an outputCollection the results of the iterations, which are those of their last
+actions, are appended to it in the order of the input. Without one they are merged as any action's results are.
+"""
+
+from typing import Any
+
+from swf_temporal.data import JSON, merge_at
+from swf_temporal.errors import WrongData
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.interpreter.actions import Effect, apply, run_sequence
+from swf_temporal.interpreter.joining import MISSING, Path, join
+from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.program import described
+from swf_temporal.interpreter.step import Step
+from swf_temporal.model.states import ForeachState
+
+MOST_AT_ONCE = 1000
+"""How many iterations run at once where the definition sets no batchSize: what an engine can hold, with room."""
+
+
+async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
+    """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
+    items = _collection(state, data, lane)
+    window = 1 if state.mode == "sequential" else _window(state, data, lane)
+    paths = [_iteration(state, index, item, data, lane) for index, item in enumerate(items)]
+    results = [effects for effects in await join(paths, window=window) if effects is not MISSING]
+    if state.output_collection is None:
+        for effects in results:
+            for effect in effects:
+                data = apply(effect, data, lane)
+        return Step(data)
+    return Step(_appended([effects[-1][1] for effects in results if effects], state.output_collection, data, lane))
+
+
+def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane) -> Path[list[Effect]]:
+    timeout = lane.interpretation.program.timeouts(state).action_exec_timeout
+
+    async def path() -> list[Effect]:
+        param = state.iteration_param
+        own = lane.child(str(index), f"{lane.path}[{index}]", **{param: item})
+        frame = own.frame
+        if "done" not in frame:
+            seen = {**data, param: item} if isinstance(data, dict) else {param: item}
+            effects: list[Effect] = frame.setdefault("effects", [])
+            await run_sequence(state.actions, seen, own, timeout, effects)
+            frame.clear()
+            frame["effects"], frame["done"] = effects, True
+        done: list[Effect] = frame["effects"]
+        return done
+
+    return path
+
+
+def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
+    items = lane.evaluate(lane.interpretation.program.expressions.expression(state.input_collection), data)
+    if not isinstance(items, list):
+        found = "nothing" if items is NOTHING else described(items)
+        raise lane.locate(
+            WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}, not an array")
+        )
+    return items
+
+
+def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
+    size: Any = state.batch_size
+    if isinstance(size, str):
+        size = lane.fill(size, data)
+        if isinstance(size, str) and size.strip().isdigit():
+            size = int(size)
+    if size is None or size == 0:
+        return MOST_AT_ONCE
+    if not isinstance(size, int | float) or isinstance(size, bool) or size < 1:
+        raise lane.locate(WrongData(f"batchSize of {state.name!r} is {size!r}, which is not a count"))
+    return min(int(size), MOST_AT_ONCE)
+
+
+def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
+    path = lane.target(target, data)
+    present: Any = data
+    for step in path:
+        try:
+            present = present[step]
+        except (KeyError, IndexError, TypeError):
+            present = None
+            break
+    collection = [*present, *results] if isinstance(present, list) else results
+    # Replaced, not merged: merging would drop results that are equal to others.
+    return merge_at(merge_at(data, path, None), path, collection) if path else collection

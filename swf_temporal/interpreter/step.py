@@ -1,0 +1,17 @@
+"""What does running a state's body come to?"""
+
+from dataclasses import dataclass
+
+from swf_temporal.data import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The data a state's body ended with, and by which way the state is left.
+
+    `by` is `own` for the state's own transition or end, `condition 2` or `default` for those of a switch, `error 0`
+    for those of an onErrors entry.
+    """
+
+    data: JSON
+    by: str = "own"

@@ -1,0 +1,52 @@
+"""An event as it travels: CloudEvents 1.0."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from swf_temporal.data import JSON
+
+_NAMED = ("id", "source", "type", "data", "specversion")
+
+
+@dataclass(frozen=True, slots=True)
+class CloudEvent:
+    """An event: its id, source and type, its payload, and all its other context attributes."""
+
+    id: str
+    source: str
+    type: str
+    data: JSON = None
+    attributes: Mapping[str, JSON] = field(default_factory=dict)
+    """subject, time, datacontenttype and every extension attribute."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the event in the JSON format of CloudEvents."""
+        event: dict[str, JSON] = {
+            "specversion": "1.0", "id": self.id, "source": self.source, "type": self.type, **self.attributes,
+        }  # fmt: skip
+        if self.data is not None:
+            event["data"] = self.data
+        return event
+
+    @staticmethod
+    def from_json(event: Mapping[str, Any], *, default_id: str = "") -> "CloudEvent":
+        """Return the event that *event* describes. Raises ValueError naming what is missing or of the wrong kind."""
+        if not isinstance(event, Mapping):
+            raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")  # noqa: TRY004 - data, not code
+        values = {}
+        for name in ("id", "source", "type"):
+            value = event.get(name, default_id if name == "id" else "")
+            if not isinstance(value, str) or (not value and name == "type"):
+                raise ValueError(f"an event needs a text as its {name!r}")
+            values[name] = value
+        rest = {key: value for key, value in event.items() if key not in _NAMED}
+        return CloudEvent(data=event.get("data"), attributes=rest, **values)
+
+    def attribute(self, name: str) -> JSON:
+        """Return a context attribute. Names are compared as CloudEvents writes them: without regard to case."""
+        wanted = name.lower()
+        for key, value in (("id", self.id), ("source", self.source), ("type", self.type), *self.attributes.items()):
+            if key.lower() == wanted:
+                return value
+        return None

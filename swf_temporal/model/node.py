@@ -1,0 +1,63 @@
+"""What every node of a definition shares: it is frozen, and it knows where it was written."""
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from swf_temporal.errors import Position
+
+Expression: TypeAlias = str
+"""A text that is an expression, with or without `${ }` around it."""
+
+Template: TypeAlias = Any
+"""JSON in which texts may hold `${ … }`."""
+
+
+def _text(value: object) -> object:
+    # A YAML author writes `version: 1.0` or `code: 404` and means the text.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return str(value)
+
+
+Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
+"""A text that may be written as a number."""
+
+
+class Where:
+    """Where a node, and each key in it, was written."""
+
+    __slots__ = ("inside", "keys", "position")
+
+    def __init__(self, position: Position, keys: dict[str, tuple[Position, Position]]) -> None:
+        self.position = position
+        self.keys = keys
+        """For each key, by its present name: where the key stands, and where its value starts."""
+        self.inside: dict[tuple[str | int, ...], Position] = {}
+        """For what stands deeper in free-form values and in lists of texts: where it starts, by its path."""
+
+    def key(self, name: str) -> Position:
+        """Return where the key *name* was written, or the node if it was not."""
+        return self.keys[name][0] if name in self.keys else self.position
+
+    def value(self, name: str) -> Position:
+        """Return where the value of the key *name* starts, or the node if there is none."""
+        return self.keys[name][1] if name in self.keys else self.position
+
+    def at(self, name: str, *path: str | int) -> Position:
+        """Return where the element at *path* inside the value of the key *name* starts."""
+        return self.inside.get((name, *path)) or self.value(name)
+
+
+NOWHERE = Where(Position(), {})
+
+
+class Node(BaseModel):
+    """A part of a definition."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, arbitrary_types_allowed=True
+    )
+
+    where: Where = Field(default=NOWHERE, alias="@", exclude=True, repr=False)

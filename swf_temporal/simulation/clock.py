@@ -1,0 +1,62 @@
+"""How does time pass where nothing takes time?
+
+An asyncio event loop whose time is virtual: when nothing is left to do until a timer is due, the loop's clock jumps
+there. An hour passes in microseconds, and in the same order as it would have passed.
+"""
+
+import asyncio
+import selectors
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
+"""When every simulation begins, so that it gives the same results every time."""
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop with a virtual clock."""
+
+    def __init__(self, when_idle: Callable[[], bool], at_standstill: Callable[[], None]) -> None:
+        """Make a loop that calls *when_idle* before time passes, and *at_standstill* when it cannot pass any more.
+
+        *when_idle* returns whether it found something to do.
+        """
+        self._virtual = 0.0
+        super().__init__(_Jumping(self, when_idle, at_standstill))
+
+    def time(self) -> float:
+        """Return the virtual time, in seconds since the simulation began."""
+        return self._virtual
+
+    def now(self) -> datetime:
+        """Return the virtual time as a date."""
+        return EPOCH + timedelta(seconds=self._virtual)
+
+    def jump(self, seconds: float) -> None:
+        """Let time pass."""
+        self._virtual += seconds
+
+
+class _Jumping(selectors.DefaultSelector):  # type: ignore[misc,valid-type] - chosen by the platform
+    """A selector that never waits: it lets the loop's time jump instead."""
+
+    def __init__(
+        self, loop: VirtualLoop, when_idle: Callable[[], bool], at_standstill: Callable[[], None]
+    ) -> None:
+        super().__init__()
+        self._loop = loop
+        self._when_idle = when_idle
+        self._at_standstill = at_standstill
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        """Return what is ready now; where the loop would wait, let time pass."""
+        if timeout is not None and timeout <= 0:
+            return []
+        ready: list[Any] = super().select(0)
+        if not ready and not self._when_idle():
+            if timeout is None:
+                self._at_standstill()
+            else:
+                self._loop.jump(timeout)
+        return ready

@@ -1,0 +1,166 @@
+"""How does a simulation perform what an interpretation asks for?
+
+Functions are scripted: a result, or a callable that is given the arguments. Nothing outside this process is touched.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed, StepLimitExceeded, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.expressions.evaluation import NOTHING, Expressions
+from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.interpreter.joining import MISSING, within
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.simulation.clock import VirtualLoop
+
+if TYPE_CHECKING:
+    from swf_temporal.simulation.simulate import World
+
+MOST_STATES_WITHOUT_TIME = 100_000
+
+
+class SimulatedHost:
+    """The host of one simulated instance."""
+
+    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str) -> None:
+        self.world = world
+        self.loop = loop
+        self.instance_id = instance_id
+        self.trace: list[TraceEntry] = []
+        self._breaths = 0
+        self._breathed_at = -1.0
+
+    def now(self) -> datetime:
+        """Return the virtual time."""
+        return self.loop.now()
+
+    def new_id(self) -> str:
+        """Return a number that counts the ids of this simulation."""
+        return self.world.new_id()
+
+    def note(self, entry: TraceEntry) -> None:
+        """Append to the trace."""
+        self.trace.append(entry)
+        self.world.noted(self, entry)
+
+    async def sleep(self, duration: timedelta, why: str) -> None:  # noqa: ARG002 - shown by other hosts
+        """Let virtual time pass."""
+        await asyncio.sleep(duration.total_seconds())
+
+    async def invoke(self, call: FunctionCall) -> JSON:
+        """Call the scripted function, again and again as its retry rule says."""
+        if call.detached:
+            self.world.detach(self._forgiving(self._attempts(call)))
+            return None
+        if call.timeout is None:
+            return await self._attempts(call)
+        result = await within(self._attempts(call), asyncio.sleep(call.timeout.total_seconds()))
+        if result is MISSING:
+            raise TimedOut(f"action {call.action!r} took longer than it may")
+        return result
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Keep the event with those that the simulation produced."""
+        self.world.produced.append(event)
+
+    async def run_subflow(self, call: SubflowCall) -> JSON:
+        """Run the definition of that id, in the same virtual time."""
+        work = self.world.run_instance(call.workflow_id, call.version, call.data, f"{self.instance_id}/{call.id}")
+        if call.detached:
+            self.world.detach(self._forgiving(work), outlives=call.outlives_parent)
+            return None
+        try:
+            if call.timeout is None:
+                return await work
+            result = await within(work, asyncio.sleep(call.timeout.total_seconds()))
+        except WorkflowFault as fault:
+            raise subflow_fault(call.workflow_id, fault) from None
+        if result is MISSING:
+            raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")
+        return result
+
+    async def breathe(self) -> None:
+        """Give up on a workflow that goes round in a circle without ever waiting."""
+        if self._breathed_at != self.loop.time():
+            self._breaths, self._breathed_at = 0, self.loop.time()
+        self._breaths += 1
+        if self._breaths * 200 > MOST_STATES_WITHOUT_TIME:
+            raise StepLimitExceeded(f"{MOST_STATES_WITHOUT_TIME:,} states ran without waiting for anything")
+        await asyncio.sleep(0)
+
+    async def _attempts(self, call: FunctionCall) -> JSON:
+        arguments = filled(call, self.world.secrets)
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(call, arguments)
+            except WorkflowFault as fault:
+                fault.attempt, fault.function = attempt, call.function.name
+                delay = None if call.retry is None or not call.retry.covers(fault) else call.retry.delay_after(attempt)
+                if delay is None:
+                    raise
+                self._note_retry(call, attempt, fault, delay)
+                await asyncio.sleep(delay.total_seconds())
+                attempt += 1
+
+    async def _attempt(self, call: FunctionCall, arguments: JSON) -> JSON:
+        functions: Mapping[str, Any] = self.world.functions
+        name = call.function.name
+        self.world.calls.append((name, arguments))
+        if name not in functions:
+            raise CallFailed(
+                f"function {name!r} has no scripted result: give it one in `functions`",
+                code="NotScripted",
+                retryable=False,
+            )
+        scripted = functions[name]
+        if not callable(scripted):
+            result: JSON = scripted
+            return result
+        try:
+            answer = scripted(arguments)
+            return await answer if inspect.isawaitable(answer) else answer
+        except WorkflowFault:
+            raise
+        except Exception as error:
+            raise CallFailed(str(error), name=type(error).__name__) from error
+
+    def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
+        detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
+        self.note(TraceEntry(Happening.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
+
+    async def _forgiving(self, work: Any) -> None:
+        """Do *work* for nobody: its errors are not to hurt the instance that asked for it."""
+        try:
+            await work
+        except WorkflowFault as fault:
+            self.world.forgiven.append(fault)
+
+
+def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
+    """Return the arguments of *call*, those that mention secrets filled."""
+    if call.deferred is None:
+        return call.arguments
+    given = call.deferred
+    declared = [name for name in given.variables if not name.startswith("__")]
+    template = Expressions(variables=declared).template(given.template)
+    value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
+    return None if value is NOTHING else value
+
+
+def subflow_fault(workflow_id: str, fault: WorkflowFault) -> SubflowFailed:
+    """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message."""
+    return SubflowFailed(
+        f"sub-workflow {workflow_id!r} failed: {fault.message}",
+        name=fault.name,
+        code=fault.code,
+        status=fault.status,
+        body=fault.body,
+        cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
+    )
+
+

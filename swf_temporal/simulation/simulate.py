@@ -1,0 +1,253 @@
+"""What does a definition do with these events and these answers of its functions?"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import UnknownDefinition, UsageError, WorkflowFault
+from swf_temporal.interpreter.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
+from swf_temporal.interpreter.interpretation import Interpretation
+from swf_temporal.interpreter.program import Program
+from swf_temporal.loading import load
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.simulation.clock import VirtualLoop
+from swf_temporal.simulation.host import SimulatedHost
+
+Definition = str | os.PathLike[str] | Mapping[str, Any] | Workflow
+Status = Literal["completed", "failed", "waiting", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationError:
+    """What a simulated run failed with."""
+
+    name: str
+    code: str
+    message: str
+    state: str | None = None
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What came of a simulated run."""
+
+    status: Status
+    """`waiting` means that the run waits for an event that nobody sent."""
+    output: JSON
+    error: SimulationError | None
+    produced_events: tuple[dict[str, JSON], ...]
+    """The events that the run produced, as CloudEvents, in order."""
+    trace: tuple[TraceEntry, ...]
+    elapsed: timedelta
+    """Virtual time from start to end."""
+    calls: tuple[tuple[str, JSON], ...] = ()
+    """Every attempt to call a function: its name and the arguments."""
+    fault: WorkflowFault | None = field(default=None, compare=False)
+
+
+def simulate(  # noqa: PLR0913 - the script of a run has that many parts
+    definition: Definition,
+    input: JSON = None,  # noqa: A002 - the specification's word
+    *,
+    events: Iterable[Mapping[str, Any]] = (),
+    functions: Mapping[str, Any] | None = None,
+    definitions: Iterable[Definition] = (),
+    secrets: Mapping[str, JSON] | None = None,
+) -> Simulation:
+    """Run *definition* in this process, in virtual time, touching nothing outside.
+
+    *definition* is a path, a text or a mapping. *functions* maps the name of a function to its result, or to a
+    callable that is given the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`.
+    *events* are CloudEvents as mappings; each is delivered when the instance awaits one like it, so their order
+    matters only between those that are alike. *definitions* are sub-workflows. *secrets* is what `$SECRETS` holds.
+
+    Raises InvalidDefinition if a definition cannot run. A run that fails does not raise: see `Simulation.error`.
+    """
+    workflows = [_loaded(one) for one in (definition, *definitions)]
+    world = World(workflows, functions or {}, [_event(e, n) for n, e in enumerate(events)], secrets or {})
+    return _outside_any_loop(lambda: world.run({} if input is None else input))
+
+
+class World:
+    """All that belongs to one simulation: its instances share clock, functions, events and definitions."""
+
+    def __init__(
+        self,
+        workflows: Sequence[Workflow],
+        functions: Mapping[str, Any],
+        events: Sequence[CloudEvent],
+        secrets: Mapping[str, JSON],
+    ) -> None:
+        self.workflows = workflows
+        self.functions = functions
+        self.secrets = secrets
+        self.produced: list[CloudEvent] = []
+        self.calls: list[tuple[str, JSON]] = []
+        self.forgiven: list[WorkflowFault] = []
+        self.trace: list[TraceEntry] = []
+        self.noticed: Callable[[Interpretation, TraceEntry], None] | None = None
+        """Is told of every trace entry of the main instance: where a test suspends it."""
+        self._events = list(events)
+        self._programs: dict[str, Program] = {}
+        self._instances: dict[str, Interpretation] = {}
+        self._detached: list[tuple[asyncio.Task[None], bool]] = []
+        self._ids = 0
+        self._loop = VirtualLoop(self._deliver_next, self._stand_still)
+        self._main: asyncio.Task[JSON] | None = None
+        self._standing = False
+
+    def run(self, data: JSON) -> Simulation:
+        """Run the first definition to its end, or until it can go no further."""
+        loop = self._loop
+        try:
+            first = self.workflows[0]
+            main = self._main = loop.create_task(self.run_instance(first.id, first.version, data, first.id))
+            status: Status = "completed"
+            output: JSON = None
+            fault: WorkflowFault | None = None
+            try:
+                output = loop.run_until_complete(main)
+            except WorkflowFault as failed:
+                status, fault = "failed", failed
+            except asyncio.CancelledError:
+                status = "waiting" if self._standing else "cancelled"
+            elapsed = timedelta(seconds=loop.time())
+            self._finish()
+            return self._simulation(status, output, fault, elapsed)
+        finally:
+            loop.close()
+
+    async def run_instance(self, workflow_id: str, version: str | None, data: JSON, instance_id: str) -> JSON:
+        """Run one instance to its end, through as many executions as it continues as."""
+        while True:
+            program = self._program(workflow_id, version)
+            host = SimulatedHost(self, self._loop, instance_id)
+            outcome = await self._run_execution(program, host, data, instance_id)
+            if isinstance(outcome, Completed):
+                return outcome.output
+            workflow_id, version, data = outcome.workflow_id, outcome.version, outcome.data
+
+    async def _run_execution(
+        self, program: Program, host: SimulatedHost, data: JSON, instance_id: str
+    ) -> Completed | ContinuedAs:
+        progress: dict[str, Any] | None = None
+        while True:
+            interpretation = Interpretation(program, host, data, Instance(instance_id, self.new_id()), progress)
+            self._instances[instance_id] = interpretation
+            outcome = await interpretation.run()
+            del self._instances[instance_id]
+            if not isinstance(outcome, Suspended):
+                return outcome
+            progress = self.resumed(outcome.progress)
+
+    def resumed(self, progress: dict[str, Any]) -> dict[str, Any]:
+        """Return the record that a suspended instance goes on with."""
+        return progress
+
+    def new_id(self) -> str:
+        """Return the next of a series of ids, the same in every simulation."""
+        self._ids += 1
+        return f"sim-{self._ids}"
+
+    def noted(self, host: SimulatedHost, entry: TraceEntry) -> None:
+        """Take note of what happened in any instance."""
+        if "/" not in host.instance_id:
+            self.trace.append(entry)
+        interpretation = self._instances.get(host.instance_id)
+        if interpretation is not None and self.noticed is not None:
+            self.noticed(interpretation, entry)
+
+    def detach(self, work: Coroutine[Any, Any, None], *, outlives: bool = True) -> None:
+        """Do *work* beside everything else."""
+        self._detached.append((self._loop.create_task(work), outlives))
+
+    def _program(self, workflow_id: str, version: str | None) -> Program:
+        for workflow in self.workflows:
+            if workflow.id == workflow_id and version in (None, workflow.version):
+                if workflow.digest not in self._programs:
+                    self._programs[workflow.digest] = Program(workflow)
+                return self._programs[workflow.digest]
+        wanted = workflow_id if version is None else f"{workflow_id} {version}"
+        known = ", ".join(sorted({workflow.id for workflow in self.workflows}))
+        raise UnknownDefinition(f"no definition {wanted!r} is known here; known are {known}")
+
+    def _deliver_next(self) -> bool:
+        """Deliver the first event that somebody awaits now."""
+        for index, event in enumerate(self._events):
+            for interpretation in list(self._instances.values()):
+                if interpretation.awaits(event):
+                    del self._events[index]
+                    self._loop.call_soon(interpretation.deliver, event)
+                    return True
+        return False
+
+    def _stand_still(self) -> None:
+        """End what waits for something that will never come."""
+        self._standing = True
+        if self._main is not None:
+            self._main.cancel()
+
+    def _finish(self) -> None:
+        """Let what outlives the main instance come to its end, and end the rest."""
+        for task, outlives in self._detached:
+            if not outlives:
+                task.cancel()
+        while pending := [task for task, _ in self._detached if not task.done()]:
+            self._main = pending[0]  # type: ignore[assignment] - cancelled if nothing can happen any more
+            self._loop.run_until_complete(asyncio.wait(pending))
+
+    def _simulation(
+        self, status: Status, output: JSON, fault: WorkflowFault | None, elapsed: timedelta
+    ) -> Simulation:
+        error = fault and SimulationError(fault.name, fault.code, fault.message, fault.state, fault.action)
+        return Simulation(
+            status=status,
+            output=output,
+            error=error,
+            produced_events=tuple(event.to_json() for event in self.produced),
+            trace=tuple(self.trace),
+            elapsed=elapsed,
+            calls=tuple(self.calls),
+            fault=fault,
+        )
+
+
+def _loaded(definition: Definition) -> Workflow:
+    return definition if isinstance(definition, Workflow) else load(definition)
+
+
+def _event(event: Mapping[str, Any], number: int) -> CloudEvent:
+    try:
+        return CloudEvent.from_json(event, default_id=f"event-{number}")
+    except ValueError as error:
+        raise UsageError(f"event {number + 1}: {error}") from None
+
+
+def _outside_any_loop(work: Callable[[], Simulation]) -> Simulation:
+    """Do *work*, which runs an event loop, in a thread of its own if this one is running a loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    results: list[Simulation] = []
+    failures: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failures.append(error)
+
+    thread = threading.Thread(target=target, name="simulation")
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+    return results[0]

@@ -1,0 +1,169 @@
+"""A real HTTP service on a free port of this machine, which answers as a test tells it to."""
+
+import json
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
+
+Failed = Callable[[Functions, Call], Awaitable[CallFailed]]
+HttpCall = Callable[..., Call]
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as the service saw it."""
+
+    method: str
+    path: str
+    query: list[tuple[str, str]]
+    headers: dict[str, str]
+    content: bytes
+    connection: tuple[str, int]
+
+    @property
+    def body(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.content)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service answers to one method and path."""
+
+    content: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    hangs: bool = False
+
+
+class Service:
+    """Answers as it is told, and remembers what it was asked."""
+
+    def __init__(self, server: ThreadingHTTPServer) -> None:
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        self.requests: list[Received] = []
+        self.answers: dict[tuple[str, str], Answer] = {}
+        self.asked = threading.Event()
+        self.hung_up = threading.Event()
+
+    def answers_with(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        status: int = 200,
+        content_type: str = "application/json",
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        """Answer with *body*: bytes as they are, anything else as JSON; None is an empty answer."""
+        content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        typed = {"Content-Type": content_type} if content_type else {}
+        self.answers[method, path] = Answer(content, status, {**typed, **(headers or {})})
+
+    def sends_raw(self, method: str, path: str, raw: bytes) -> None:
+        """Write *raw* in place of an HTTP answer, and close the connection."""
+        self.answers[method, path] = Answer(raw=raw)
+
+    def hangs(self, method: str, path: str) -> None:
+        """Do not answer until the caller hangs up."""
+        self.answers[method, path] = Answer(hangs=True)
+
+    @property
+    def last(self) -> Received:
+        """The newest request."""
+        return self.requests[-1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    service: Service
+
+    def _serve(self) -> None:
+        url = urlsplit(self.path)
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        query = parse_qsl(url.query, keep_blank_values=True)
+        self.service.requests.append(
+            Received(self.command, url.path, query, headers, content, self.client_address)
+        )
+        self.service.asked.set()
+        answer = self.service.answers.get((self.command, url.path), Answer(b"no such page", 404))
+        if answer.hangs:
+            self.connection.recv(1)
+            self.service.hung_up.set()
+            self.close_connection = True
+        elif answer.raw is not None:
+            self.wfile.write(answer.raw)
+            self.close_connection = True
+        else:
+            self._write(answer)
+
+    def _write(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
+        """Stay quiet."""
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """Return a service that listens until the test is over."""
+    handler = type("Handler", (_Handler,), {})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    handler.service = Service(server)  # type: ignore[attr-defined]  # each test has a class of its own
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
+    thread.start()
+    yield handler.service  # type: ignore[attr-defined]  # as above
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+async def functions(service: Service) -> AsyncIterator[Functions]:
+    """Return functions whose services are all the test's one."""
+    functions = Functions(settings=Settings(base_url=service.url))
+    yield functions
+    await functions.aclose()
+
+
+@pytest.fixture
+def failed() -> Failed:
+    """Return a way to get the fault that a call ends with."""
+
+    async def fault(functions: Functions, call: Call) -> CallFailed:
+        with pytest.raises(CallFailed) as caught:
+            await functions.call(call)
+        return caught.value
+
+    return fault
+
+
+@pytest.fixture
+def http_call() -> HttpCall:
+    """Return a way to make a call of a function in the form `rest:METHOD:URL`."""
+
+    def make(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
+        function = Function(name="ask", type="custom", operation=f"rest:{method}:{url}")
+        return Call(function, arguments, **facts)
+
+    return make

@@ -1,0 +1,39 @@
+"""What answers mean as JSON."""
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.answers import read_answer, read_error_answer
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "expected"),
+    [
+        (b'{"a": 1}', "application/json", {"a": 1}),
+        (b'{"a": 1}', "application/problem+json; charset=utf-8", {"a": 1}),
+        (b"", "application/json", None),
+        (b"hello", "text/plain", "hello"),
+        ("gr\u00fc\u00df".encode("latin-1"), "text/plain; charset=ISO-8859-1", "gr\u00fc\u00df"),
+        (b"hello", "text/plain; charset=klingon", "hello"),
+        (b"<a/>", "application/xml", "<a/>"),
+        (b"\x00\x01", "image/png", {"mediaType": "image/png", "base64": "AAE="}),
+        (b"[1]", "", [1]),
+        (b"plain", "", "plain"),
+        (b"\xff", "", {"mediaType": "application/octet-stream", "base64": "/w=="}),
+    ],
+)
+def test_the_media_type_decides(content: bytes, content_type: str, expected: JSON) -> None:
+    """An answer is read as its media type says; what says nothing is read as what it looks like."""
+    assert read_answer(content, content_type) == expected
+
+
+@pytest.mark.parametrize("content", [b"{", b"NaN", b"\xff\xfe\xff", b"[" * 100_000])
+def test_broken_json_is_refused(content: bytes) -> None:
+    """What claims to be JSON and is not is a mistake of the service, even where Python is lenient."""
+    with pytest.raises(ValueError, match=r"."):
+        read_answer(content, "application/json")
+
+
+def test_broken_json_of_an_error_is_shown_as_text() -> None:
+    """An error's body is for people to read, so it is kept as far as it can be."""
+    assert read_error_answer(b"<html>", "application/json") == "<html>"

@@ -1,0 +1,71 @@
+"""How the exceptions of the library beneath become faults."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from swf_temporal.functions.failures import FAULTS, failure
+
+# A status is looked at, never raised: only `raise_for_status` makes this one.
+_NEVER_RAISED = {httpx.HTTPStatusError}
+
+
+def _exceptions(kind: type[Exception]) -> Iterator[type[Exception]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _exceptions(child)
+
+
+def _all_of_httpx() -> list[type[Exception]]:
+    public = (getattr(httpx, name) for name in httpx.__all__)
+    roots = [kind for kind in public if isinstance(kind, type) and issubclass(kind, Exception)]
+    kinds = {child for root in roots for child in _exceptions(root) if child.__module__.startswith("httpx")}
+    return sorted(kinds - _NEVER_RAISED, key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", _all_of_httpx())
+def test_every_exception_of_httpx_has_a_fault(kind: type[Exception]) -> None:
+    """No exception of the library beneath, of this version or a newer one, escapes as it is."""
+    error = kind.__new__(kind)
+    Exception.__init__(error, "something broke")
+
+    fault = failure(error, "GET http://x")
+
+    assert fault.code.isalnum()
+    assert fault.message.startswith("GET http://x: ")
+    assert fault.cause == kind.__name__
+
+
+def test_leaves_are_named_on_purpose() -> None:
+    """Only the two general kinds of transport trouble are mapped for the sake of their children."""
+    leaves = {kind for kind in _all_of_httpx() if not kind.__subclasses__()}
+    unnamed = {leaf for leaf in leaves if not set(leaf.__mro__[:3]) & FAULTS.keys()}
+
+    assert unnamed == set()
+
+
+@pytest.mark.parametrize(
+    ("cause", "code"),
+    [
+        (ConnectionRefusedError(111, "refused"), "ConnectionRefused"),
+        (socket.gaierror(-2, "Name or service not known"), "UnknownHost"),
+        (ssl.SSLCertVerificationError(1, "self-signed"), "TlsFailed"),
+        (ExceptionGroup("two addresses", [OSError("a"), ConnectionRefusedError("b")]), "ConnectionRefused"),
+        (OSError("network is down"), "Unreachable"),
+    ],
+)
+def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: str) -> None:
+    """A workflow can tell a refused connection from an unknown host and from a bad certificate."""
+    error = httpx.ConnectError("All connection attempts failed")
+    error.__cause__ = cause
+
+    assert failure(error, "GET http://x").code == code
+
+
+@pytest.mark.parametrize(("kind", "retryable"), [(httpx.UnsupportedProtocol, False), (httpx.ReadError, True)])
+def test_only_mistakes_are_for_good(kind: type[httpx.RequestError], retryable: bool) -> None:  # noqa: FBT001 - a column
+    """Trouble on the way may pass; a request that cannot be written will not get better."""
+    assert failure(kind("x"), "GET http://x").retryable is retryable

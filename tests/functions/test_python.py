@@ -1,0 +1,209 @@
+"""How functions written in Python are called, and what their ends mean."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+
+def custom(operation: str | None, arguments: JSON = None, *, name: str = "f", kind: str = "custom") -> Call:
+    """Return a call of a custom function."""
+    return Call(Function(name=name, type=kind, operation=operation), arguments)
+
+
+def add(a: int, b: int = 10) -> int:
+    """Return the sum."""
+    return a + b
+
+
+def whole(order: dict[str, Any]) -> list[str]:
+    """Return what the argument holds."""
+    return sorted(order)
+
+
+async def later(text: str = "none") -> str:
+    """Return the text, not at once."""
+    await asyncio.sleep(0)
+    return text
+
+
+@dataclass
+class Receipt:
+    """Something that is not JSON, but can be."""
+
+    at: datetime
+    items: tuple[str, ...]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "expected"),
+    [
+        (add, {"a": 1, "b": 2}, 3),
+        (add, {"a": 1}, 11),
+        (add, 5, 15),
+        (whole, {"y": 1, "x": 2}, ["x", "y"]),
+        (whole, {"order": {"z": 1}}, ["z"]),
+        (whole, ["b", "a"], ["a", "b"]),
+        (later, {"text": "hi"}, "hi"),
+        (later, None, "none"),
+        (lambda: later("inner"), None, "inner"),
+        (dict, {"a": 1}, {"a": 1}),
+        (len, [1, 2], 2),
+        (lambda **named: named, {"x": 1}, {"x": 1}),
+    ],
+)
+async def test_arguments_become_pythons(
+    function: Callable[..., Any], arguments: JSON, expected: JSON
+) -> None:
+    """An object is keywords, or the one parameter that it does not name; anything else is the first argument."""
+    assert await Functions({"f": function}).call(custom("f", arguments)) == expected
+
+
+async def test_results_become_json() -> None:
+    """Dataclasses, times and tuples are written the way people expect."""
+    receipt = Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",))
+
+    result = await Functions({"f": lambda: receipt}).call(custom("f"))
+
+    assert result == {"at": "2026-01-02T00:00:00Z", "items": ["a"]}
+
+
+@pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
+async def test_what_json_cannot_write_is_refused(result: object, failed: Failed) -> None:
+    """The fault names the type that the function returned."""
+    fault = await failed(Functions({"f": lambda: result}), custom("f"))
+
+    assert (fault.code, fault.retryable) == ("NotJSON", False)
+    assert type(result).__name__ in fault.message
+
+
+async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
+    """A function that is not async has a thread to itself, and what it raises there is not lost."""
+    names: list[str] = []
+
+    def block() -> None:
+        names.append(threading.current_thread().name)
+        raise StopIteration
+
+    fault = await failed(Functions({"f": block}), custom("f"))
+
+    assert names != [threading.current_thread().name]
+    assert fault.code == "RuntimeError"
+
+
+@pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3)])
+async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed: Failed) -> None:
+    """A definition names the exception's class in `errors`."""
+
+    def fail() -> NoReturn:
+        raise error
+
+    fault = await failed(Functions({"f": fail}), custom("f"))
+
+    assert (fault.name, fault.code) == (type(error).__name__, type(error).__name__)
+    assert (fault.message, fault.function, fault.retryable) == (str(error), "f", True)
+
+
+async def test_a_fault_of_ones_own_passes_through(failed: Failed) -> None:
+    """A function that knows better raises CallFailed itself."""
+
+    async def fail() -> NoReturn:
+        raise CallFailed("sold out", code=409, status=409, body={"left": 0}, retryable=False)
+
+    fault = await failed(Functions({"f": fail}), custom("f"))
+
+    assert (fault.code, fault.status, fault.body, fault.retryable) == ("409", 409, {"left": 0}, False)
+
+
+@pytest.mark.parametrize("arguments", [{"b": 1}, {"a": 1, "c": 1}, None])
+async def test_wrong_arguments_are_told_before_the_call(arguments: JSON, failed: Failed) -> None:
+    """The fault shows what the function takes, and no attempt is wasted."""
+    fault = await failed(Functions({"f": add}), custom("f", arguments))
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+    assert "a: int, b: int = 10" in fault.message.replace("'", "")
+
+
+@pytest.mark.parametrize("operation", ["math:sqrt", "python:math:sqrt"])
+async def test_functions_can_be_imported(operation: str) -> None:
+    """`module:function` needs no registration."""
+    assert await Functions().call(custom(operation, 9)) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        ("gret", "did you mean 'greet'"),
+        ("math:sqrrt", "did you mean 'sqrt'"),
+        ("math:pi", "no function 'pi'"),
+        ("no_such_module_here:f", "cannot be imported"),
+        (None, "no custom function 'f'"),
+    ],
+)
+async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str, failed: Failed) -> None:
+    """The fault names what is missing and what is near it."""
+    fault = await failed(Functions({"greet": later}), custom(operation))
+
+    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
+    assert told in fault.message
+
+
+@pytest.mark.parametrize(("module", "allowed"), [("math", False), ("json", True), ("json.decoder", True)])
+async def test_operators_can_limit_the_modules(module: str, allowed: bool, failed: Failed) -> None:  # noqa: FBT001 - a column
+    """A worker may name the packages whose functions definitions can call; a prefix of a name is not a package."""
+    functions = Functions(settings=Settings(modules=("json", "mat")))
+
+    fault = await failed(functions, custom(f"{module}:nothing"))
+
+    assert ("may not come" not in fault.message) is allowed
+
+
+async def test_a_function_is_found_by_its_own_name() -> None:
+    """A definition need not repeat the name as an operation."""
+    assert await Functions({"greet": later}).call(custom(None, name="greet")) == "none"
+
+
+async def test_a_type_of_ones_own_gets_the_call() -> None:
+    """Whoever carries out a whole type sees the function as it was defined."""
+
+    def echo(call: Call) -> JSON:
+        return [call.function.name, call.function.metadata["to"], call.arguments]
+
+    function = Function(name="say", type="echo", metadata={"to": "all"})
+
+    assert await Functions({"echo": echo}).call(Call(function, {"x": 1})) == ["say", "all", {"x": 1}]
+
+
+async def test_cancelling_reaches_the_function() -> None:
+    """An async function is cancelled with its call, and its cancellation is no fault."""
+    started, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    task = asyncio.create_task(Functions({"f": wait}).call(custom("f")))
+    await started.wait()
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert cancelled.is_set()

@@ -1,0 +1,66 @@
+"""Where secrets come from, and that nobody reads them."""
+
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.secrets import Secrets, scrub
+
+
+def test_variables_are_secrets() -> None:
+    """A variable holds a text, or an object written as JSON; digits stay a text."""
+    secrets = Secrets.from_environment(
+        {
+            "SWF_SECRET_API_KEY": "12345",
+            "SWF_SECRET_DB": '{"user": "u"}',
+            "SWF_SECRET_ODD": "{x",
+            "OTHER": "no",
+        }
+    )
+
+    assert secrets.get("api-key") == "12345"
+    assert secrets.get("db") == {"user": "u"}
+    assert secrets.as_mapping(["api.key", "odd", "missing"]) == {"api.key": "12345", "odd": "{x"}
+    with pytest.raises(KeyError):
+        secrets.get("missing")
+
+
+@pytest.mark.parametrize("text", ["db: {user: u}\nkey: k\n", '{"db": {"user": "u"}, "key": "k"}'])
+def test_a_file_holds_secrets_and_variables_win(tmp_path: Path, text: str) -> None:
+    """The file may be YAML or JSON; a variable replaces what it says."""
+    file = tmp_path / "secrets"
+    file.write_text(text, encoding="utf-8")
+
+    secrets = Secrets.from_environment({"SWF_SECRETS_FILE": str(file), "SWF_SECRET_KEY": "variable"})
+
+    assert secrets.as_mapping(["db", "key"]) == {"db": {"user": "u"}, "key": "variable"}
+
+
+@pytest.mark.parametrize("text", [None, "- a list", "key: 'hunter2\n"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None) -> None:
+    """The message names the file, and shows nothing of what stands in it."""
+    file = tmp_path / "secrets.yaml"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"secrets\.yaml") as caught:
+        Secrets.from_environment({"SWF_SECRETS_FILE": str(file)})
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_scrubbing_reaches_every_text() -> None:
+    """Values, keys and nested texts lose the secrets; the longest goes first, and short words stay."""
+    secrets = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"]}
+
+    scrubbed = scrub({"hunter2": ["x hunter2-long y", 5, None, "abc"]}, secrets)
+
+    assert scrubbed == {"***": ["x *** y", 5, None, "abc"]}
+
+
+def test_nothing_is_copied_without_secrets() -> None:
+    """Most calls have no secrets, and pay nothing."""
+    value = {"a": ["b"]}
+
+    assert scrub(value, {}) is value

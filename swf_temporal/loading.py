@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +12,16 @@ from typing import Any
 from swf_temporal.dialects.reading import read
 from swf_temporal.errors import InvalidDefinition, Position, Problem, Severity, UsageError
 from swf_temporal.model.workflow import Source, Workflow
+from swf_temporal.validation.validate import validate
 
 _ENDINGS = (".json", ".yaml", ".yml")
+_OF_ABSENCE = {
+    "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
+    "schedule", "switch-conditions",
+}  # fmt: skip
+"""The codes of problems that consist in something not being there."""
+_STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
+"""A key named states, with a list under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,10 @@ def check(text: str, *, name: str = "<definition>", folder: Path | None = None) 
     """
     reading = read(Source(text, name), folder)
     workflow, problems = reading.workflow, list(reading.problems)
-    if any(problem.severity is Severity.ERROR for problem in problems):
+    if workflow is not None:
+        found = validate(workflow)
+        problems += _of_what_is_left(found) if _stops(problems) else found
+    if _stops(problems):
         workflow = None
     if workflow is not None and reading.bundled is not None:
         # What travels with a run must not depend on files that lie beside the definition.
@@ -62,9 +74,7 @@ def check_file(path: str | os.PathLike[str]) -> Checked:
     return check(text, name=str(path), folder=path.parent)
 
 
-def load(
-    definition: str | os.PathLike[str] | Mapping[str, Any], *, name: str | None = None
-) -> Workflow:
+def load(definition: str | os.PathLike[str] | Mapping[str, Any], *, name: str | None = None) -> Workflow:
     """Return the workflow that *definition* describes: a file, a text in YAML or JSON, or an object.
 
     A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same text again
@@ -85,7 +95,7 @@ def load_folder(folder: str | os.PathLike[str]) -> list[Workflow]:
     """
     if not Path(folder).is_dir():
         raise UsageError(f"{folder} is not a folder")
-    checked = [checked for path in _files(Path(folder)) if (checked := check_file(path)) and _is_meant(path, checked)]
+    checked = [check_file(path) for path in sorted(Path(folder).rglob("*")) if _is_workflow(path)]
     if any(one.errors for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.problems])
     return [one.workflow for one in checked if one.workflow is not None]
@@ -102,6 +112,16 @@ def _valid(checked: Checked) -> Workflow:
     return checked.workflow
 
 
+def _stops(problems: list[Problem]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)
+
+
+def _of_what_is_left(found: list[Problem]) -> list[Problem]:
+    """Return the problems that parts of the wrong form, which were taken out, cannot be the reason of."""
+    kept = [one for one in found if one.severity is Severity.ERROR or one.code == "unknown-property"]
+    return [one for one in kept if one.code not in _OF_ABSENCE]
+
+
 def _is_path(text: str) -> bool:
     if "\n" in text or text.lstrip().startswith("{"):
         return False
@@ -111,9 +131,7 @@ def _is_path(text: str) -> bool:
         return False
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return iter(sorted(path for path in folder.rglob("*") if path.suffix in _ENDINGS and path.is_file()))
-
-
-def _is_meant(path: Path, checked: Checked) -> bool:
-    return checked.workflow is not None or ".sw." in path.name
+def _is_workflow(path: Path) -> bool:
+    if path.suffix not in _ENDINGS or not path.is_file():
+        return False
+    return ".sw." in path.name or _STATES.search(path.read_bytes().decode("utf-8", "replace")) is not None

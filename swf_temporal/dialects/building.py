@@ -3,20 +3,21 @@
 The model knows the form; this file turns what it refuses into problems, each at the value that it is about.
 """
 
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.dialects.placed import Array, Object
+from swf_temporal.dialects.salvage import salvage
+from swf_temporal.dialects.words import did_you_mean, nearest
 from swf_temporal.errors import Position, Problem
 from swf_temporal.model.workflow import Source, Workflow
 
 _SINGULAR = {
     "states": "state", "actions": "action", "functions": "function", "events": "event", "retries": "retry",
     "errors": "error", "auth": "auth", "branches": "branch", "action": "action", "dataConditions": "condition",
-    "eventConditions": "condition",
+    "eventConditions": "condition", "onErrors": "onErrors entry", "onEvents": "onEvents entry",
 }  # fmt: skip
 _EXPECTED = {
     "string_type": "a text",
@@ -32,20 +33,37 @@ _EXPECTED = {
     "model_type": "an object",
     "model_attributes_type": "an object",
 }
+_SHORT = {"end": "true or an object"} | dict.fromkeys(
+    (
+        "transition",
+        "start",
+        "schedule",
+        "cron",
+        "functionRef",
+        "subFlowRef",
+        "authRef",
+        "continueAs",
+        "workflowExecTimeout",
+    ),
+    "a text or an object",
+)
 _KINDS = {type(None): "empty", bool: "true or false", int: "a number", float: "a number", str: "a text"}
 
 
 def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]:
-    """Return the workflow that *root* describes, or None with everything that keeps it from being one."""
+    """Return the workflow that *root* describes, with everything that keeps it from being one.
+
+    If there is any such problem, the workflow is what is left without the parts concerned, or None.
+    """
+    root["source"] = source
     try:
-        root["source"] = source
         return Workflow.model_validate(root), []
     except ValidationError as refused:
         found: dict[tuple[Position, str], Problem] = {}
         for details in refused.errors(include_url=False):
             problem = _problem(details, root, source)
             found.setdefault((problem.position, problem.code), problem)
-        return None, list(found.values())
+        return salvage(root, refused), list(found.values())
 
 
 class _Place:
@@ -54,35 +72,42 @@ class _Place:
     def __init__(self, root: Object, path: tuple[int | str, ...]) -> None:
         self.value: Any = root
         self.position = root.where.position
-        self.key = ""
-        self.node = root
+        self.what = ""
+        """The key that the value stands under, or what the list that it stands in holds."""
         self.owners: list[str] = []
-        listed = ""
+        node, key = root, ""
         for step in path:
             if isinstance(self.value, Object) and step in self.value:
-                self.node, self.key = self.value, str(step)
-                self.position, self.value = self.value.where.value(self.key), self.value[self.key]
-                listed = self.key
+                node, key = self.value, str(step)
+                self.what, self.position, self.value = key, node.where.value(key), node[key]
+                self._own(key, None)
             elif isinstance(self.value, list) and isinstance(step, int) and step < len(self.value):
-                self._step(step)
-            self._owned(listed)
+                positions = self.value.positions if isinstance(self.value, Array) else None
+                self.position = positions[step] if positions else node.where.at(key, step)
+                self.value = self.value[step]
+                self._own(key, step)
 
-    def _step(self, index: int) -> None:
-        positions = self.value.positions if isinstance(self.value, Array) else None
-        self.position = positions[index] if positions else self.node.where.at(self.key, index)
-        self.value = self.value[index]
+    def _own(self, key: str, index: int | None) -> None:
+        """Note that what follows belongs to the value, if that is something that authors have a word for."""
         if isinstance(self.value, Object):
             self.position = self.value.where.position
-
-    def _owned(self, listed: str) -> None:
-        if isinstance(self.value, Object) and isinstance(self.value.get("name"), str) and listed in _SINGULAR:
-            owner = f"{_SINGULAR[listed]} {self.value['name']!r}"
-            if owner not in self.owners:
-                self.owners.append(owner)
+        if key in _SINGULAR and (index is not None or key == "action"):
+            name = self.value.get("name") if isinstance(self.value, Object) else None
+            number = "" if index is None else f" number {index + 1}"
+            self.owners.append(
+                f"{_SINGULAR[key]} {name!r}" if isinstance(name, str) else f"{_SINGULAR[key]}{number}"
+            )
+            self.what = ""
 
     @property
     def owner(self) -> str:
+        """The words for the innermost thing that has some."""
         return " of ".join(reversed(self.owners)) or "the workflow"
+
+    @property
+    def subject(self) -> str:
+        """The words for the value itself."""
+        return f"{self.owner}: {self.what}" if self.what else self.owner
 
 
 def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
@@ -90,23 +115,30 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     place = _Place(root, path)
     if kind == "missing":
         key = str(path[-1])
-        return source.problem("missing", f"{place.owner} has no {key}", _missing_at(place, key), _key_meant(place, key))
+        return source.problem(
+            "missing", f"{place.owner} has no {key}", _missing_at(place, key), _key_meant(place, key)
+        )
     if kind == "union_tag_not_found":
-        return source.problem("missing", f"{place.owner} has no type", place.position, _key_meant(place, "type"))
+        return source.problem(
+            "missing", f"{place.owner} has no type", place.position, _key_meant(place, "type")
+        )
     if kind == "union_tag_invalid":
         words = _quoted(str(details.get("ctx", {}).get("expected_tags", "")))
-        return _choice(source, place, "state type", place.value["type"], words, place.value.where.value("type"))
+        return _choice(
+            source, place, "state type", place.value["type"], words, place.value.where.value("type")
+        )
     if kind == "literal_error":
         words = _quoted(str(details.get("ctx", {}).get("expected", "")))
-        return _choice(source, place, place.key, place.value, words, place.position)
-    expected = _EXPECTED.get(kind, "of another form")
-    message = f"{place.owner}: {place.key} must be {expected}, not {_described(place.value)}"
+        return _choice(source, place, place.what, place.value, words, place.position)
+    expected = _SHORT.get(place.what) or _EXPECTED.get(kind, "of another form")
+    message = f"{place.subject} must be {expected}, not {_described(place.value)}"
     return source.problem("type", message, place.position)
 
 
-def _choice(source: Source, place: _Place, what: str, value: Any, words: list[str], position: Position) -> Problem:
-    meant = get_close_matches(str(value), words, 1) or get_close_matches(str(value).lower(), words, 1)
-    hint = f"did you mean {meant[0]!r}?" if meant else None
+def _choice(
+    source: Source, place: _Place, what: str, value: Any, words: list[str], position: Position
+) -> Problem:
+    hint = did_you_mean(value, words) if isinstance(value, str) else None
     choice = " or ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else "another word"
     shown = repr(value) if isinstance(value, str) else _described(value)
     return source.problem("enum", f"{place.owner}: {what} {shown} is not one of {choice}", position, hint)
@@ -117,9 +149,10 @@ def _missing_at(place: _Place, key: str) -> Position:
 
 
 def _key_meant(place: _Place, key: str) -> str | None:
-    written = list(place.value.where.keys) if isinstance(place.value, Object) else []
-    near = get_close_matches(key, written, 1)
-    return f"is {near[0]!r} meant as {key!r}?" if near and near[0] != key else None
+    if not isinstance(place.value, Object):
+        return None
+    near = nearest(key, place.value.where.keys.keys() - place.value.keys())
+    return f"is {near!r} meant as {key!r}?" if near is not None and near != key else None
 
 
 def _quoted(expected: str) -> list[str]:

@@ -10,11 +10,14 @@ from typing import Any
 from swf_temporal.dialects.placed import Object
 from swf_temporal.errors import Position
 
-_DIREKTIV_TYPES = {
+# Tuples, because what an author wrote in the place of a type may be anything, and only equality works on anything.
+_DIREKTIV_TYPES = (
     "action", "consumeEvent", "delay", "error", "eventAnd", "eventXor", "generateEvent", "getter", "noop", "setter",
     "validate",
-}  # fmt: skip
-_DRAFT_TYPES = {"EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK"}
+)  # fmt: skip
+_DRAFT_TYPES = (
+    "EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,11 @@ def _draft_of_2020(state: Object) -> str | None:
 def _direktiv(state: Object) -> str | None:
     if "name" in state or "id" not in state:
         return None
-    return "type" if state.get("type") in _DIREKTIV_TYPES else next((k for k in ("transform", "catch") if k in state), None)
+    return (
+        "type"
+        if state.get("type") in _DIREKTIV_TYPES
+        else next((k for k in ("transform", "catch") if k in state), None)
+    )
 
 
 _GIVEAWAYS: tuple[tuple[str, Callable[[Object], Position | None]], ...] = (

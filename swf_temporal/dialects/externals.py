@@ -68,7 +68,9 @@ def _read(path: Path, kind: str) -> Any:
     try:
         source = Source(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
-        raise Unreadable(source.problem("external-missing", f"cannot be read: {error.strerror}", Position())) from None
+        raise Unreadable(
+            source.problem("external-missing", f"cannot be read: {error.strerror}", Position())
+        ) from None
     except UnicodeDecodeError:
         raise Unreadable(source.problem("encoding", "this is not text in UTF-8", Position())) from None
     data, _ = read_source(source)

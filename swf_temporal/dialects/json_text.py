@@ -93,7 +93,11 @@ class _Reader:
     def misplaced(self, offset: int) -> NoReturn:
         found = self.text[offset : offset + 1]
         if not found:
-            self.fail("the text ends before the JSON is complete", max(offset - 1, 0), "is a closing bracket missing?")
+            self.fail(
+                "the text ends before the JSON is complete",
+                max(offset - 1, 0),
+                "is a closing bracket missing?",
+            )
         if found == "#":
             self.fail("JSON has no comments", offset, yaml=True)
         if found == "'":

@@ -21,6 +21,7 @@ class Reading:
     """The workflow that a text describes, or None, and what is to be said about the text."""
 
     workflow: Workflow | None
+    """Without the parts of the wrong form, where there are problems about such parts."""
     problems: tuple[Problem, ...]
     bundled: str | None = None
     """The definition with all its externals in place, where it has some that were found."""

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from swf_temporal.dialects.placed import Array, Object
-from swf_temporal.dialects.spelling import Speller
+from swf_temporal.dialects.spelling import TRUTHS, Speller
 
 _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
 _COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
@@ -35,11 +35,15 @@ def hoist(node: Object, old: str, into: str, new: str) -> bool:
 
 def end_as_truth(node: Object, speller: Speller) -> None:
     """`end: true` is an end without more; `end: false` says nothing."""
-    if node.get("end") in ("true", "false"):
-        speller.tolerate(f"end is the text {node['end']!r}", node.where.value("end"))
-    if node.get("end") in (True, "true"):
-        node["end"] = Object(node.where.value("end"))
-    elif node.get("end") in (False, "false"):
+    end, position = node.get("end"), node.where.value("end")
+    if isinstance(end, str) and end.lower() in TRUTHS:
+        speller.tolerate(
+            f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position
+        )
+        end = TRUTHS[end.lower()]
+    if end is True:
+        node["end"] = Object(position)
+    elif end is False:
         node.take("end")
 
 
@@ -60,7 +64,9 @@ def state_exec_timeout(node: Object, speller: Speller) -> None:
     if isinstance(value, Object) and "total" in value:
         node["stateExecTimeout"] = value["total"]
         if "single" in value:
-            speller.tolerate("a state is not retried: of stateExecTimeout, only 'total' counts", value.where.key("single"))
+            speller.tolerate(
+                "a state is not retried: of stateExecTimeout, only 'total' counts", value.where.key("single")
+            )
 
 
 def event_timeout(node: Object, speller: Speller) -> None:
@@ -68,7 +74,7 @@ def event_timeout(node: Object, speller: Speller) -> None:
     for old in ("eventTimeout", "timeout", "timeDelay"):
         place = node.where.key(old)
         if hoist(node, old, "timeouts", "eventTimeout"):
-            speller.tolerate(f"{old!r} is read as 'eventTimeout' in 'timeouts'", place)
+            speller.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
 
 
 def attributes_as_map(node: Object, speller: Speller) -> None:
@@ -80,7 +86,9 @@ def attributes_as_map(node: Object, speller: Speller) -> None:
             for key, value in item.items():
                 one.put(key, value, item.where.keys[key])
         node["contextAttributes"] = one
-        speller.tolerate("contextAttributes is an object, not a list of objects", node.where.value("contextAttributes"))
+        speller.tolerate(
+            "contextAttributes is an object, not a list of objects", node.where.value("contextAttributes")
+        )
 
 
 def arguments_into_function(node: Object, speller: Speller) -> None:
@@ -127,7 +135,9 @@ def iteration_param(node: Object, speller: Speller) -> None:
     match = _IN_BRACES.fullmatch(name.strip()) if isinstance(name, str) else None
     if match:
         node["iterationParam"] = match[1]
-        speller.tolerate(f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam"))
+        speller.tolerate(
+            f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam")
+        )
 
 
 def completion(node: Object, speller: Speller) -> None:
@@ -138,7 +148,9 @@ def completion(node: Object, speller: Speller) -> None:
     node["completionType"], number = _COMPLETIONS[word]
     if number is not None and "numCompleted" not in node:
         node.put("numCompleted", number, node.where.keys["completionType"])
-    speller.tolerate(f"completionType {word!r} is read as {node['completionType']!r}", node.where.value("completionType"))
+    speller.tolerate(
+        f"completionType {word!r} is read as {node['completionType']!r}", node.where.value("completionType")
+    )
 
 
 def schema_in_place(node: Object, speller: Speller) -> None:
@@ -155,7 +167,9 @@ def multiplier_as_increment(node: Object, speller: Speller) -> None:
     """Before 0.6 a retry's multiplier was a duration: what is added to each delay."""
     multiplier = node.get("multiplier")
     if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
-        speller.tolerate("a multiplier that is a duration is read as 'increment'", node.where.key("multiplier"))
+        speller.tolerate(
+            "a multiplier that is a duration is read as 'increment'", node.where.key("multiplier")
+        )
         node.rename("multiplier", "increment")
 
 

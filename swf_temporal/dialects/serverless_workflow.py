@@ -23,7 +23,9 @@ def _state_types(root: Object, speller: Speller) -> None:
         word = state.get("type")
         if isinstance(word, str) and word in _TYPES:
             state["type"] = _TYPES[word]
-            speller.tolerate(f"the state type {word!r} is read as {_TYPES[word]!r}", state.where.value("type"))
+            speller.tolerate(
+                f"the state type {word!r} is read as {_TYPES[word]!r}", state.where.value("type")
+            )
 
 
 def _state_ids(root: Object, speller: Speller) -> None:
@@ -61,14 +63,17 @@ def _single_auth(root: Object, speller: Speller) -> None:
     auth = root.get("auth")
     if isinstance(auth, Object):
         root["auth"] = Array([auth], [auth.where.position])
-        speller.tolerate("auth is a list: a single definition is read as its only element", root.where.value("auth"))
+        speller.tolerate(
+            "auth is a list: a single definition is read as its only element", root.where.value("auth")
+        )
 
 
 def _version_as_number(node: Object, speller: Speller) -> None:
-    for key in ("version", "specVersion"):
-        if isinstance(node.get(key), float):
-            position = node.where.value(key)
-            speller.tolerate(f"{key} is a text, and {node[key]} is a number", position, f'write "{node[key]}"')
+    """`version: 1.10` is the number 1.1: what the author meant is lost."""
+    version = node.get("version")
+    if isinstance(version, float):
+        message = f"version is a number, and is read as the text '{version}'"
+        speller.tolerate(message, node.where.value("version"), "put it in quotes")
 
 
 def _newer_keys(*keys: str, inside: str | None = None) -> Step:

@@ -21,7 +21,9 @@ def read_source(source: Source) -> tuple[Any, list[Problem]]:
     """
     text = source.text.removeprefix("\ufeff")
     if not text.strip():
-        raise Unreadable(source.problem("empty", "there is no definition here: the text is empty", Position()))
+        raise Unreadable(
+            source.problem("empty", "there is no definition here: the text is empty", Position())
+        )
     forbidden = _FORBIDDEN.search(text)
     if forbidden:
         raise Unreadable(_forbidden(source, text, forbidden.start()))

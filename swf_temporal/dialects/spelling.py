@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
 from swf_temporal.dialects.placed import Array, Object, plain
+from swf_temporal.dialects.words import nearest
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.model.node import Node, Where
 from swf_temporal.model.workflow import Source
@@ -19,7 +20,8 @@ from swf_temporal.model.workflow import Source
 Step: TypeAlias = "Callable[[Object, Speller], None]"
 """Rewrites one node where a mere change of name does not do."""
 
-_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
+TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
+"""Texts that are read as true or false, since YAML authors mean them so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,11 @@ class Part:
 @cache
 def parts(kind: type[Node]) -> Mapping[str, Part]:
     """Return the fields of *kind* as authors write them."""
-    return {info.alias or name: _part(info.annotation) for name, info in kind.model_fields.items() if name != "where"}
+    return {
+        info.alias or name: _part(info.annotation)
+        for name, info in kind.model_fields.items()
+        if name != "where"
+    }
 
 
 def _part(annotation: Any) -> Part:
@@ -62,7 +68,9 @@ def _part(annotation: Any) -> Part:
     if origin is tuple:
         element = _part(args[0])
         return Part(element.kinds, many=True, free=element.free)
-    kinds = {_type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)}
+    kinds = {
+        _type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)
+    }
     return Part(kinds, free=annotation is Any or origin is dict, truth=annotation is bool)
 
 
@@ -75,7 +83,9 @@ def _type(kind: type[Node]) -> str:
 class Speller:
     """One pass over one document."""
 
-    def __init__(self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]) -> None:
+    def __init__(
+        self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]
+    ) -> None:
         self.source = source
         self.spellings = spellings
         self.fallback = fallback
@@ -117,6 +127,8 @@ class Speller:
     def _spell_fields(self, known: Mapping[str, Part], value: Object) -> None:
         for key in list(value):
             part, item = known.get(key), value[key]
+            if part is None and key == "type":
+                continue  # one that is not known: which ones are is told when the model is built
             if part is None or (item is None and not part.free):
                 del value[key]
             elif part.free:
@@ -125,9 +137,11 @@ class Speller:
                 value[key] = self._spell_items(part, item, value.where, key)
             elif part.kinds:
                 value[key] = self.spell(self._kind(part, item), item, value.where.value(key))
-            elif part.truth and isinstance(item, str) and item.lower() in _TRUTHS:
-                value[key] = _TRUTHS[item.lower()]
-                self.tolerate(f"{key} is the text {item!r}, and is read as {item.lower()}", value.where.value(key))
+            elif part.truth and isinstance(item, str) and item.lower() in TRUTHS:
+                value[key] = TRUTHS[item.lower()]
+                self.tolerate(
+                    f"{key} is the text {item!r}, and is read as {item.lower()}", value.where.value(key)
+                )
         value["@"] = value.where
 
     def _spell_items(self, part: Part, items: Any, where: Where, key: str) -> Any:
@@ -138,7 +152,8 @@ class Speller:
             return items
         if part.kinds:
             placed = zip(items, items.positions, strict=True)
-            return [self.spell(self._kind(part, item), item, position) for item, position in placed]
+            spelled = [self.spell(self._kind(part, item), item, position) for item, position in placed]
+            return Array(spelled, items.positions)
         for index, position in enumerate(items.positions):
             where.inside[(key, index)] = position
         return list(items)
@@ -147,7 +162,7 @@ class Speller:
         if len(part.kinds) == 1:
             return next(iter(part.kinds.values()))
         word = item.get("type") if isinstance(item, Object) else None
-        return part.kinds.get(word, self.fallback) if isinstance(word, str) else self.fallback
+        return part.kinds.get(nearest(str(word), part.kinds) or "", self.fallback)
 
 
 _AS_IT_IS = Spelling()

@@ -92,7 +92,9 @@ class _Reader:
     def scalar(self, event: ScalarEvent) -> Any:
         tag = event.tag
         if tag and tag not in _TAGS and tag != "!":
-            self.fail("syntax", f"the tag {tag} is not understood: a definition is plain data", _position(event))
+            self.fail(
+                "syntax", f"the tag {tag} is not understood: a definition is plain data", _position(event)
+            )
         if event.style or (tag and tag.endswith((":str", "!"))):
             return event.value
         return _plain_scalar(event.value)

@@ -40,6 +40,11 @@ class BadExpression(ValueError):  # noqa: N818 - named for what it is about
         return BadExpression(self.message, None if self.offset is None else self.offset + by)
 
 
+def is_true(outcome: Outcome) -> bool:
+    """Tell whether a condition holds that yields *outcome*: all but null, false and nothing do."""
+    return outcome is not None and outcome is not False and outcome is not NOTHING
+
+
 class Compiled(Protocol):
     """Something that yields a value from data and variables."""
 

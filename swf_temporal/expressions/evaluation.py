@@ -17,6 +17,7 @@ from swf_temporal.expressions.compiled import (
     Constant,
     Outcome,
     Variables,
+    is_true,
 )
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.targets import Target, target
@@ -31,6 +32,7 @@ __all__ = [
     "Outcome",
     "Target",
     "Variables",
+    "is_true",
 ]
 
 ALWAYS_DECLARED: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
@@ -102,11 +104,10 @@ class Expressions:
         return compiled
 
     def target(self, text: JSON) -> Target:
-        """Compile a field that names a place in the data, such as `toStateData`; `.` and an empty text name
-        the root.
+        """Compile a field that names a place in the data, such as `toStateData`.
 
-        Raises BadExpression where the text cannot name a place. What is returned raises ExpressionFailed
-        where the expression names none, or more than one, in the data at hand.
+        `.` and an empty text name the root. Raises BadExpression where the text cannot name a place. What is
+        returned raises ExpressionFailed where the expression names none, or more than one, in the data.
         """
         if not isinstance(text, str):
             raise BadExpression("a place in the data is named by an expression such as '.result'")
@@ -135,9 +136,7 @@ class Expressions:
             return Constant(text, doubt)
 
     def _source(self, text: str, within: tuple[str, ...] = ()) -> Compiled:
-        """Compile what stands between braces; *within* are the expression functions being compiled around
-        it.
-        """
+        """Compile what stands between braces, *within* the expression functions named."""
         stripped = text.strip()
         if stripped.startswith(_FUNCTION):
             offset = text.index(_FUNCTION)
@@ -155,8 +154,6 @@ class Expressions:
                 raise function.doubt
         except BadExpression as error:
             # Its offset would be one in the function's text, which is somewhere else.
-            if name in error.message:
-                raise BadExpression(error.message, 0) from None
             raise BadExpression(f"in the expression function '{name}': {error.message}", 0) from None
         return function
 

@@ -40,13 +40,14 @@ _STARTING_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one evaluation may take: processor seconds, bytes of memory, characters of output; and
-    helpers.
-    """
+    """How much one evaluation may take, and how many may run at once."""
 
     seconds: float = 1.0
+    """Of processor time."""
     memory: int = 1 << 30
+    """Bytes of address space, jq and Python included."""
     output: int = 8 << 20
+    """Characters of JSON, all outputs together."""
     processes: int = os.cpu_count() or 1
 
 
@@ -64,6 +65,7 @@ class Guard:
         self.limits = limits or Limits()
         self._idle: list[_Helper] = []
         self._running = 0
+        self._generation = 0
         self._changed = threading.Condition()
 
     def run(self, program: str, data: str | None) -> Answer:
@@ -92,10 +94,11 @@ class Guard:
         self._give_back(self._take())
 
     def stop(self) -> None:
-        """End the helpers that are idle. A later call starts new ones."""
+        """End the helpers, those at work when they have answered. A later call starts new ones."""
         with self._changed:
             idle, self._idle = self._idle, []
             self._running -= len(idle)
+            self._generation += 1
             self._changed.notify_all()
         for helper in idle:
             helper.end()
@@ -104,28 +107,37 @@ class Guard:
         with self._changed:
             while not self._idle and self._running >= self.limits.processes:
                 self._changed.wait()
-            if self._idle:
-                return self._idle.pop()
+            while self._idle:
+                helper = self._idle.pop()
+                if helper.is_alive():
+                    return helper
+                helper.end()  # something else killed it while it was idle
+                self._running -= 1
             self._running += 1
+            generation = self._generation
         try:
-            return _Helper(self.limits)
+            return _Helper(self.limits, generation)
         except BaseException:
             self._give_back(None)
             raise
 
     def _give_back(self, helper: "_Helper | None") -> None:
         with self._changed:
-            if helper is None:
-                self._running -= 1
-            else:
+            if helper is not None and helper.generation == self._generation:
                 self._idle.append(helper)
+                helper = None
+            else:
+                self._running -= 1
             self._changed.notify()
+        if helper is not None:
+            helper.end()
 
 
 class _Helper:
     """One helper process, as its parent sees it."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, generation: int) -> None:
+        self.generation = generation
         self._limits = limits
         # Of the environment's packages the helper sees jq's folder alone, so it starts as fast as Python can.
         command = [sys.executable, "-I", "-S", jq_process.__file__, _folder_of_jq()]
@@ -152,6 +164,9 @@ class _Helper:
             self.end()
             code = self._process.returncode
             raise RuntimeError(f"the process that runs jq did not start (exit code {code})") from None
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def ask(self, program: str, data: str | None) -> Answer:
         deadline = time.monotonic() + self._limits.seconds * _CLOCK_ALLOWANCE
@@ -246,7 +261,7 @@ def start() -> None:
 
 
 def stop() -> None:
-    """End every idle helper."""
+    """End the helpers; a later evaluation starts new ones."""
     _guard.stop()
 
 

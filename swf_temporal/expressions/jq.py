@@ -58,7 +58,7 @@ class JqProgram:
         words = _words(text)
         names = sorted({word.text[1:] for word in words if word.kind == "variable"}.intersection(declared))
         self._text = text
-        self._given = (*names, _NOW) if "now" in text else tuple(names)
+        self._given = (*names, _NOW) if any(word.text == "now" for word in words) else tuple(names)
         self._program = _program(text, self._given, result)
         complaint = _compile(self._program)
         if complaint is not None:
@@ -91,7 +91,7 @@ class JqProgram:
         except ExpressionLimitExceeded as limit:
             raise ExpressionLimitExceeded(f"{limit.message}: {self._shown()}", retryable=False) from None
         if answer.status == FAILED:
-            raise self.failed(_lowered(answer.text))
+            raise self.failed(answer.text)
         try:
             return [_parsed(line) for line in answer.text.split("\n") if line]
         except (ValueError, RecursionError) as error:
@@ -125,7 +125,7 @@ def _words(text: str) -> list[Token]:
 
 
 def _program(text: str, given: Collection[str], result: str) -> str:
-    # The expression has lines of its own, so a comment at its end harms nothing and columns in messages are right.
+    # On lines of its own a comment at the expression's end harms nothing, and columns in messages are right.
     bound = f".[1] as {{{','.join(f'${name}' for name in given)}}} | " if given else ""
     now = f"def now: ${_NOW}; " if _NOW in given else ""
     inner = f"(\n{text}\n)"
@@ -169,8 +169,3 @@ def _parsed(line: str) -> JSON:
 
 def _finite(text: str) -> float:
     return max(-_LARGEST_FLOAT, min(_LARGEST_FLOAT, float(text)))
-
-
-def _lowered(message: str) -> str:
-    # jq's own messages start like sentences; ours continue one.
-    return message[0].lower() + message[1:] if message[:1].isupper() and message[1:2].islower() else message

@@ -99,7 +99,9 @@ def serve(seconds: float, memory: int, largest_output: int) -> None:
 
 
 def _restrict(memory: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops its helpers
+    # These are meant for the parent, which may want to finish its work; its end closes standard input.
+    for request_to_end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(request_to_end, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, 0)):
         with contextlib.suppress(ValueError, OSError):  # macOS knows some of these limits only by name

@@ -31,26 +31,8 @@ _ALTERNATIVE = 0
 _CALLS = frozenset({"length", "not"})
 _WORDS: Final[dict[str, JSON]] = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset(
-    [
-        "def",
-        "module",
-        "import",
-        "include",
-        "if",
-        "then",
-        "elif",
-        "else",
-        "end",
-        "as",
-        "reduce",
-        "foreach",
-        "and",
-        "or",
-        "try",
-        "catch",
-        "label",
-        "__loc__",
-    ]
+    {"def", "module", "import", "include", "if", "then", "elif", "else", "end", "as", "reduce", "foreach"}
+    | {"and", "or", "try", "catch", "label", "__loc__"}
 )
 # Longer numbers, exponents and leading zeros print in ways of jq's own.
 _PLAIN_NUMBER = re.compile(r"(?=.{1,16}$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?")

@@ -6,11 +6,11 @@ or a number that jq would print differently, they give up and jq evaluates the e
 """
 
 from collections.abc import Callable, Collection
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.arithmetic import SIGNS, Doubtful, index, length
-from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables, is_true
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.parsing import parsed
 from swf_temporal.expressions.trees import (
@@ -29,6 +29,8 @@ from swf_temporal.expressions.trees import (
 )
 
 _Closure: TypeAlias = Callable[[JSON, Variables], JSON]
+
+_CALLS: Final[dict[str, Callable[[JSON], JSON]]] = {"length": length, "not": lambda value: not is_true(value)}
 
 
 def compiled(text: str, declared: Collection[str]) -> Compiled | None:
@@ -82,15 +84,12 @@ def _closure(tree: Tree) -> _Closure:
         case ObjectOf(members):
             pairs = [(key, _closure(member)) for key, member in members]
             return lambda data, variables: {key: part(data, variables) for key, part in pairs}
-        case Call("length"):
-            return lambda data, _variables: length(data)
-        case Call():
-            return lambda data, _variables: not _is_true(data)
+        case Call(name):
+            call = _CALLS[name]
+            return lambda data, _variables: call(data)
         case Choice(condition, chosen, otherwise):
             test, one, other = _closure(condition), _closure(chosen), _closure(otherwise)
-            return lambda data, variables: (one if _is_true(test(data, variables)) else other)(
-                data, variables
-            )
+            return lambda data, variables: (one if is_true(test(data, variables)) else other)(data, variables)
         case Operation():
             return _operation(tree)
 
@@ -140,11 +139,9 @@ def _operation(tree: Operation) -> _Closure:
         case "|":
             return lambda data, variables: right(left(data, variables), variables)
         case "and":
-            return lambda data, variables: (
-                _is_true(left(data, variables)) and _is_true(right(data, variables))
-            )
+            return lambda data, variables: is_true(left(data, variables)) and is_true(right(data, variables))
         case "or":
-            return lambda data, variables: _is_true(left(data, variables)) or _is_true(right(data, variables))
+            return lambda data, variables: is_true(left(data, variables)) or is_true(right(data, variables))
         case "//":
             return _alternative(left, right)
         case sign:
@@ -155,10 +152,6 @@ def _operation(tree: Operation) -> _Closure:
 def _alternative(left: _Closure, right: _Closure) -> _Closure:
     def alternative(data: JSON, variables: Variables) -> JSON:
         value = left(data, variables)
-        return value if _is_true(value) else right(data, variables)
+        return value if is_true(value) else right(data, variables)
 
     return alternative
-
-
-def _is_true(value: JSON) -> bool:
-    return value is not None and value is not False

@@ -25,12 +25,12 @@ def write_body(value: JSON, media_type: str) -> tuple[bytes, str]:
         return json.dumps(value).encode(), media_type
     if kind == FORM and isinstance(value, dict):
         fields = {key: _field(item) for key, item in value.items() if item is not None}
-        return urlencode(fields, doseq=True).encode(), media_type
+        return urlencode(fields, doseq=True, errors="replace").encode(), media_type
     if kind == MULTIPART and isinstance(value, dict):
         return _multipart(value)
     if isinstance(value, dict) and isinstance(value.get("base64"), str):
         return _bytes(value), media_type
-    return as_text(value).encode(), media_type
+    return as_text(value).encode(errors="replace"), media_type
 
 
 def _field(value: JSON) -> str | list[str]:
@@ -47,7 +47,7 @@ def _multipart(fields: dict[str, JSON]) -> tuple[bytes, str]:
             elif isinstance(item, dict):
                 parts.append((name, (None, json.dumps(item).encode(), "application/json")))
             elif item is not None:
-                parts.append((name, (None, as_text(item).encode(), None)))
+                parts.append((name, (None, as_text(item).encode(errors="replace"), None)))
     # httpx knows how to write the parts; the URL is never used.
     encoded = httpx.Request("POST", "http://localhost/", files=parts)
     return encoded.read(), encoded.headers["content-type"]

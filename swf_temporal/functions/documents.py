@@ -8,7 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
 
 import yaml
@@ -20,6 +20,11 @@ from swf_temporal.functions.http import Http, Request
 _LIMIT = 32 * 1024 * 1024
 _KEPT = 64
 _REFERENCE_DEPTH = 32
+_YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one, where PyYAML was built with it
+
+Headers = tuple[tuple[str, str], ...]
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +78,9 @@ class Documents:
         self._http = http
         self._lifetime = lifetime.total_seconds()
         self._parsed: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        self._fetched: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[float, bytes]] = {}
+        self._fetched: OrderedDict[tuple[str, Headers], tuple[float, bytes]] = OrderedDict()
 
-    async def load(self, name: str, base: str | None, headers: tuple[tuple[str, str], ...] = ()) -> Document:
+    async def load(self, name: str, base: str | None, headers: Headers = ()) -> Document:
         """Return the document *name*, a URL or a path, found relative to *base*.
 
         *headers* are sent to a URL. Raises CallFailed if the document is not there or is not OpenAPI.
@@ -85,26 +90,25 @@ class Documents:
             text = await self._fetch(location, headers)
         else:
             text = await asyncio.to_thread(_read_file, name, location)
-        return Document(name, location, self._parse(name, text))
+        return Document(name, location, await self._parse(name, text))
 
-    async def _fetch(self, url: str, headers: tuple[tuple[str, str], ...]) -> bytes:
+    async def _fetch(self, url: str, headers: Headers) -> bytes:
         # Whoever has no credentials must not be shown what others fetched with theirs.
         key = (url, headers)
         expiry, text = self._fetched.get(key, (0.0, b""))
         if time.monotonic() >= expiry:
             text = await self._http.fetch(Request("GET", url, headers), _LIMIT)
-            self._fetched[key] = (time.monotonic() + self._lifetime, text)
+            _keep(self._fetched, key, (time.monotonic() + self._lifetime, text))
         return text
 
-    def _parse(self, name: str, text: bytes) -> dict[str, Any]:
+    async def _parse(self, name: str, text: bytes) -> dict[str, Any]:
         digest = hashlib.sha256(text).hexdigest()
-        if digest in self._parsed:
-            self._parsed.move_to_end(digest)
-        else:
-            self._parsed[digest] = _parse(name, text)
-            if len(self._parsed) > _KEPT:
-                self._parsed.popitem(last=False)
-        return self._parsed[digest]
+        content = self._parsed.get(digest)
+        if content is None:
+            # A large document takes seconds to read; other calls go on meanwhile.
+            content = await asyncio.to_thread(_parse, name, text)
+        _keep(self._parsed, digest, content)
+        return content
 
 
 def locate(name: str, base: str | None) -> str:
@@ -134,6 +138,14 @@ def _path(location: str) -> str:
     return location
 
 
+def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep *value*, and let go of what was kept longest ago if there is too much."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > _KEPT:
+        kept.popitem(last=False)
+
+
 def _read_file(name: str, path: str) -> bytes:
     try:
         return Path(path).read_bytes()
@@ -145,7 +157,8 @@ def _read_file(name: str, path: str) -> bytes:
 
 def _parse(name: str, text: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(text) if text.lstrip()[:1] == b"{" else yaml.safe_load(text)
+        is_json = text.lstrip().startswith(b"{")
+        content = json.loads(text) if is_json else yaml.load(text, _YamlLoader)  # noqa: S506 - a safe loader
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise _not_openapi(name, f"it is neither JSON nor YAML: {error}") from error
     if not isinstance(content, dict) or not ({"openapi", "swagger"} & content.keys()):

@@ -20,7 +20,8 @@ from swf_temporal.functions.call import refusal
 from swf_temporal.functions.failures import failure
 from swf_temporal.functions.settings import Settings
 
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_USER = re.compile(r"//[^/@]*@")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _SHOWN = 200
 _DEFAULT_HEADERS = {
@@ -39,8 +40,8 @@ class Request:
     content: bytes | None = None
 
     def __str__(self) -> str:
-        """Return `GET http://…` without the query, which may hold what nobody should read in a log."""
-        return f"{self.method} {self.url.partition('?')[0]}"
+        """Return `GET http://…` without what nobody should read in a log: the query, and a password."""
+        return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
 
     @property
     def is_safe(self) -> bool:
@@ -133,7 +134,8 @@ def _check_headers(request: Request) -> None:
     for name, value in request.headers:
         if _CONTROL.search(name) or _CONTROL.search(value):
             raise refusal(
-                "BadArguments", f"{request}: the header '{name}' would hold a line break or the like"
+                "BadArguments",
+                f"{request}: the header '{name}' would hold a line break or another control character",
             )
 
 

@@ -170,12 +170,15 @@ def _preferred(media_types: list[str]) -> str:
     return media_types[0]
 
 
-def _properties(document: Document, schema: object, depth: int = 0) -> Iterator[str]:
+def _properties(document: Document, schema: object) -> Iterator[str]:
     """Yield the fields that a schema names, those of its parts included."""
-    if depth > 16:  # noqa: PLR2004 - deeper than people write, and schemas may refer to themselves
-        return
-    node = document.resolve(schema)
-    yield from (str(name) for name in node.get("properties") or ())
-    for key in ("allOf", "anyOf", "oneOf"):
-        for part in node.get(key) or ():
-            yield from _properties(document, part, depth + 1)
+    seen: set[int] = set()  # a schema may be part of itself
+    waiting = [schema]
+    while waiting:
+        node = document.resolve(waiting.pop())
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield from (str(name) for name in node.get("properties") or ())
+        for key in ("allOf", "anyOf", "oneOf"):
+            waiting.extend(node.get(key) or ())

@@ -52,12 +52,12 @@ class Python:
         except Exception as error:
             message = f"the module '{module_name}' cannot be imported: {type(error).__name__}: {error}"
             raise refusal("UnknownFunction", message) from error
-        function = getattr(module, name, None)
+        function: Callable[..., Any] | None = getattr(module, name, None)
         if not callable(function):
             known = (key for key, value in vars(module).items() if callable(value))
             message = f"the module '{module_name}' has no function '{name}'{did_you_mean(name, known)}"
             raise refusal("UnknownFunction", message)
-        return function  # type: ignore[no-any-return]  # callable() cannot say what it returns
+        return function
 
     def _check_allowed(self, module_name: str) -> None:
         allowed = self._settings.modules

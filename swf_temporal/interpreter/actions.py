@@ -179,6 +179,8 @@ async def _call_function(  # noqa: PLR0913
         deferred=deferred,
         timeout=None if timeout is None else lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else interpretation.program.retry_rule(action),
+        auth=interpretation.program.auth_of(function),
+        secrets=interpretation.program.workflow.secrets if deferred or function.auth_ref else (),
         selection_set=lane.fill(ref.selection_set, data),
         detached=ref.invoke == "async",
     )

@@ -11,6 +11,9 @@ from swf_temporal.data import JSON, identity
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.definitions import Event
 
+ADDRESSED = "swfaddressed"
+"""The attribute of an event that was sent to this very instance: attributes that it lacks do not tell it apart."""
+
 
 def belongs(
     definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], fill: Callable[[JSON], JSON]
@@ -20,6 +23,8 @@ def belongs(
         name = rule.context_attribute_name
         value = event.attribute(name)
         if value is None:
+            if event.attributes.get(ADDRESSED):
+                continue
             return False
         if rule.context_attribute_value is not None:
             if identity(value) != identity(fill(rule.context_attribute_value)):
@@ -34,5 +39,5 @@ def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
     return {
         rule.context_attribute_name: event.attribute(rule.context_attribute_name)
         for rule in definition.correlation
-        if rule.context_attribute_value is None
+        if rule.context_attribute_value is None and event.attribute(rule.context_attribute_name) is not None
     }

@@ -12,7 +12,7 @@ from typing import Protocol
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.definitions import Function
+from swf_temporal.model.definitions import Auth, Function
 
 
 class Happening(StrEnum):
@@ -78,6 +78,10 @@ class FunctionCall:
     """For the call with all its retries."""
     retry: RetryRule | None = None
     selection_set: JSON = None
+    auth: tuple[Auth, ...] = ()
+    """The credentials that the function refers to."""
+    secrets: tuple[str, ...] = ()
+    """The secrets that the workflow declares, if the call can need any."""
     detached: bool = False
     """Invoked `async`: nobody waits for it, and its errors hurt nobody."""
 

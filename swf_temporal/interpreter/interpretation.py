@@ -73,7 +73,7 @@ class Interpretation:
         self.record: list[str] = list(record.get("compensation", ()))
         self.fixed: dict[str, JSON] = dict(record.get("correlation", {}))
         self.frame: Frame = record.get("frame", {})
-        self._numbers: dict[str, int] = dict(record.get("numbers", {}))
+        self.numbers: dict[str, int] = dict(record.get("numbers", {}))
         self._started: float = record.get("started", host.now().timestamp())
         self._instance = instance
         self._suspending = False
@@ -145,7 +145,7 @@ class Interpretation:
 
     def number(self, what: str) -> str:
         """Return an id for *what* that was never given before in this run."""
-        number = self._numbers[what] = self._numbers.get(what, 0) + 1
+        number = self.numbers[what] = self.numbers.get(what, 0) + 1
         return f"{what}#{number}"
 
     async def sleep_until(self, moment: float, why: str) -> None:
@@ -276,7 +276,7 @@ class Interpretation:
             "input": self.input,
             "started": self._started,
             "inbox": self.inbox.to_json(),
-            "numbers": self._numbers,
+            "numbers": self.numbers,
             "correlation": self.fixed,
             "compensation": self.record,
             "error": self.error,

@@ -13,7 +13,7 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.interpreter.catching import ErrorName, names_of
 from swf_temporal.interpreter.retrying import RetryRule, rule_of
 from swf_temporal.model.actions import Action
-from swf_temporal.model.definitions import Event, Function, Retry
+from swf_temporal.model.definitions import Auth, Event, Function, Retry
 from swf_temporal.model.states import ForeachState, State, StateTimeouts
 from swf_temporal.model.workflow import Workflow
 
@@ -74,6 +74,13 @@ class Program:
         if "events" in self.workflow.externals:
             return Event(name=name, type=name)
         raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
+
+    def auth_of(self, function: Function) -> tuple[Auth, ...]:
+        """Return the credentials that *function* refers to."""
+        ref = function.auth_ref
+        if ref is None:
+            return ()
+        return tuple(auth for auth in self.workflow.auth if auth.name in (ref.resource, ref.invocation))
 
     def timeouts(self, state: State) -> StateTimeouts:
         """Return the timeouts of *state*; what it does not say it inherits from the workflow."""

@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import UnknownDefinition, UsageError, WorkflowFault
+from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
@@ -71,8 +72,13 @@ def simulate(  # noqa: PLR0913 - the script of a run has that many parts
     Raises InvalidDefinition if a definition cannot run. A run that fails does not raise: see `Simulation.error`.
     """
     workflows = [_loaded(one) for one in (definition, *definitions)]
-    world = World(workflows, functions or {}, [_event(e, n) for n, e in enumerate(events)], secrets or {})
-    return _outside_any_loop(lambda: world.run({} if input is None else input))
+    world = World(workflows, functions or {}, events_of(events), secrets or {})
+    return world.run({} if input is None else input)
+
+
+def events_of(events: Iterable[Mapping[str, Any]], series: str = "event") -> list[CloudEvent]:
+    """Return *events* as CloudEvents; those without an id get one of the *series*. UsageError names a wrong one."""
+    return [_event(event, number, series) for number, event in enumerate(events, start=1)]
 
 
 class World:
@@ -84,8 +90,17 @@ class World:
         functions: Mapping[str, Any],
         events: Sequence[CloudEvent],
         secrets: Mapping[str, JSON],
+        *,
+        early: Sequence[CloudEvent] = (),
+        cancelling: bool = False,
     ) -> None:
-        self.workflows = workflows
+        """Make a world for one run.
+
+        *events* are delivered when they are awaited, *early* when the run starts. With *cancelling* the run is
+        cancelled when it waits for an event that does not come.
+        """
+        self.first = workflows[0]
+        self.catalogue = Catalogue(reversed(workflows))
         self.functions = functions
         self.secrets = secrets
         self.produced: list[CloudEvent] = []
@@ -95,6 +110,8 @@ class World:
         self.noticed: Callable[[Interpretation, TraceEntry], None] | None = None
         """Is told of every trace entry of the main instance: where a test suspends it."""
         self._events = list(events)
+        self._early = list(early)
+        self._cancelling = cancelling
         self._programs: dict[str, Program] = {}
         self._instances: dict[str, Interpretation] = {}
         self._detached: list[tuple[asyncio.Task[None], bool]] = []
@@ -105,9 +122,12 @@ class World:
 
     def run(self, data: JSON) -> Simulation:
         """Run the first definition to its end, or until it can go no further."""
+        return _outside_any_loop(lambda: self._run(data))
+
+    def _run(self, data: JSON) -> Simulation:
         loop = self._loop
         try:
-            first = self.workflows[0]
+            first = self.first
             main = self._main = loop.create_task(self.run_instance(first.id, first.version, data, first.id))
             status: Status = "completed"
             output: JSON = None
@@ -141,8 +161,12 @@ class World:
         while True:
             interpretation = Interpretation(program, host, data, Instance(instance_id, self.new_id()), progress)
             self._instances[instance_id] = interpretation
-            outcome = await interpretation.run()
-            del self._instances[instance_id]
+            while self._early:
+                interpretation.deliver(self._early.pop(0))
+            try:
+                outcome = await interpretation.run()
+            finally:
+                del self._instances[instance_id]
             if not isinstance(outcome, Suspended):
                 return outcome
             progress = self.resumed(outcome.progress)
@@ -158,7 +182,7 @@ class World:
 
     def noted(self, host: SimulatedHost, entry: TraceEntry) -> None:
         """Take note of what happened in any instance."""
-        if "/" not in host.instance_id:
+        if host.instance_id == self.first.id:
             self.trace.append(entry)
         interpretation = self._instances.get(host.instance_id)
         if interpretation is not None and self.noticed is not None:
@@ -169,14 +193,10 @@ class World:
         self._detached.append((self._loop.create_task(work), outlives))
 
     def _program(self, workflow_id: str, version: str | None) -> Program:
-        for workflow in self.workflows:
-            if workflow.id == workflow_id and version in (None, workflow.version):
-                if workflow.digest not in self._programs:
-                    self._programs[workflow.digest] = Program(workflow)
-                return self._programs[workflow.digest]
-        wanted = workflow_id if version is None else f"{workflow_id} {version}"
-        known = ", ".join(sorted({workflow.id for workflow in self.workflows}))
-        raise UnknownDefinition(f"no definition {wanted!r} is known here; known are {known}")
+        workflow = self.catalogue.find(workflow_id, version)
+        if workflow.digest not in self._programs:
+            self._programs[workflow.digest] = Program(workflow)
+        return self._programs[workflow.digest]
 
     def _deliver_next(self) -> bool:
         """Deliver the first event that somebody awaits now."""
@@ -190,7 +210,7 @@ class World:
 
     def _stand_still(self) -> None:
         """End what waits for something that will never come."""
-        self._standing = True
+        self._standing = not self._cancelling
         if self._main is not None:
             self._main.cancel()
 
@@ -223,11 +243,11 @@ def _loaded(definition: Definition) -> Workflow:
     return definition if isinstance(definition, Workflow) else load(definition)
 
 
-def _event(event: Mapping[str, Any], number: int) -> CloudEvent:
+def _event(event: Mapping[str, Any], number: int, series: str) -> CloudEvent:
     try:
-        return CloudEvent.from_json(event, default_id=f"event-{number}")
+        return CloudEvent.from_json(event, default_id=f"{series}-{number}")
     except ValueError as error:
-        raise UsageError(f"event {number + 1}: {error}") from None
+        raise UsageError(f"{series} {number}: {error}") from None
 
 
 def _outside_any_loop(work: Callable[[], Simulation]) -> Simulation:

@@ -3,13 +3,12 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions import paths
-from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Constant
+from swf_temporal.expressions.evaluation import NOTHING, Constant
 from swf_temporal.expressions.jq import JqProgram
 
 DECLARED = frozenset({"CONST", "item"})
@@ -92,7 +91,18 @@ def outcome(expression: Any, data: Any, variables: dict[str, Any]) -> str:
         value = expression(data, variables)
     except ExpressionFailed as fault:
         return str(fault)
-    return "NOTHING" if value is NOTHING else json.dumps(value, ensure_ascii=False)
+    return "NOTHING" if value is NOTHING else json.dumps(written(value), ensure_ascii=False)
+
+
+def written(value: Any) -> Any:
+    """Return a value with those floats as integers that jq writes so, of 17 digits: the same numbers."""
+    if isinstance(value, float) and 1e16 <= abs(value) < 1e17:
+        return int(value)
+    if isinstance(value, list):
+        return [written(item) for item in value]
+    if isinstance(value, dict):
+        return {key: written(item) for key, item in value.items()}
+    return value
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)

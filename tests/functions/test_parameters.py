@@ -30,7 +30,7 @@ OBJECT: JSON = {"R": 100, "G": 200}
         ("matrix", True, OBJECT, ";R=100;G=200"),
     ],
 )
-def test_path_styles(style: str, explode: bool, value: JSON, expected: str) -> None:  # noqa: FBT001 - a table's column
+def test_path_styles(*, style: str, explode: bool, value: JSON, expected: str) -> None:
     """Each style of a path parameter is written as the table in OpenAPI shows."""
     assert in_path(Parameter("c", "path", style=style, explode=explode), value) == expected
 
@@ -62,7 +62,7 @@ def test_a_path_cannot_be_left(value: str) -> None:
         ("form", True, [{"x": 1}], "c=%7B%22x%22%3A1%7D"),
     ],
 )
-def test_query_styles(style: str, explode: bool, value: JSON, expected: str) -> None:  # noqa: FBT001 - a table's column
+def test_query_styles(*, style: str, explode: bool, value: JSON, expected: str) -> None:
     """Each style of a query parameter is written as the table in OpenAPI shows."""
     assert in_query(Parameter("c", "query", style=style, explode=explode), value) == expected
 

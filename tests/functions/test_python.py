@@ -70,7 +70,7 @@ class Receipt:
 async def test_arguments_become_pythons(
     function: Callable[..., Any], arguments: JSON, expected: JSON
 ) -> None:
-    """An object is keywords, or the one parameter that it does not name; anything else is the first argument."""
+    """An object is keywords, or the one parameter that it does not name; the rest is one argument."""
     assert await Functions({"f": function}).call(custom("f", arguments)) == expected
 
 
@@ -164,8 +164,8 @@ async def test_a_function_that_is_not_there_is_told(operation: str | None, told:
 
 
 @pytest.mark.parametrize(("module", "allowed"), [("math", False), ("json", True), ("json.decoder", True)])
-async def test_operators_can_limit_the_modules(module: str, allowed: bool, failed: Failed) -> None:  # noqa: FBT001 - a column
-    """A worker may name the packages whose functions definitions can call; a prefix of a name is not a package."""
+async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, failed: Failed) -> None:
+    """A worker may name the packages that functions come from; a prefix of a name is not a package."""
     functions = Functions(settings=Settings(modules=("json", "mat")))
 
     fault = await failed(functions, custom(f"{module}:nothing"))

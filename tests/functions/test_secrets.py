@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.secrets import Secrets, scrub
 
@@ -52,7 +53,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None) -
 
 def test_scrubbing_reaches_every_text() -> None:
     """Values, keys and nested texts lose the secrets; the longest goes first, and short words stay."""
-    secrets = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"]}
+    secrets: dict[str, JSON] = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"]}
 
     scrubbed = scrub({"hunter2": ["x hunter2-long y", 5, None, "abc"]}, secrets)
 
@@ -61,6 +62,6 @@ def test_scrubbing_reaches_every_text() -> None:
 
 def test_nothing_is_copied_without_secrets() -> None:
     """Most calls have no secrets, and pay nothing."""
-    value = {"a": ["b"]}
+    value: JSON = {"a": ["b"]}
 
     assert scrub(value, {}) is value

@@ -63,7 +63,7 @@ def test_a_value_that_means_nothing_is_refused(name: str, value: str) -> None:
 
 
 def test_names_are_matched_as_variables_can_spell_them() -> None:
-    """`checkStock` and `check-stock` are found under what a variable can hold; the first name with a URL wins."""
+    """`check-stock` is found under what a variable can hold; the first name with a URL wins."""
     settings = Settings(base_urls={"CHECK_STOCK": "http://a", "orders.json": "http://b"}, base_url="http://c")
 
     assert settings.base_url_for(["check-stock", "orders.json"]) == "http://a"

@@ -1,0 +1,136 @@
+"""Did a run do what its scenario claims, and did two hosts do the same?"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import ndiff
+from typing import Any
+
+from swf_temporal.data import JSON, identity
+from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.simulation.description import UNSAID, Scenario
+
+_SHORT = 60
+_OWN_TO_A_RUN = ("id", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a run did, on whichever host it ran."""
+
+    status: str
+    output: JSON = None
+    error: Mapping[str, JSON] | None = None
+    """Name, code, message, state and action of what the run failed with."""
+    produced: Sequence[Mapping[str, JSON]] = ()
+    """The events produced, as CloudEvents."""
+    calls: Sequence[tuple[str, JSON]] = ()
+    """Every attempt to call a function: its name and the arguments."""
+    trace: Sequence[TraceEntry] = ()
+    elapsed: timedelta | None = None
+    """None where time is not virtual."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states entered, in order."""
+        return tuple(entry.name for entry in self.trace if entry.kind is Happening.STATE_ENTERED)
+
+
+def check(scenario: Scenario, observed: Observed) -> list[str]:
+    """Return how *observed* differs from what *scenario* expects: one readable text a difference, none if it holds."""
+    expect = scenario.expect
+    found: list[str] = []
+    if observed.status != expect.status:
+        found.append(f"status: expected {expect.status}, but the run {_status(observed)}")
+    if expect.output is not UNSAID and observed.status == "completed":
+        found += _unequal("output", expect.output, observed.output)
+    if expect.error:
+        found += _error(expect.error, observed.error)
+    if expect.produced is not None:
+        found += _produced(expect.produced, observed.produced)
+    for name, calls in expect.calls.items():
+        found += _calls(name, calls, [arguments for called, arguments in observed.calls if called == name])
+    if expect.states is not None:
+        found += _unequal("states", list(expect.states), list(observed.states))
+    if None not in (expect.elapsed, observed.elapsed) and expect.elapsed != observed.elapsed:
+        found.append(f"elapsed: expected {expect.elapsed}, but it took {observed.elapsed}")
+    return found
+
+
+def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
+    """Return *trace* in the form in which the traces of two hosts are compared.
+
+    Entries stand by lane, since only those of one lane are in the same order everywhere. Times and ids are left
+    out, and so are retries: some hosts make them where nobody listens.
+    """
+    lanes: dict[str, list[list[Any]]] = {}
+    for entry in trace:
+        if entry.kind is not Happening.ACTION_RETRIED:
+            told = [str(entry.kind), entry.state, entry.name, _anonymous(dict(entry.detail))]
+            lanes.setdefault(entry.lane, []).append(told)
+    return dict(sorted(lanes.items()))
+
+
+def _anonymous(value: JSON) -> JSON:
+    if isinstance(value, list):
+        return [_anonymous(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    dropped = _OWN_TO_A_RUN if "specversion" in value else ()
+    return {key: _anonymous(item) for key, item in value.items() if key not in dropped}
+
+
+def _status(observed: Observed) -> str:
+    if observed.status == "failed" and observed.error:
+        where = f" in state {observed.error['state']!r}" if observed.error.get("state") else ""
+        return f"failed with {observed.error.get('name')}{where}: {observed.error.get('message')}"
+    return {"waiting": "waits for an event", "cancelled": "was cancelled"}.get(observed.status, observed.status)
+
+
+def _error(expected: Mapping[str, JSON], actual: Mapping[str, JSON] | None) -> list[str]:
+    if actual is None:
+        return [f"error: expected {dict(expected)}, but there was none"]
+    found = []
+    for key, value in expected.items():
+        given = actual.get(key)
+        if key == "message":
+            if str(value) not in str(given):
+                found.append(f"error.message: expected one that contains {value!r}, but it is {given!r}")
+        elif str(given) != str(value):
+            found.append(f"error.{key}: expected {value!r}, but it is {given!r}")
+    return found
+
+
+def _produced(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[str, JSON]]) -> list[str]:
+    if len(expected) != len(actual):
+        types = ", ".join(str(event.get("type")) for event in actual) or "none"
+        return [f"produced: expected {len(expected)} events, but there were {len(actual)}: {types}"]
+    found = []
+    for index, (wanted, event) in enumerate(zip(expected, actual, strict=True)):
+        for key, value in wanted.items():
+            found += _unequal(f"produced[{index}].{key}", value, event.get(key))
+    return found
+
+
+def _calls(name: str, expected: int | tuple[JSON, ...], actual: list[JSON]) -> list[str]:
+    if not isinstance(expected, int):
+        return _unequal(f"calls of {name}", list(expected), actual)
+    if len(actual) == expected:
+        return []
+    return [f"calls of {name}: expected {expected}, but there were {len(actual)}"]
+
+
+def _unequal(what: str, expected: JSON, actual: JSON) -> list[str]:
+    if identity(expected) == identity(actual):
+        return []
+    short = _written(expected), _written(actual)
+    if max(map(len, short)) <= _SHORT:
+        return [f"{what}: expected {short[0]}, but it is {short[1]}"]
+    lines = [json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).splitlines() for value in (expected, actual)]
+    changes = [line.rstrip() for line in ndiff(*lines) if not line.startswith("?")]
+    return ["\n    ".join([f"{what}: what is expected (-) and what came (+) differ", *changes])]
+
+
+def _written(value: JSON) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

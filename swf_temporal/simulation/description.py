@@ -1,0 +1,90 @@
+"""What does a scenario say: with what does a definition run, and what is claimed to come of it?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from swf_temporal.data import JSON
+
+Status = Literal["completed", "failed", "waiting", "cancelled"]
+
+HOSTS: Final = ("simulation", "temporal")
+"""Where a scenario runs unless it says otherwise."""
+
+
+class _Unsaid(Enum):
+    UNSAID = "unsaid"
+
+    def __repr__(self) -> str:
+        return "UNSAID"
+
+
+UNSAID: Final = _Unsaid.UNSAID
+"""Stands for an expectation that a scenario does not express; null is an expectation like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one attempt to call a function comes to."""
+
+    returns: JSON = None
+    computes: str | None = None
+    """An expression on the arguments, which yields the result."""
+    raises: Mapping[str, Any] | None = None
+    """The facts of the CallFailed that is raised: code, message, status, name, body, retryable."""
+    takes: timedelta = timedelta()
+    """How long the function takes to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is claimed of a run. Only what is said is compared."""
+
+    status: Status = "completed"
+    output: JSON | _Unsaid = UNSAID
+    error: Mapping[str, JSON] = field(default_factory=dict)
+    """Name, code, state and action are compared as they are; the message must contain what is given."""
+    produced: tuple[Mapping[str, JSON], ...] | None = None
+    """The events produced, in order; of each only the fields given."""
+    calls: Mapping[str, int | tuple[JSON, ...]] = field(default_factory=dict)
+    """For a function: how often it was called, every attempt counted, or with which arguments, in order."""
+    states: tuple[str, ...] | None = None
+    """The states entered, in order."""
+    elapsed: timedelta | None = None
+    """How long the run took; only where time is virtual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One claim about a workflow, with all that is needed to put it to the test."""
+
+    claim: str
+    file: Path
+    line: int
+    workflow: Path | dict[str, Any]
+    """A file, or the definition itself."""
+    expect: Expected = Expected()
+    spec: tuple[str, ...] = ()
+    """The sections of the specification that it is about."""
+    definitions: tuple[Path | dict[str, Any], ...] = ()
+    """Sub-workflows, and workflows to continue as."""
+    input: JSON = field(default_factory=dict)
+    functions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
+    """For a function: its answers, one per attempt; the last repeats."""
+    events: tuple[dict[str, Any], ...] = ()
+    """Delivered when they are awaited."""
+    early: tuple[dict[str, Any], ...] = ()
+    """Delivered when the run starts, whether or not they are awaited yet."""
+    secrets: Mapping[str, JSON] = field(default_factory=dict)
+    cancel: bool = False
+    """Whether the run is cancelled when it waits for an event that does not come."""
+    hosts: tuple[str, ...] = HOSTS
+    why: str = ""
+    """Why it cannot run on every host."""
+
+    def __str__(self) -> str:
+        """Return where the scenario stands, and its claim."""
+        return f"{self.file}:{self.line}: {self.claim}"

@@ -1,0 +1,71 @@
+"""Does a workflow do what a scenario claims? The scenario is run in this process, in virtual time, and compared.
+
+A scenario is a document of YAML that names a workflow, gives it an input, answers for its functions and events, and
+says what is expected. The same scenario runs on every host: this module holds all that a host needs for that.
+"""
+
+import asyncio
+from dataclasses import asdict
+from datetime import timedelta
+
+from swf_temporal.loading import load
+from swf_temporal.simulation.checking import Observed, canonical, check
+from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
+from swf_temporal.simulation.reading import find_scenarios, read_scenarios
+from swf_temporal.simulation.script import Sleep, scripted
+from swf_temporal.simulation.simulate import Simulation, World, events_of
+
+__all__ = [
+    "UNSAID",
+    "Answer",
+    "Expected",
+    "Observed",
+    "Scenario",
+    "Sleep",
+    "canonical",
+    "check",
+    "find_scenarios",
+    "observed",
+    "read_scenarios",
+    "run",
+    "scripted",
+    "world_of",
+]
+
+
+def run(scenario: Scenario) -> tuple[Simulation, list[str]]:
+    """Run *scenario* in this process; return what came of it, and every difference from what it expects.
+
+    Raises InvalidDefinition if a definition of it cannot run.
+    """
+    simulation = world_of(scenario).run(scenario.input)
+    return simulation, check(scenario, observed(simulation))
+
+
+def world_of(scenario: Scenario) -> World:
+    """Return a fresh world in which *scenario* can run once."""
+    return World(
+        [load(one) for one in (scenario.workflow, *scenario.definitions)],
+        scripted(scenario.functions, _sleep),
+        events_of(scenario.events),
+        scenario.secrets,
+        early=events_of(scenario.early, "early"),
+        cancelling=scenario.cancel,
+    )
+
+
+def observed(simulation: Simulation) -> Observed:
+    """Return what *simulation* did, in the form in which runs are compared."""
+    return Observed(
+        status=simulation.status,
+        output=simulation.output,
+        error=None if simulation.error is None else asdict(simulation.error),
+        produced=simulation.produced_events,
+        calls=simulation.calls,
+        trace=simulation.trace,
+        elapsed=simulation.elapsed,
+    )
+
+
+async def _sleep(duration: timedelta) -> None:
+    await asyncio.sleep(duration.total_seconds())

@@ -1,0 +1,1 @@
+"""The host on Temporal: the only floor that knows the engine."""

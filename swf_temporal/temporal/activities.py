@@ -1,0 +1,112 @@
+"""What runs outside the workflow: function calls, produced events, looking definitions up."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Protocol
+
+from temporalio import activity
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.host import HEARTBEAT
+from swf_temporal.temporal.records import PUBLISH, RESOLVE, call_from_json, pinned
+
+_SHORTEST = timedelta(milliseconds=1)
+
+
+class Performer(Protocol):
+    """Whatever performs function calls: the real ones of a worker, or the scripted ones of a test."""
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+        """Make one attempt. Raises a WorkflowFault; *key* is the same for every attempt of a call."""
+
+
+class Publisher(Protocol):
+    """Whatever sends produced events on."""
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Send *event*. Raises if it could not be sent, and is then asked again."""
+
+
+class Activities:
+    """The activities of a worker."""
+
+    def __init__(self, performer: Performer, publisher: Publisher, catalogue: Catalogue) -> None:
+        self.performer = performer
+        self.publisher = publisher
+        self.catalogue = catalogue
+
+    @activity.defn(dynamic=True)
+    async def call(self, args: Sequence[RawValue]) -> Any:
+        """Make one attempt at a function call; the activity's type is the function's name.
+
+        What is tried again, and after how long, is decided here from the rule that the call carries, so that the
+        delays are exact and nothing of it stands in the workflow's history.
+        """
+        info = activity.info()
+        record = activity.payload_converter().from_payload(args[0].payload)
+        call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
+        beating = asyncio.get_running_loop().create_task(_beat())
+        try:
+            return await self.performer.perform(
+                call,
+                source=record["source"],
+                key=f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}",
+                attempt=info.attempt,
+            )
+        except WorkflowFault as fault:
+            raise self._decided(call, fault, info.attempt) from None
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+
+    @activity.defn(name=PUBLISH)
+    async def publish(self, event: dict[str, Any]) -> None:
+        """Send a produced event."""
+        try:
+            await self.publisher.publish(CloudEvent.from_json(event))
+        except CallFailed as fault:
+            raise application_error(fault) from None
+
+    @activity.defn(name=RESOLVE)
+    async def resolve(self, workflow_id: str, version: str | None) -> list[dict[str, str]]:
+        """Return the definition of a workflow type, and those that it may lead to."""
+        try:
+            found = self.catalogue.find(workflow_id, version)
+        except UnknownDefinition as fault:
+            raise application_error(fault, non_retryable=True) from None
+        return [{"text": one.text, "name": one.name} for one in pinned(self.catalogue.with_reachable(found))]
+
+    @staticmethod
+    def _decided(call: FunctionCall, fault: WorkflowFault, attempt: int) -> ApplicationError:
+        fault.attempt, fault.function = attempt, call.function.name
+        delay = None if call.retry is None else call.retry.after(attempt, fault)
+        if delay is None:
+            return application_error(fault, non_retryable=True)
+        # The engine takes a delay of nothing for no answer, and falls back on its own.
+        return application_error(fault, next_retry_delay=max(delay, _SHORTEST))
+
+
+async def _beat() -> None:
+    """Tell the server that this attempt is alive; its answers tell us when nobody wants the result any more."""
+    interval = HEARTBEAT.total_seconds() / 3
+    while True:
+        await asyncio.sleep(interval)
+        activity.heartbeat()
+
+
+def folder_of(source: str) -> str | None:
+    """Return the folder that a definition was read from, or the URL itself; relative documents stand beside it."""
+    if "://" in source:
+        return source
+    return None if source.startswith("<") else str(Path(source).parent)

@@ -1,0 +1,67 @@
+"""How do faults cross between the interpreter and the engine?"""
+
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    ChildWorkflowError,
+    FailureError,
+    TimeoutError as EngineTimeout,
+    TimeoutType,
+)
+
+from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
+
+
+def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
+    """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts."""
+    return ApplicationError(text or fault.message, fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type] - options are the constructor's own
+
+
+def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
+    """Return the fault that an activity failed with."""
+    cause = error.cause
+    if isinstance(cause, EngineTimeout):
+        return _timeout(cause, action)
+    if isinstance(cause, ApplicationError):
+        return _carried(cause)
+    return CallFailed(str(cause or error), name="ActivityFailed")
+
+
+def fault_of_child(error: ChildWorkflowError, workflow_id: str) -> WorkflowFault:
+    """Return the fault that a sub-workflow failed with: its own name, code and message."""
+    cause = error.cause
+    if isinstance(cause, EngineTimeout):
+        return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
+    if isinstance(cause, ApplicationError):
+        inner = _carried(cause)
+        return SubflowFailed(
+            f"sub-workflow {workflow_id!r} failed: {inner.message}",
+            name=inner.name,
+            code=inner.code,
+            status=inner.status,
+            body=inner.body,
+            cause=inner.state and f"state {inner.state!r} of {workflow_id!r}",
+        )
+    what = type(cause).__name__ if cause else "failed"
+    return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
+
+
+def _timeout(cause: EngineTimeout, action: str) -> WorkflowFault:
+    if cause.type == TimeoutType.SCHEDULE_TO_CLOSE:
+        return TimedOut(f"action {action!r} took longer than it may")
+    return CallFailed(f"the call of {action!r} was lost: {cause.message}", code="Lost")
+
+
+def _carried(cause: ApplicationError) -> WorkflowFault:
+    """Return the fault that an application error carries, or one made of what it says if it is not one of ours."""
+    facts = cause.details[0] if cause.details else None
+    if isinstance(facts, dict) and "kind" in facts:
+        return WorkflowFault.from_json(facts)
+    if cause.type == "PayloadsTooLarge":
+        return PayloadTooLarge(cause.message)
+    return CallFailed(cause.message, name=cause.type or "ApplicationError", retryable=not cause.non_retryable)
+
+
+def is_engine_failure(error: BaseException) -> bool:
+    """Tell whether *error* is one that the engine raised to end the workflow in its own way."""
+    return isinstance(error, FailureError)

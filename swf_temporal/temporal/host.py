@@ -1,0 +1,232 @@
+"""How does Temporal perform what an interpretation asks for?"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue, RetryPolicy
+from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
+from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
+from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json
+
+LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
+"""What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
+
+MOST_BYTES_AT_ONCE = 3 * 1024 * 1024
+"""How much one workflow task may send; the server ends a workflow that sends more than 4 MiB."""
+
+MOST_PENDING = 1900
+"""How many activities and sub-workflows may be under way; the server refuses more than 2,000."""
+
+REMEMBERED = 2000
+"""How many trace entries a query can see."""
+
+CALL_LIMIT = timedelta(days=1)
+"""How long one attempt may take where the definition does not say."""
+
+HEARTBEAT = timedelta(seconds=30)
+"""Within this time a worker that died is noticed."""
+
+_STOCK = frozenset({Happening.STATE_ENTERED, Happening.ACTION_COMPLETED, Happening.EVENT_TAKEN})
+
+
+class TemporalHost:
+    """The host of one workflow execution."""
+
+    def __init__(self, pin: Pin, source: str) -> None:
+        self.pin = pin
+        self.source = source
+        self.trace: list[TraceEntry] = []
+        self.on_note: Callable[[TraceEntry], None] | None = None
+        self._pending = 0
+        self._room: asyncio.Future[None] | None = None
+        self._sent = 0
+        self._sent_at: datetime | None = None
+
+    def now(self) -> datetime:
+        """Return the time of the current workflow task."""
+        return workflow.now()
+
+    def new_id(self) -> str:
+        """Return a random id that is the same on every replay."""
+        return str(workflow.uuid4())
+
+    def note(self, entry: TraceEntry) -> None:
+        """Keep the entry for queries, and see whether the run should continue as new."""
+        self.trace.append(entry)
+        if len(self.trace) > REMEMBERED:
+            del self.trace[: REMEMBERED // 2]
+        if self.on_note is not None:
+            self.on_note(entry)
+
+    async def sleep(self, duration: timedelta, why: str) -> None:
+        """Set a durable timer."""
+        await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=_short(why))
+
+    async def breathe(self) -> None:
+        """End the workflow task, so that a long stretch of states is not one endless task."""
+        await workflow.sleep(timedelta(milliseconds=1), summary="taking stock")
+
+    async def invoke(self, call: FunctionCall) -> JSON:
+        """Run the call as an activity that bears the function's name."""
+        if call.detached:
+            await self._detach(call)
+            return None
+        payload = await self._payload(call_to_json(call, self.source))
+        retry = call.retry
+        self._pending += 1
+        try:
+            return await workflow.execute_activity(  # type: ignore[no-any-return] - JSON, as the activity returns it
+                call.function.name,
+                args=[RawValue(payload)],
+                activity_id=call.id,
+                schedule_to_close_timeout=call.timeout,
+                start_to_close_timeout=CALL_LIMIT if call.timeout is None else call.timeout,
+                heartbeat_timeout=HEARTBEAT,
+                # The activity itself decides what is tried again and when; this is for attempts that were lost.
+                retry_policy=RetryPolicy(
+                    initial_interval=timedelta(seconds=max(0.001, retry.delay if retry else 1.0)),
+                    maximum_interval=timedelta(seconds=100 if retry is None else max(1.0, retry.max_delay or 100)),
+                    non_retryable_error_types=["PayloadsTooLarge"],
+                ),
+                cancellation_type=ActivityCancellationType.TRY_CANCEL,
+                summary=_short(f"{call.state} › {call.action}"),
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, call.action) from None
+        finally:
+            self._made_room()
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Send the event by an activity."""
+        payload = await self._payload(event.to_json())
+        try:
+            await workflow.execute_activity(
+                PUBLISH,
+                args=[RawValue(payload)],
+                start_to_close_timeout=timedelta(minutes=1),
+                summary=_short(event.type),
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, PUBLISH) from None
+
+    async def run_subflow(self, call: SubflowCall) -> JSON:
+        """Run the sub-workflow as a child."""
+        pin = Pin(definitions=self.pin.definitions, version=call.version)
+        handle = await self._start_child(call.workflow_id, call, pin)
+        if call.detached:
+            return None
+        self._pending += 1
+        try:
+            return await handle  # type: ignore[no-any-return] - JSON, as the child returns it
+        except ChildWorkflowError as error:
+            if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
+                raise asyncio.CancelledError from None
+            raise fault_of_child(error, call.workflow_id) from None
+        finally:
+            self._made_room()
+
+    async def _start_child(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
+        data = await self._payload(call.data)
+        record = await self._payload(pin.to_json())
+        policy = ParentClosePolicy.REQUEST_CANCEL
+        if call.detached:
+            policy = ParentClosePolicy.ABANDON if call.outlives_parent else ParentClosePolicy.TERMINATE
+        try:
+            return await workflow.start_child_workflow(
+                workflow_id,
+                args=[RawValue(data), RawValue(record)],
+                id=f"{workflow.info().workflow_id}/{call.id}",
+                execution_timeout=call.timeout,
+                parent_close_policy=policy,
+                cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+                static_summary=_short(f"{call.state} › {call.action}"),
+            )
+        except ChildWorkflowError as error:
+            raise fault_of_child(error, workflow_id) from None
+
+    async def _detach(self, call: FunctionCall) -> None:
+        """Run a call that nobody waits for in a workflow of its own: an activity would be lost with this one."""
+        deferred = call.deferred
+        definition = {
+            "id": call.function.name,
+            "specVersion": "0.8",
+            "version": "1.0.0",
+            "constants": {} if deferred is None else deferred.variables.get("CONST", {}),
+            "functions": [call.function.model_dump(by_alias=True, exclude_defaults=True)],
+            "states": [
+                {
+                    "name": call.action,
+                    "type": "operation",
+                    "actions": [
+                        {
+                            "functionRef": {
+                                "refName": call.function.name,
+                                "arguments": "${ . }" if deferred is None else deferred.template,
+                            }
+                        }
+                    ],
+                    "end": True,
+                }
+            ],
+        }
+        pin = Pin.from_json({"definitions": [{"text": json.dumps(definition), "name": self.source}]})
+        child = SubflowCall(
+            id=call.id,
+            workflow_id=call.function.name,
+            version=None,
+            data=call.arguments if deferred is None else deferred.data,
+            state=call.state,
+            action=call.action,
+            detached=True,
+            outlives_parent=True,
+        )
+        await self._start_child(call.function.name, child, pin)
+
+    async def _payload(self, value: Any) -> Payload:
+        """Return *value* ready to be sent, once there is room to send it."""
+        payload = workflow.payload_converter().to_payload(value)
+        size = len(payload.data)
+        if size > LARGEST_PAYLOAD:
+            raise PayloadTooLarge(f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that one step can carry")
+        while self._pending >= MOST_PENDING:
+            if self._room is None:
+                self._room = asyncio.get_running_loop().create_future()
+            await self._room
+        now = workflow.now()
+        if now != self._sent_at:
+            self._sent, self._sent_at = 0, now
+        if self._sent + size > MOST_BYTES_AT_ONCE:
+            await self.breathe()
+            self._sent, self._sent_at = 0, workflow.now()
+        self._sent += size
+        return payload
+
+    def _made_room(self) -> None:
+        self._pending -= 1
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
+            self._room = None
+
+
+def should_take_stock(entry: TraceEntry) -> bool:
+    """Tell whether *entry* is a moment at which a run may continue as new."""
+    return entry.kind in _STOCK
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,0 +1,107 @@
+"""What travels between clients, workflows and activities, beside the user's own data?
+
+The second argument of a workflow, if our client started it, is a *pin*: the texts of the definitions that the run
+may need, so that a changed file never changes a running instance. A run that was started with nothing but its data
+looks its definition up once, by a local activity, and carries the same record from then on.
+"""
+
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.interpreter.host import Deferred, FunctionCall
+from swf_temporal.interpreter.program import Program
+from swf_temporal.interpreter.retrying import RetryRule
+from swf_temporal.loading import load
+from swf_temporal.model.definitions import Auth, Function
+from swf_temporal.model.workflow import Workflow
+
+RESOLVE = "resolve definitions"
+"""The local activity that finds the definition of a workflow type."""
+
+PUBLISH = "publish event"
+"""The activity that sends a produced event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The text of a definition and where it was read from."""
+
+    text: str
+    name: str
+
+
+@dataclass(slots=True)
+class Pin:
+    """What a run carries from its start on."""
+
+    definitions: list[Pinned] = field(default_factory=list)
+    version: str | None = None
+    events: list[dict[str, JSON]] = field(default_factory=list)
+    """Events that were sent with the start."""
+    progress: dict[str, Any] | None = None
+    """Where a continued run goes on."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """How often ids were given in the executions before this one."""
+    suspend_after: int | None = None
+    """After how many events of history the run continues as new, where the server's own advice is not to be awaited."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the pin as JSON, without what says nothing."""
+        return {key: value for key, value in asdict(self).items() if value not in (None, [], {})}
+
+    @staticmethod
+    def from_json(record: dict[str, Any]) -> "Pin":
+        """Return the pin that `to_json` wrote."""
+        definitions = [Pinned(**one) for one in record.get("definitions", ())]
+        return Pin(**{**record, "definitions": definitions})
+
+
+def pinned(workflows: list[Workflow]) -> list[Pinned]:
+    """Return the texts of *workflows*."""
+    return [Pinned(workflow.source.text, workflow.source.name) for workflow in workflows]
+
+
+@lru_cache(maxsize=512)
+def program_of(definitions: tuple[Pinned, ...], workflow_id: str, version: str | None) -> Program:
+    """Return the program of the definition *workflow_id* among those that a run carries."""
+    workflows = [load(one.text, name=one.name) for one in definitions]
+    return Program(Catalogue(workflows).find(workflow_id, version))
+
+
+def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:
+    """Return what an activity has to know of a call. *source* is where the definition was read from."""
+    record: dict[str, Any] = {"function": call.function.model_dump(exclude_defaults=True), "source": source}
+    if call.arguments is not None:
+        record["arguments"] = call.arguments
+    if call.deferred is not None:
+        record["deferred"] = asdict(call.deferred)
+    if call.retry is not None:
+        record["retry"] = call.retry.to_json()
+    if call.selection_set is not None:
+        record["selectionSet"] = call.selection_set
+    if call.auth:
+        record["auth"] = [auth.model_dump(exclude_defaults=True) for auth in call.auth]
+    if call.secrets:
+        record["secrets"] = list(call.secrets)
+    return record
+
+
+def call_from_json(record: dict[str, Any], *, activity_id: str, state: str) -> FunctionCall:
+    """Return the call that `call_to_json` wrote."""
+    deferred = record.get("deferred")
+    retry = record.get("retry")
+    return FunctionCall(
+        id=activity_id,
+        function=Function.model_validate(record["function"]),
+        arguments=record.get("arguments"),
+        state=state,
+        action=activity_id,
+        deferred=None if deferred is None else Deferred(**deferred),
+        retry=None if retry is None else RetryRule.from_json(retry),
+        selection_set=record.get("selectionSet"),
+        auth=tuple(Auth.model_validate(auth) for auth in record.get("auth", ())),
+        secrets=tuple(record.get("secrets", ())),
+    )

@@ -1,0 +1,61 @@
+"""What is a worker: the process that interprets definitions and calls their functions."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.common import WorkerDeploymentVersion
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
+
+from swf_temporal import __version__
+from swf_temporal.expressions import guard
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.temporal.activities import Activities, Performer, Publisher
+from swf_temporal.temporal.workflow import Interpreter
+
+TASK_QUEUE = "swf"
+"""The task queue that everything here uses unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How much one worker process takes on at once."""
+
+    workflows: int = 2000
+    """Running workflows kept in memory; others are replayed when something happens to them."""
+    activities: int = 200
+    """Function calls under way."""
+
+
+def make_worker(
+    client: Client,
+    catalogue: Catalogue,
+    performer: Performer,
+    publisher: Publisher,
+    *,
+    task_queue: str = TASK_QUEUE,
+    capacity: Capacity | None = None,
+    runner: WorkflowRunner | None = None,
+    **options: Any,
+) -> Worker:
+    """Return a worker for the definitions in *catalogue*, ready to be run.
+
+    No user's Python ever runs in a workflow, so nothing is gained by the engine's sandbox and nothing is paid for it.
+    """
+    guard.start()
+    capacity = capacity or Capacity()
+    activities = Activities(performer, publisher, catalogue)
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[Interpreter],
+        activities=[activities.call, activities.publish, activities.resolve],
+        workflow_runner=runner or UnsandboxedWorkflowRunner(),
+        max_cached_workflows=capacity.workflows,
+        max_concurrent_activities=capacity.activities,
+        deployment_config=WorkerDeploymentConfig(
+            version=WorkerDeploymentVersion(deployment_name="swf-temporal", build_id=__version__),
+            use_worker_versioning=False,
+        ),
+        **options,
+    )

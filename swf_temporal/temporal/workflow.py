@@ -1,0 +1,193 @@
+"""The workflow that interprets every definition: its type is the definition's id.
+
+Theory of operation. The server knows one dynamic workflow class; the name under which it was started is the id of
+the definition to run. Signals and updates may come before the first step: they only append to buffers that are made
+in `__init__`, and the interpretation takes them from there. A run that grows long is suspended between two steps
+and continues as new with its progress; so does one whose definition asks for it.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import InvalidDefinition, PayloadTooLarge, WorkflowFault
+from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Suspended, TraceEntry
+from swf_temporal.interpreter.interpretation import Interpretation
+from swf_temporal.interpreter.program import Program
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.addressing import event_of_signal
+from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.host import LARGEST_PAYLOAD, TemporalHost, should_take_stock
+from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, program_of
+from swf_temporal.temporal.telling import details, failure_text, status_of
+
+_RESOLVE_LIMIT = timedelta(seconds=30)
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class Interpreter:
+    """One execution of a definition."""
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        self._data, self._pin, self._wrong = _read(args)
+        self._signals: list[tuple[str, JSON]] = []
+        self._interpretation: Interpretation | None = None
+        self._host: TemporalHost | None = None
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
+        """Run the definition whose id is this workflow's type; the result is its output."""
+        try:
+            if self._wrong is not None:
+                raise WorkflowFault(self._wrong, name="WrongInput")
+            program = await self._program()
+            return await self._interpret(program)
+        except WorkflowFault as fault:
+            text = failure_text(workflow.info().workflow_type, fault)
+            raise application_error(fault, text=text, non_retryable=True) from None
+        except InvalidDefinition as error:
+            raise ApplicationError(str(error), type="InvalidDefinition", non_retryable=True) from None
+
+    @workflow.signal(dynamic=True)
+    def signal(self, name: str, args: Sequence[RawValue]) -> None:
+        """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
+        self._take(name, _value(args[0]) if args else None)
+
+    @workflow.update(name="deliver")
+    def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Take in a CloudEvent, and say what became of it."""
+        if self._interpretation is None:
+            self._signals.append(("event", event))
+            return {"status": "kept"}
+        taken = CloudEvent.from_json(event, default_id="")
+        awaited = self._interpretation.awaits(taken)
+        if not self._interpretation.deliver(taken):
+            return {"status": "duplicate"}
+        return {"status": "taken" if awaited else "kept"}
+
+    @deliver.validator
+    def _validate(self, event: dict[str, Any]) -> None:
+        CloudEvent.from_json(event, default_id="")
+
+    @workflow.query(name="status")
+    def status(self) -> dict[str, Any]:
+        """Return where the run is: its state, and the events it waits for."""
+        return status_of(self._interpretation)
+
+    @workflow.query(name="data")
+    def data(self) -> Any:
+        """Return the data that the running state began with."""
+        return self._data if self._interpretation is None else self._interpretation.data
+
+    @workflow.query(name="trace")
+    def trace(self) -> list[dict[str, Any]]:
+        """Return what happened in this run so far, the latest entries."""
+        return [] if self._host is None else [_entry(entry) for entry in self._host.trace]
+
+    async def _program(self) -> Program:
+        info = workflow.info()
+        if not self._pin.definitions:
+            found = await workflow.execute_local_activity(
+                RESOLVE,
+                args=[info.workflow_type, self._pin.version],
+                result_type=list[dict[str, str]],
+                start_to_close_timeout=_RESOLVE_LIMIT,
+                summary=f"definition of {info.workflow_type}",
+            )
+            self._pin.definitions = [Pinned(**one) for one in found]
+        return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version)
+
+    async def _interpret(self, program: Program) -> Any:
+        info = workflow.info()
+        host = self._host = TemporalHost(self._pin, program.workflow.source.name)
+        instance = Instance(info.workflow_id, info.run_id)
+        progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
+        interpretation = Interpretation(program, host, self._data, instance, progress)
+        host.on_note = self._noted
+        self._interpretation = interpretation
+        for event in self._pin.events:
+            interpretation.deliver(CloudEvent.from_json(event))
+        for name, value in self._signals:
+            self._take(name, value)
+        outcome = await interpretation.run()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        match outcome:
+            case Completed():
+                return self._checked(outcome.output)
+            case Suspended():
+                self._continue(info.workflow_type, self._data, progress=outcome.progress)
+            case ContinuedAs():
+                self._continue(
+                    outcome.workflow_id, outcome.data, version=outcome.version, numbers=interpretation.numbers
+                )
+
+    def _continue(self, workflow_type: str, data: JSON, **changes: Any) -> None:
+        pin = Pin(
+            definitions=self._pin.definitions, version=self._pin.version, suspend_after=self._pin.suspend_after
+        )
+        for name, value in changes.items():
+            setattr(pin, name, value)
+        if pin.progress is not None:
+            data = None
+        workflow.continue_as_new(workflow=workflow_type, args=[self._checked(data), self._checked(pin.to_json())])
+
+    def _checked(self, value: Any) -> Any:
+        size = len(workflow.payload_converter().to_payload(value).data)
+        if size > LARGEST_PAYLOAD:
+            raise PayloadTooLarge(f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that a run can give on")
+        return value
+
+    def _take(self, name: str, value: JSON) -> None:
+        if self._interpretation is None:
+            self._signals.append((name, value))
+            return
+        try:
+            event = event_of_signal(name, value, self._interpretation.program)
+        except ValueError as error:
+            workflow.logger.warning("signal %r was not taken: %s", name, error)
+            return
+        self._interpretation.deliver(event)
+
+    def _noted(self, entry: TraceEntry) -> None:
+        interpretation = self._interpretation
+        if interpretation is None:
+            return
+        if entry.kind in (Happening.STATE_ENTERED, Happening.EVENT_AWAITED):
+            workflow.set_current_details(details(interpretation, entry))
+        if should_take_stock(entry):
+            info = workflow.info()
+            limit = self._pin.suspend_after
+            if info.is_continue_as_new_suggested() or (limit and info.get_current_history_length() >= limit):
+                interpretation.suspend()
+
+
+def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | None]:
+    """Return a workflow's data and pin, or what is wrong with them."""
+    try:
+        data = _value(args[0]) if args else {}
+        pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin()  # type: ignore[arg-type] - checked below
+    except (ValueError, TypeError, AttributeError, RuntimeError) as error:
+        return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
+    return {} if data is None else data, pin, None
+
+
+def _value(raw: RawValue) -> JSON:
+    value: JSON = workflow.payload_converter().from_payload(raw.payload)
+    return value
+
+
+def _entry(entry: TraceEntry) -> dict[str, Any]:
+    return {
+        "kind": str(entry.kind),
+        "lane": entry.lane,
+        "state": entry.state,
+        "name": entry.name,
+        "at": entry.at.isoformat(),
+        "detail": dict(entry.detail),
+    }

@@ -1,0 +1,15 @@
+"""Is what stands in the place of a number one?"""
+
+
+def number(value: float | str | None) -> float | None:
+    """Return *value* as a number: 0 if there is none or an expression will say it, and None if it is not a number."""
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        if "${" in value:
+            return 0
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    return value if abs(value) < float("inf") else None

@@ -1,0 +1,45 @@
+"""States that compensate stand apart from the control flow (section "Defining Compensation")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.model.states import EventState, State
+from swf_temporal.validation.context import Context
+from swf_temporal.validation.flow import targets
+
+_CODE = "compensation"
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each state that compensates and may not, or that the control flow leads into."""
+    workflow = context.workflow
+    for state in workflow.states:
+        target = context.states.get(state.compensated_by or "")
+        if target is not None and not target.used_for_compensation:
+            message = f"state {state.name!r} is compensated by {target.name!r}, which is not marked usedForCompensation"
+            yield context.error(_CODE, message, state.where.value("compensatedBy"))
+        if state.used_for_compensation:
+            yield from _compensating(context, state)
+        else:
+            for name, position in targets(state):
+                if name in context.states and context.states[name].used_for_compensation:
+                    message = f"state {state.name!r} leads to {name!r}, which is used for compensation only"
+                    yield context.error(_CODE, message, position)
+    if workflow.states and context.states.get(workflow.start_state, workflow.states[0]).used_for_compensation:
+        message = f"the workflow starts in {workflow.start_state!r}, which is used for compensation only"
+        yield context.error(_CODE, message, workflow.start.where.position)
+
+
+def _compensating(context: Context, state: State) -> Iterator[Problem]:
+    subject = f"state {state.name!r} is used for compensation"
+    if isinstance(state, EventState):
+        yield context.error(_CODE, f"{subject} and cannot be an event state", state.where.value("type"))
+    if state.compensated_by is not None:
+        message = f"{subject} and cannot be compensated itself"
+        yield context.error(_CODE, message, state.where.key("compensatedBy"))
+    if state.end is not None:
+        yield context.warning(_CODE, f"{subject}: its end is ignored", state.where.key("end"))
+    for name, position in targets(state):
+        if name in context.states and not context.states[name].used_for_compensation:
+            message = f"{subject} and cannot lead to {name!r}, which is not"
+            yield context.error(_CODE, message, position)

@@ -1,0 +1,35 @@
+"""A function says what it calls (section "Function Definition").
+
+Official examples give only metadata for functions of types that the specification does not define.
+"""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.model.definitions import Function
+from swf_temporal.validation.context import Context
+
+_DEFINED = ("rest", "asyncapi", "rpc", "graphql", "odata", "expression")
+"""The types of functions that the specification gives a meaning to their operation."""
+
+_WITH_FRAGMENT = ("asyncapi", "rpc", "graphql", "odata")
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each function without an operation, and each operation that lacks its last part."""
+    for function, owner in context.nodes.each(Function):
+        if function.type not in _DEFINED:
+            continue
+        if function.operation is None:
+            if function.metadata:
+                message = f"{owner} has no operation, and cannot be called unless its metadata says how"
+                yield context.warning("function-operation", message, function.where.position)
+            else:
+                message = f"{owner} of the type {function.type} has no operation"
+                yield context.error("function-operation", message, function.where.position)
+        elif function.type == "expression" and not isinstance(function.operation, str):
+            message = f"{owner} is an expression: its operation must be a text"
+            yield context.error("function-operation", message, function.where.value("operation"))
+        elif function.type in _WITH_FRAGMENT and "#" not in str(function.operation):
+            message = f"{owner}: the operation {function.operation!r} has no part after a #"
+            yield context.error("function-operation", message, function.where.value("operation"))

@@ -1,0 +1,34 @@
+"""Secrets are used where functions are called, and declared (section "Workflow Secrets").
+
+Anywhere else their values would become workflow data, which is kept and shown.
+"""
+
+import re
+from collections.abc import Iterator
+
+from swf_temporal.dialects.words import did_you_mean
+from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.model.actions import FunctionRef
+from swf_temporal.model.definitions import Auth, Function
+from swf_temporal.validation.context import Context
+
+_SECRET = re.compile(r'\$SECRETS(?:\.(\w+)|\s*\[\s*"([^"]+)"\s*\])')
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each expression that would let a secret into the data, or uses one that is not declared."""
+    declared = context.workflow.secrets
+    for field, compiled in context.expressions:
+        if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
+            continue
+        if not isinstance(field.node, FunctionRef | Function | Auth):
+            message = f"{field.owner}: {field.key} uses $SECRETS, which only the arguments of a function may"
+            yield context.error("secrets-in-expression", message, field.position)
+        elif "secrets" not in context.workflow.externals or declared:
+            for name in (found[1] or found[2] for found in _SECRET.finditer(field.text)):
+                if name not in declared:
+                    message = f"{field.owner} uses the secret {name!r}, which is not declared in 'secrets'"
+                    yield context.warning(
+                        "secret-undefined", message, field.position, did_you_mean(name, declared)
+                    )

@@ -1,0 +1,21 @@
+"""A switch state chooses by data or by events, not by both (section "Switch State")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.model.states import SwitchState
+from swf_temporal.validation.context import Context
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each switch that has no conditions or both sorts, and a warning for one without a default."""
+    for state, owner in context.nodes.each(SwitchState):
+        if state.data_conditions and state.event_conditions:
+            message = f"{owner} has dataConditions and eventConditions: a switch can have only one of them"
+            yield context.error("switch-conditions", message, state.where.key("eventConditions"))
+        elif not state.data_conditions and not state.event_conditions:
+            message = f"{owner} is a switch without dataConditions or eventConditions"
+            yield context.error("switch-conditions", message, state.where.position)
+        if state.default_condition is None and state.data_conditions:
+            message = f"{owner} has no defaultCondition: where no condition holds, the run fails"
+            yield context.warning("switch-conditions", message, state.where.position)

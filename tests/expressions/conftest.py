@@ -1,0 +1,16 @@
+"""What every test of expressions uses: short limits, and no process left behind."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from swf_temporal.expressions import guard
+
+LIMITS = guard.Limits(seconds=0.25, memory=256 << 20, output=1 << 20, processes=2)
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _short_limits() -> Iterator[None]:
+    guard.configure(LIMITS)
+    yield
+    guard.configure(guard.Limits())

@@ -1,0 +1,177 @@
+"""Is every way of writing an expression understood?"""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import ExpressionFailed
+from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Constant, Expressions, is_true
+
+DATA: dict[str, Any] = {"n": 3, "name": "Ada", "a b": {"c": [1, 2]}, "f": 1.0, "none": None}
+VARIABLES: dict[str, Any] = {"item": {"x": 1}, "CONST": {"limit": 2}, "args": {"limit": 2}}
+FUNCTIONS = {
+    "isBig": ".n > $args.limit",
+    "Two words": "${ .n }",
+    "nested": "${ fn:isBig }",
+    "loop": "fn:pool",
+    "pool": "${ fn:loop }",
+    "wrong": ".n | nope",
+}
+
+
+@pytest.fixture
+def expressions() -> Expressions:
+    """Return the expressions of a definition with an iteration parameter and functions."""
+    return Expressions(variables=["item"], functions=FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "yields"),
+    [
+        ("${ .n }", 3),
+        ("  ${.n}\n", 3),
+        (".n", 3),
+        (".n + 1", 4),
+        ("{{ .name }}", "Ada"),
+        ("{{ {a: .n} }}", {"a": 3}),
+        ("$item.x", 1),
+        ("$CONST.limit", 2),
+        ("(.n)", 3),
+        ("[.n]", [3]),
+        ("{a: .n}", {"a": 3}),
+        ('.["a b"].c[1]', 2),
+        ("fn:isBig", True),
+        ("${ fn:isBig }", True),
+        ("fn: Two words ", 3),
+        ("${ fn:nested }", True),
+        ("${ .n | # } is in a comment\n 5 }", 5),
+        ("${ empty }", NOTHING),
+        ("${ .n, .name }", [3, "Ada"]),
+        ("Hello ${ .name }!", "Hello Ada!"),
+        ("Hello", "Hello"),
+        (" n ", " n "),
+        ("$5.00", "$5.00"),
+        ("(see it)", "(see it)"),
+        ("", ""),
+        (True, True),
+        (None, None),
+        (7, 7),
+        ({"a": "${ .n }", "b": ".n"}, {"a": 3, "b": ".n"}),
+    ],
+)
+def test_a_field_that_holds_an_expression(expressions: Expressions, text: Any, yields: Any) -> None:
+    """The braces may be left out, the old form works, functions are called, and the rest is constant."""
+    assert expressions.expression(text)(DATA, VARIABLES) == yields
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "offset"),
+    [
+        ("${ .n", "is not closed", 0),
+        ("a ${ .n | }", "unexpected end of the expression", 10),
+        ("${ $nope }", r"\$nope is not defined", 3),
+        ("x ${ 'é' }", "unexpected character", 5),
+        ('${ "é" | nope }', "nope/0 is not defined", 9),
+        ("${ .n\n | nope }", "nope/0 is not defined", 9),
+        ("${ }", "empty", 2),
+        ("${ (.n }", "'}' closes nothing", 7),
+        ('${ "abc }', "this string is not closed", 3),
+        ("fn:nope", "no expression function 'nope'", 0),
+        ("${ fn:nope }", "no expression function 'nope'", 3),
+        ("fn:loop", "leads back to itself", 0),
+        ("fn:wrong", "in the expression function 'wrong': nope/0 is not defined", 0),
+        ("{{ nope }}", "nope/0 is not defined", 3),
+    ],
+)
+def test_what_does_not_compile_says_where(
+    expressions: Expressions, text: str, message: str, offset: int
+) -> None:
+    """A text that is surely meant as an expression is refused with its fault and the place of it."""
+    with pytest.raises(BadExpression, match=message) as error:
+        expressions.expression(text)
+    assert error.value.offset == offset
+
+
+def test_a_constant_remembers_why_it_is_no_expression(expressions: Expressions) -> None:
+    """A bare text that looks like an expression and does not compile is a constant, with a doubt."""
+    compiled = expressions.expression(".total > limit")
+    assert isinstance(compiled, Constant)
+    assert compiled.doubt is not None
+    assert compiled.doubt.message == "limit/0 is not defined"
+
+
+@pytest.mark.parametrize(
+    ("text", "constant", "mentions"),
+    [
+        ("${ .n }", False, set()),
+        ("${ [1, {a: true}] }", True, set()),
+        ("no", True, set()),
+        ("$item.x + $CONST.limit", False, {"item", "CONST"}),
+        ("${ .[] | $item }", False, {"item"}),
+        ("${ .[] as $item | $item }", False, set()),
+        ("${ $item as {x: $item} | $item }", False, {"item"}),
+        ("a ${ $item } ${ .n as $n | $SECRETS }", False, {"item", "SECRETS"}),
+        ("${ fn:isBig }", False, {"args"}),
+        ({"a": ["${ $SECRETS.key }", 1]}, False, {"SECRETS"}),
+        ({"a": ["$SECRETS", 1]}, True, set()),
+    ],
+)
+def test_knows_what_it_reads(expressions: Expressions, text: Any, constant: bool, mentions: set[str]) -> None:  # noqa: FBT001 - a column of the table
+    """An expression says whether it needs evaluation, and which declared variables it reads."""
+    compiled = expressions.expression(text)
+    assert (compiled.constant, compiled.mentions) == (constant, frozenset(mentions))
+
+
+@pytest.mark.parametrize("text", ["$SECRETS.key", "${ [$SECRETS.key] | first }", "${ now }"])
+def test_a_variable_without_a_value_is_a_failure(expressions: Expressions, text: str) -> None:
+    """A variable that is declared but has no value here fails the expression, and is not taken for null."""
+    with pytest.raises(ExpressionFailed, match="has no value here"):
+        expressions.expression(text)(DATA, {})
+
+
+@pytest.mark.parametrize("text", ["${ .n.x }", "${ .n.x | tostring }"])
+def test_a_failure_names_the_expression_and_the_reason(expressions: Expressions, text: str) -> None:
+    """Whether Python or jq evaluates it, a failure carries jq's reason and the expression."""
+    with pytest.raises(ExpressionFailed) as fault:
+        expressions.expression(text)(DATA, VARIABLES)
+    assert fault.value.message == f'Cannot index number with string ("x"): {text}'
+    assert not fault.value.retryable
+
+
+def test_error_texts_of_the_author_come_through(expressions: Expressions) -> None:
+    """What an expression says with `error` starts the failure's message, unchanged."""
+    with pytest.raises(ExpressionFailed, match="No stock left: "):
+        expressions.expression('${ error("No stock left") }')(DATA, VARIABLES)
+
+
+def test_compiles_each_text_once(expressions: Expressions) -> None:
+    """The same text, or the same object, gives the same compiled expression."""
+    structure: dict[str, Any] = {"a": "${ .n }"}
+    assert expressions.expression("${ .n }") is expressions.expression("${ .n }")
+    assert expressions.template(structure) is expressions.template(structure)
+    assert expressions.template("x ${ .n }") is expressions.template("x ${ .n }")
+    assert expressions.target(".n") is expressions.target(".n")
+
+
+def test_only_jq_is_spoken() -> None:
+    """Another expression language is refused by its name."""
+    with pytest.raises(BadExpression, match="jsonpath"):
+        Expressions(language="jsonpath")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "holds"),
+    [
+        (None, False),
+        (False, False),
+        (NOTHING, False),
+        (0, True),
+        ("", True),
+        ([], True),
+        ({}, True),
+        (True, True),
+    ],
+)
+def test_truth_is_jqs(outcome: Any, holds: bool) -> None:  # noqa: FBT001 - a column of the table
+    """Null, false and no output at all are false; everything else is true."""
+    assert is_true(outcome) is holds

@@ -1,0 +1,182 @@
+"""Do the helper processes come, stay and go as they should?"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.expressions import guard as guarding
+from swf_temporal.expressions import jq_process
+from swf_temporal.expressions.guard import Answer, Guard, Limits
+
+ENDLESS = "[range(1e18)] | tojson"
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    """Return a pool of two helpers with short limits, stopped after the test."""
+    pool = Guard(Limits(seconds=0.2, memory=256 << 20, output=1000, processes=2))
+    yield pool
+    pool.stop()
+
+
+def open_files() -> int:
+    """Return how many files this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def children() -> set[str]:
+    """Return the ids of this process's children, the dead that nobody waited for included."""
+    return set(Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split())
+
+
+def test_answers_with_outputs_and_messages(guard: Guard) -> None:
+    """An answer holds every output as a line of JSON, or says why there is none."""
+    assert guard.run(".[] | tojson", '[1.0,"a\\nb"]') == Answer(jq_process.OUTPUTS, '1.0\n"a\\nb"')
+    assert guard.run("nope", None).status == jq_process.NOT_COMPILED
+    assert guard.run(".a | tojson", "1") == Answer(jq_process.FAILED, 'Cannot index number with string ("a")')
+
+
+def test_a_helper_is_used_again(guard: Guard) -> None:
+    """One thread needs one helper, however many evaluations it asks for."""
+    before = children()
+    for _ in range(5):
+        guard.run("1 | tojson", "null")
+    assert len(children() - before) == 1
+
+
+def test_a_large_request_and_answer_pass(guard: Guard) -> None:
+    """Data far larger than a pipe holds reaches jq whole."""
+    text = "x" * 3_000_000
+    assert guard.run("length | tojson", f'"{text}"').text == "3000000"
+
+
+def test_a_killed_helper_leaves_nothing(guard: Guard) -> None:
+    """After a limit was hit there is no process and no open file more than before."""
+    guard.stop()
+    files, before = open_files(), children()
+    with pytest.raises(ExpressionLimitExceeded, match=r"longer than 0\.2 s"):
+        guard.run(ENDLESS, "null")
+    assert children() == before
+    assert open_files() == files
+
+
+def test_too_much_output_keeps_the_helper(guard: Guard) -> None:
+    """An output over the limit is refused; the helper goes on."""
+    guard.start()
+    before = children()
+    with pytest.raises(ExpressionLimitExceeded, match="yielded more than"):
+        guard.run("range(10000) | tojson", "null")
+    assert guard.run("1 | tojson", "null").text == "1"
+    assert children() == before
+
+
+def test_a_helper_killed_while_idle_is_replaced(guard: Guard) -> None:
+    """Something outside may kill an idle helper without failing the next expression."""
+    before = children()
+    guard.start()
+    (helper,) = children() - before
+    os.kill(int(helper), signal.SIGKILL)
+    os.waitid(os.P_PID, int(helper), os.WEXITED | os.WNOWAIT)
+    assert guard.run("1 | tojson", "null").text == "1"
+
+
+def test_a_helper_ignores_what_asks_its_parent_to_end(guard: Guard) -> None:
+    """Ctrl-C or a stopping service signals the whole group; a run that is finishing still has its helper."""
+    before = children()
+    guard.start()
+    (helper,) = children() - before
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(int(helper), number)
+    assert guard.run("1 | tojson", "null").text == "1"
+    assert children() - before == {helper}
+
+
+def test_threads_share_the_helpers(guard: Guard) -> None:
+    """More threads than helpers take turns, each gets its own answers, and an endless one hurts no other."""
+    wrong: list[object] = []
+
+    def work(number: int) -> None:
+        for turn in range(20):
+            answer = guard.run(". + 1 | tojson", str(number * 1000 + turn))
+            if answer.text != str(number * 1000 + turn + 1):
+                wrong.append(answer)
+        with contextlib.suppress(ExpressionLimitExceeded):
+            wrong.append(guard.run(ENDLESS, "null"))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
+    """A pool that is replaced while an evaluation runs leaves no helper behind."""
+    pool = Guard(Limits(seconds=5, processes=1))
+    pool.start()
+    started = threading.Event()
+    answers: list[Answer] = []
+
+    def work() -> None:
+        started.set()
+        answers.append(pool.run("[range(300000)] | length | tojson", "null"))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    started.wait()
+    pool.stop()
+    thread.join()
+    pool.stop()
+    assert [answer.text for answer in answers] == ["300000"]
+
+
+def test_helpers_die_with_their_parent() -> None:
+    """A parent that is killed outright takes its helpers with it."""
+    script = (
+        "import os, signal, pathlib\n"
+        "from swf_temporal.expressions import guard\n"
+        "guard.start()\n"
+        "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    root = str(Path(guarding.__file__).parents[2])
+    parent = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=False, cwd=root)
+    helper = int(parent.stdout)
+    try:
+        waiting = os.pidfd_open(helper)
+    except ProcessLookupError:
+        return
+    try:
+        poll = select.poll()
+        poll.register(waiting, select.POLLIN)
+        assert poll.poll(10_000)
+    finally:
+        os.close(waiting)
+
+
+def test_a_helper_that_cannot_start_says_so() -> None:
+    """Limits that the system cannot set are an error of who set them, not of the expression."""
+    with pytest.raises(RuntimeError, match="did not start"):
+        Guard(Limits(seconds=0.2, memory=1 << 70)).run(".", "null")
+
+
+def test_this_process_never_loads_jq() -> None:
+    """Evaluating expressions does not bring jq into the process that asks."""
+    script = (
+        "import sys\n"
+        "from swf_temporal.expressions.evaluation import Expressions\n"
+        "assert Expressions().expression('${ [.[] | tostring] }')([1], {}) == ['1']\n"
+        "assert 'jq' not in sys.modules\n"
+    )
+    root = str(Path(guarding.__file__).parents[2])
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, cwd=root)

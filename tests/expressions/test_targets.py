@@ -1,0 +1,57 @@
+"""Does a field such as toStateData name the place it says?"""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import ExpressionFailed
+from swf_temporal.expressions.evaluation import BadExpression, Expressions
+
+DATA: dict[str, Any] = {"key": "k", "list": [{"id": 1}, {"id": 2}], "n": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (".", []),
+        ("", []),
+        ("${ . }", []),
+        (".a.b[0]", ["a", "b", 0]),
+        ('${ .a["b c"] }', ["a", "b c"]),
+        ("{{ .a }}", ["a"]),
+        (".a[-1]", ["a", -1]),
+        (".n.x", ["n", "x"]),
+        (".a[.key]", ["a", "k"]),
+        ("${ .a[$item] }", ["a", "i"]),
+        (".list[] | select(.id == 2) | .state", ["list", 1, "state"]),
+        ("${ first(.list[]) }", ["list", 0]),
+    ],
+)
+def test_names_a_path(text: str, path: list[str | int]) -> None:
+    """A target is the path its expression names, bare or in braces, looked up where it has to be."""
+    assert Expressions(variables=["item"]).target(text)(DATA, {"item": "i"}) == path
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "${ {a: .b} }", "$CONST.a", "results", "${ .a", 5, None, "if . then 1 else 2 end"]
+)
+def test_what_names_no_place_is_refused(text: Any) -> None:
+    """A value, a variable or a word is no place in the data, and that shows before anything runs."""
+    with pytest.raises(BadExpression):
+        Expressions().target(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (".a, .b", "names 2 places"),
+        ("${ empty }", "names 0 places"),
+        (".list[0:1]", "more, or less, than one element"),
+        (".list[1.5]", "more, or less, than one element"),
+        ("${ .n | tostring }", "Invalid path expression"),
+    ],
+)
+def test_not_one_place_is_a_failure(text: str, message: str) -> None:
+    """None, several or part of a place cannot take a result."""
+    with pytest.raises(ExpressionFailed, match=message):
+        Expressions().target(text)(DATA, {})

@@ -1,0 +1,105 @@
+"""Is JSON filled with what its expressions yield, and otherwise left alone?"""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
+from swf_temporal.expressions.template import Source, split
+
+DATA: dict[str, Any] = {"x": "text", "n": 1.0, "o": {"b": [1, None, "é"]}, "none": None, "yes": True}
+
+
+@pytest.mark.parametrize(
+    ("value", "yields"),
+    [
+        ("${ .o }", DATA["o"]),
+        (" ${ .n } ", 1.0),
+        ("${ .x }${ .n }", "text1.0"),
+        ("<${ .o }>", '<{"b":[1,null,"é"]}>'),
+        ("${ .none } and ${ .yes }", "null and true"),
+        ("[${ empty }]", "[]"),
+        ("Total: $${ .n }", "Total: $1.0"),
+        ('say ${ "${" }', "say ${"),
+        ("${ {a: {b: .n}} }", {"a": {"b": 1.0}}),
+        ('${ "\\(.x) }" } }', "text } }"),
+        ('${ "}" + "\\"}" }', '}"}'),
+        ("$ {.x} {x} .x", "$ {.x} {x} .x"),
+        (".x", ".x"),
+        ("fn:x", "fn:x"),
+        (
+            {"${ .x }": "${ .x }", "k": [1, "${ .n }", {"d": "a ${ .x }"}]},
+            {"${ .x }": "text", "k": [1, 1.0, {"d": "a text"}]},
+        ),
+        ({"a": "${ empty }"}, {"a": None}),
+        ("${ empty }", NOTHING),
+        (3, 3),
+        (None, None),
+    ],
+)
+def test_filling(value: Any, yields: Any) -> None:
+    """A text that is one expression keeps its type; expressions among other text become text."""
+    assert Expressions().template(value)(DATA, {}) == yields
+
+
+def test_a_template_without_expressions_is_the_value_itself() -> None:
+    """Constants are passed through, not copied."""
+    value: dict[str, Any] = {"a": [1, {"b": "plain"}]}
+    compiled = Expressions().template(value)
+    assert compiled.constant
+    assert compiled(DATA, {}) is value
+
+
+def test_filling_leaves_the_template_as_it_was() -> None:
+    """A template can be filled again and again, with other data."""
+    value: dict[str, Any] = {"a": ["${ .x }"]}
+    compiled = Expressions().template(value)
+    assert [compiled({"x": x}, {}) for x in (1, 2)] == [{"a": [1]}, {"a": [2]}]
+    assert value == {"a": ["${ .x }"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("a ${ .b } c", ["a ", Source(" .b ", 4), " c"]),
+        ("${.a}${.b}", [Source(".a", 2), Source(".b", 7)]),
+        ('${ "a\\"}\\("}" | {a: 1}) }" }', [Source(' "a\\"}\\("}" | {a: 1}) }" ', 2)]),
+        ("${ . # }\n}", [Source(" . # }\n", 2)]),
+        ("} ${ . }", ["} ", Source(" . ", 4)]),
+        ("", []),
+    ],
+)
+def test_splitting(text: str, pieces: list[str | Source]) -> None:
+    """The closing brace is the one that jq would see: not in strings, comments or inner braces."""
+    assert split(text) == pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"), [("a ${ .b", 2), ("${ {a: 1} ", 0), ("${ . # }", 0), ("${}${", 3)]
+)
+def test_an_unclosed_expression_is_refused_where_it_starts(text: str, offset: int) -> None:
+    """What is not closed is reported at its opening."""
+    with pytest.raises(BadExpression, match="is not closed") as error:
+        split(text)
+    assert error.value.offset in (offset, text.find("{", offset + 2))
+
+
+jq_strings = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map(
+    lambda text: json.dumps(text, ensure_ascii=False)
+)
+
+
+@given(st.lists(st.tuples(st.text(st.sampled_from("ab {}$\"'\\#"), max_size=4), jq_strings), max_size=4))
+def test_any_text_around_any_string(parts: list[tuple[str, str]]) -> None:
+    """Plain pieces and quoted strings in expressions come back as they were, whatever they hold."""
+    plain = [(text.rstrip("$"), string.replace("\\u", "")) for text, string in parts]
+    plain = [(text, string) for text, string in plain if "${" not in text]
+    text = "".join(f"{piece}${{ {string} }}" for piece, string in plain)
+    pieces = split(text)
+    assert [piece.text for piece in pieces if isinstance(piece, Source)] == [
+        f" {string} " for _, string in plain
+    ]
+    assert [piece for piece in pieces if isinstance(piece, str)] == [piece for piece, _ in plain if piece]

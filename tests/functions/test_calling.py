@@ -1,0 +1,40 @@
+"""Who performs which type of function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.model.definitions import Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+
+@pytest.mark.parametrize(
+    ("kind", "section"),
+    [
+        ("rpc", "Using Functions for RPC Service Invocations"),
+        ("graphql", "Using Functions for GraphQL Service Invocations"),
+        ("odata", "Using Functions for OData Service Invocations"),
+        ("asyncapi", "Using Functions for Async API Service Invocations"),
+        ("expression", "Using Functions for Expression Evaluation"),
+    ],
+)
+async def test_types_that_are_not_performed_are_told(kind: str, section: str, failed: Failed) -> None:
+    """The fault names the type and its section, and trying again does not help."""
+    fault = await failed(Functions(), Call(Function(name="f", type=kind, operation="rest:GET:/a")))
+
+    assert (fault.code, fault.retryable) == ("Unsupported", False)
+    assert f"'{kind}'" in fault.message
+    assert section in fault.message
+
+
+async def test_closing_what_was_never_opened() -> None:
+    """Functions that made no connection can be closed, more than once too."""
+    functions = Functions()
+
+    await functions.aclose()
+    await functions.aclose()

@@ -1,0 +1,136 @@
+"""What is read out of documents of each version."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.documents import Document
+from swf_temporal.functions.operations import FORM, MULTIPART, Operation, Parameter, find_operation
+
+FOLDER = Path(__file__).parent / "documents"
+
+
+def operation(version: str, operation_id: str) -> Operation:
+    """Return an operation of the shop, as the document of that version describes it."""
+    file = next(FOLDER.glob(f"shop-{version}.*"))
+    text = file.read_text(encoding="utf-8")
+    content = json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
+    return find_operation(Document(file.name, str(file), content), operation_id)
+
+
+def parameter(operation: Operation, name: str) -> Parameter:
+    """Return the parameter of that name."""
+    return next(parameter for parameter in operation.parameters if parameter.name == name)
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_method_path_and_shared_parameters(version: str) -> None:
+    """An operation has the parameters of its path, through references too."""
+    found = operation(version, "getOrder")
+
+    assert (found.method, found.path) == ("GET", "/orders/{id}")
+    assert parameter(found, "id").required
+    assert parameter(found, "X-Trace").where == "header"
+    assert parameter(found, "page").default == 1
+
+
+def test_an_operations_own_parameter_wins() -> None:
+    """What the operation says about a parameter replaces what its path says."""
+    trace = parameter(operation("3.0", "getOrder"), "X-Trace")
+
+    assert (trace.required, trace.default) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "explode"),
+    [
+        ("csv", "form", False),
+        ("bare", "form", False),
+        ("ssv", "spaceDelimited", False),
+        ("tsv", "tabDelimited", False),
+        ("pipes", "pipeDelimited", False),
+        ("multi", "form", True),
+    ],
+)
+def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) -> None:
+    """The collection formats of version 2.0 are read as styles."""
+    found = parameter(operation("2.0", "getOrder"), name)
+
+    assert (found.style, found.explode) == (style, explode)
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "explode"),
+    [
+        ("fields", "form", True),
+        ("sort", "form", False),
+        ("filter", "deepObject", True),
+        ("session", "form", True),
+        ("id", "simple", False),
+        ("X-Trace", "simple", False),
+    ],
+)
+def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
+    """Version 3 has a style for each place, and only forms are exploded unasked."""
+    found = parameter(operation("3.0", "getOrder"), name)
+
+    assert (found.style, found.explode) == (style, explode)
+
+
+@pytest.mark.parametrize(
+    ("version", "operation_id", "media_type", "name", "properties"),
+    [
+        ("2.0", "putOrder", "application/json", "order", {"id", "lines", "parent"}),
+        ("3.0", "putOrder", "application/json", "body", {"id", "parent"}),
+        ("2.0", "login", FORM, "body", {"user", "roles"}),
+        ("3.0", "login", FORM, "body", set()),
+        ("2.0", "upload", MULTIPART, "body", {"picture", "title"}),
+        ("3.0", "addNote", "text/plain", "body", set()),
+        ("3.0", "ping", "application/vnd.shop+json", "body", set()),
+    ],
+)
+def test_bodies(*, version: str, operation_id: str, media_type: str, name: str, properties: set[str]) -> None:
+    """JSON is preferred, then forms; schemas that refer to themselves are no trouble."""
+    body = operation(version, operation_id).body
+
+    assert body is not None
+    assert (body.media_type, body.name, body.properties) == (media_type, name, frozenset(properties))
+
+
+def test_path_items_are_followed() -> None:
+    """Version 3.1 may keep whole paths among its components, under names with a slash."""
+    found = operation("3.1", "checkStock")
+
+    assert found.path == "/stock/{item}"
+    assert parameter(found, "item").style == "matrix"
+
+
+def test_references_that_lead_round() -> None:
+    """A circle is told, and does not hang."""
+    with pytest.raises(CallFailed, match="circle") as caught:
+        operation("3.1", "other")
+
+    assert caught.value.code == "BadDocument"
+
+
+def test_an_operation_that_is_not_there() -> None:
+    """The fault names the operation that was perhaps meant."""
+    with pytest.raises(CallFailed, match="did you mean 'getOrder'") as caught:
+        operation("3.0", "getOrdr")
+
+    assert (caught.value.code, caught.value.retryable) == ("UnknownOperation", False)
+
+
+@pytest.mark.parametrize("reference", ["other.yaml#/x", "#/components/none"])
+def test_references_that_lead_nowhere(reference: str) -> None:
+    """The fault shows the reference."""
+    content: dict[str, Any] = {"openapi": "3.0.0", "paths": {"/a": {"$ref": reference}}}
+
+    with pytest.raises(CallFailed, match="refers to") as caught:
+        find_operation(Document("d.json", "d.json", content), "a")
+
+    assert reference in caught.value.message

@@ -1,0 +1,102 @@
+"""The service of the orders example, called as its workflow calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+FOLDER = Path(__file__).parents[2] / "examples" / "orders"
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """Return the URL of the example's service, started as a user starts it."""
+    command = [sys.executable, str(FOLDER / "service.py"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+@pytest.fixture
+async def orders(url: str) -> AsyncIterator[Functions]:
+    """Return functions that call the example's service."""
+    functions = Functions(settings=Settings(base_urls={"openapi.json": url}))
+    yield functions
+    await functions.aclose()
+
+
+def ask(operation: str, arguments: JSON = None, key: str | None = None) -> Call:
+    """Return a call of an operation of the example."""
+    function = Function(name=operation, operation=f"openapi.json#{operation}")
+    return Call(function, arguments, base=str(FOLDER), idempotency_key=key)
+
+
+async def test_an_order_goes_through(orders: Functions, failed: Failed) -> None:
+    """Each operation works; charging fails the first time for an order, and only then."""
+    stock = await orders.call(ask("checkStock", {"item": "mouse"}))
+    reservation = await orders.call(ask("reserveItem", {"item": "mouse", "quantity": 2}))
+    refused = await failed(orders, ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1"))
+    payment = await orders.call(ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1"))
+    shipment = await orders.call(ask("createShipment", {"orderId": "o1"}))
+    told = await orders.call(ask("notifyCustomer", {"customer": "ada", "message": "shipped"}))
+    left = await orders.call(ask("checkStock", {"item": "mouse"}))
+    counts = await orders.call(ask("getStatistics"))
+
+    assert stock == {"item": "mouse", "inStock": True, "quantity": 40}
+    assert reservation == {"reservationId": "R-1", "item": "mouse", "quantity": 2}
+    assert (refused.code, refused.body) == ("502", {"error": "the bank did not answer"})
+    assert payment == {"paymentId": "P-1", "orderId": "o1", "amount": 20}
+    assert shipment == {"shipmentId": "S-1", "orderId": "o1"}
+    assert told == {"customer": "ada", "message": "shipped"}
+    assert left == {"item": "mouse", "inStock": True, "quantity": 38}
+    assert counts == {
+        "checkStock": 2,
+        "reserveItem": 1,
+        "chargeCard": 2,
+        "createShipment": 1,
+        "notifyCustomer": 1,
+        "getStatistics": 1,
+    }
+
+
+async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
+    """The service recognises the idempotency key of a reservation that it has made."""
+    call = ask("reserveItem", {"item": "monitor", "quantity": 1}, "run/reserve#1")
+
+    assert await orders.call(call) == await orders.call(call)
+    assert await orders.call(ask("checkStock", {"item": "monitor"})) == {
+        "item": "monitor",
+        "inStock": True,
+        "quantity": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "code"),
+    [
+        ("checkStock", {"item": "unicorn"}, "404"),
+        ("reserveItem", {"item": "webcam", "quantity": 1}, "409"),
+        ("reserveItem", {"item": "mouse", "quantity": 0}, "400"),
+        ("chargeCard", {"orderId": "o1"}, "400"),
+        ("createShipment", ["o1"], "400"),
+    ],
+)
+async def test_what_the_service_refuses(
+    orders: Functions, failed: Failed, operation: str, arguments: JSON, code: str
+) -> None:
+    """Errors have the status that a definition can name."""
+    assert (await failed(orders, ask(operation, arguments))).code == code

@@ -1,0 +1,129 @@
+"""How services without a document are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.model.definitions import Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed, HttpCall, Service
+
+
+def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
+    """Return a call of a function with that operation."""
+    return Call(Function(name="ask", type=kind, operation=operation), arguments)
+
+
+async def test_arguments_fill_the_url_and_the_body(
+    service: Service, functions: Functions, http_call: HttpCall
+) -> None:
+    """What the URL does not name is the JSON body."""
+    service.answers_with("POST", "/numbers/4/multiply", 20)
+
+    result = await functions.call(http_call("post", "/numbers/{n}/multiply", {"n": 4, "by": 5}))
+
+    assert result == 20
+    assert service.last.body == {"by": 5}
+    assert service.last.headers["content-type"] == "application/json"
+
+
+async def test_without_a_body_the_rest_is_the_query(
+    service: Service, functions: Functions, http_call: HttpCall
+) -> None:
+    """A GET has no body; null says nothing; the URL's own query stays."""
+    service.answers_with("GET", "/find", [])
+
+    await functions.call(http_call("GET", "/find?v=2", {"q": "a b", "tag": ["x", "y"], "not": None}))
+
+    assert service.last.query == [("v", "2"), ("q", "a b"), ("tag", "x"), ("tag", "y")]
+    assert service.last.content == b""
+
+
+async def test_prefixes_say_where_an_argument_goes(
+    service: Service, functions: Functions, http_call: HttpCall
+) -> None:
+    """SonataFlow's `HEADER_` and `QUERY_` are understood."""
+    service.answers_with("POST", "/a", {})
+
+    await functions.call(http_call("POST", "/a", {"HEADER_X-Who": "me", "QUERY_page": 2, "text": "hi"}))
+
+    assert service.last.headers["x-who"] == "me"
+    assert service.last.query == [("page", "2")]
+    assert service.last.body == {"text": "hi"}
+
+
+@pytest.mark.parametrize("arguments", ["text", ["a"], 5, False])
+async def test_arguments_without_names_are_the_body(
+    service: Service, functions: Functions, http_call: HttpCall, arguments: JSON
+) -> None:
+    """Anything but an object is sent as it is."""
+    service.answers_with("POST", "/a", {})
+
+    await functions.call(http_call("POST", "/a", arguments))
+
+    assert service.last.body == arguments
+
+
+@pytest.mark.parametrize("kind", ["http", "rest"])
+async def test_the_object_form(service: Service, functions: Functions, kind: str) -> None:
+    """The function's headers and cookies are joined by the call's; the body is named."""
+    service.answers_with("PUT", "/orders/7", "done")
+    operation = {
+        "method": "put",
+        "uri": "/orders/{id}",
+        "headers": {"X-A": "1", "Content-Type": "text/plain"},
+        "cookies": {"c": "2"},
+    }
+    arguments: JSON = {
+        "id": 7,
+        "body": "paid",
+        "headers": {"X-B": 3},
+        "cookies": {"d": "x y"},
+        "notify": True,
+    }
+
+    assert await functions.call(call_of(operation, arguments, kind)) == "done"
+
+    headers = service.last.headers
+    assert (headers["x-a"], headers["x-b"], headers["cookie"]) == ("1", "3", "c=2; d=x%20y")
+    assert (headers["content-type"], service.last.content) == ("text/plain", b"paid")
+    assert service.last.query == [("notify", "true")]
+
+
+async def test_a_missing_place_is_named(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
+    """A URL with a hole in it is not sent."""
+    fault = await failed(functions, http_call("GET", "/orders/{id}", {"ID": 7}))
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+    assert "'id'" in fault.message
+
+
+@pytest.mark.parametrize("operation", ["rest:FETCH:/a", "rest:GET", "/a", {"method": "GET"}, None, 5])
+async def test_an_operation_that_cannot_be_read(functions: Functions, failed: Failed, operation: Any) -> None:
+    """The fault shows the operation and the forms that are understood."""
+    fault = await failed(functions, call_of(operation))
+
+    assert (fault.code, fault.retryable) == ("BadOperation", False)
+    assert "rest:METHOD:URL" in fault.message
+
+
+async def test_a_relative_url_needs_a_server(http_call: HttpCall, failed: Failed) -> None:
+    """The fault names the variable to set."""
+    fault = await failed(Functions(), http_call("GET", "/a"))
+
+    assert fault.code == "NoServer"
+    assert "SWF_BASE_URL_ASK" in fault.message
+
+
+async def test_values_cannot_leave_their_place(
+    service: Service, functions: Functions, http_call: HttpCall
+) -> None:
+    """A slash or a question mark in an argument is data."""
+    service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
+
+    assert await functions.call(http_call("GET", "/a/{x}", {"x": "b/c?d"})) == "found"

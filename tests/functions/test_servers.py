@@ -1,0 +1,85 @@
+"""Where a service is found to be."""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.documents import Document
+from swf_temporal.functions.operations import Operation
+from swf_temporal.functions.servers import server_url
+from swf_temporal.functions.settings import Settings
+
+ORDERS = "specs/orders.json"
+
+
+def url(
+    content: dict[str, Any],
+    location: str = "/defs/orders.json",
+    settings: Settings | None = None,
+    **server: Any,
+) -> str:
+    """Return the URL of the function `check-stock` for a document that says *content*."""
+    operation = Operation("op", "GET", "/", servers=(server,) if server else ())
+    return server_url(settings or Settings(), "check-stock", Document(ORDERS, location, content), operation)
+
+
+@pytest.mark.parametrize(
+    ("base_urls", "expected"),
+    [
+        ({"check-stock": "http://f", ORDERS: "http://d"}, "http://f"),
+        ({"CHECK_STOCK": "http://f"}, "http://f"),
+        ({ORDERS: "http://d"}, "http://d"),
+        ({"orders.json": "http://d"}, "http://d"),
+        ({"ORDERS": "http://d"}, "http://d"),
+        ({"OTHER": "http://d"}, "http://all"),
+    ],
+)
+def test_what_is_configured_wins(base_urls: dict[str, str], expected: str) -> None:
+    """A function's URL goes before its document's, and the document's own servers come last."""
+    settings = Settings(base_urls=base_urls, base_url="http://all")
+
+    assert url({}, settings=settings, url="http://declared") == expected
+
+
+@pytest.mark.parametrize(
+    ("location", "server", "expected"),
+    [
+        ("/defs/orders.json", {"url": "https://a/v1"}, "https://a/v1"),
+        (
+            "/defs/orders.json",
+            {"url": "https://{r}.a", "variables": {"r": {"default": "eu"}}},
+            "https://eu.a",
+        ),
+        ("https://h:1/x/orders.json", {"url": "/v1"}, "https://h:1/v1"),
+        ("https://h:1/x/orders.json", {"url": "v1"}, "https://h:1/x/v1"),
+        ("https://h:1/x/orders.json", {}, "https://h:1/"),
+    ],
+)
+def test_the_documents_server(location: str, server: dict[str, Any], expected: str) -> None:
+    """A server may have variables, and be relative to the URL of its document."""
+    assert url({}, location, **server) == expected
+
+
+@pytest.mark.parametrize(
+    ("location", "content", "expected"),
+    [
+        ("d.json", {"host": "h", "basePath": "/v1", "schemes": ["http"]}, "http://h/v1"),
+        ("d.json", {"host": "h", "schemes": ["http", "https"]}, "https://h/"),
+        ("d.json", {"host": "h"}, "http://h/"),
+        ("https://x/d.json", {"host": "h"}, "https://h/"),
+        ("https://x/d/d.json", {"basePath": "/v1"}, "https://x/v1"),
+    ],
+)
+def test_the_server_of_version_2(location: str, content: dict[str, Any], expected: str) -> None:
+    """Host, base path and schemes make a URL; what is missing is that of the document."""
+    assert url({"swagger": "2.0", **content}, location) == expected
+
+
+@pytest.mark.parametrize("content", [{"openapi": "3.0.0"}, {"swagger": "2.0", "basePath": "/v1"}])
+def test_no_server_at_all(content: dict[str, Any]) -> None:
+    """The fault says which variable to set."""
+    with pytest.raises(CallFailed, match="SWF_BASE_URL_CHECK_STOCK") as caught:
+        url(content)
+
+    assert (caught.value.code, caught.value.retryable) == ("NoServer", False)

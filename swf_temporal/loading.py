@@ -1,4 +1,4 @@
-"""How does a definition become a workflow that can run? It is read, checked, or refused with every problem at once."""
+"""How does a definition become a workflow that can run, or a list of everything that is wrong with it?"""
 
 import json
 import os
@@ -57,12 +57,12 @@ def check(text: str, *, name: str = "<definition>", folder: Path | None = None) 
     if workflow is not None and reading.bundled is not None:
         # What travels with a run must not depend on files that lie beside the definition.
         workflow = workflow.model_copy(update={"source": Source(reading.bundled, name)})
-    problems.sort(key=lambda problem: (problem.position.line, problem.position.column))
+    problems.sort(key=lambda problem: (problem.position.line, problem.position.column, problem.code))
     return Checked(workflow, tuple(problems))
 
 
 def check_file(path: str | os.PathLike[str]) -> Checked:
-    """Return what is to be said about the definition in the file at *path*. UsageError if it cannot be read."""
+    """Return what is to be said about the definition in the file at *path*. Raises UsageError."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -77,12 +77,12 @@ def check_file(path: str | os.PathLike[str]) -> Checked:
 def load(definition: str | os.PathLike[str] | Mapping[str, Any], *, name: str | None = None) -> Workflow:
     """Return the workflow that *definition* describes: a file, a text in YAML or JSON, or an object.
 
-    A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same text again
-    costs almost nothing. Raises InvalidDefinition with every problem, warnings too, if one of them is an error, and
-    UsageError if there is no such file.
+    A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
+    text again costs almost nothing. Raises InvalidDefinition with every problem, warnings too, if one of them
+    is an error, and UsageError if there is no such file.
     """
     if isinstance(definition, Mapping):
-        return _loaded(json.dumps(definition), name or "<definition>")
+        return _loaded(_written(definition), name or "<definition>")
     if isinstance(definition, str) and not _is_path(definition):
         return _loaded(definition, name or "<definition>")
     return _valid(check_file(definition))
@@ -91,7 +91,8 @@ def load(definition: str | os.PathLike[str] | Mapping[str, Any], *, name: str | 
 def load_folder(folder: str | os.PathLike[str]) -> list[Workflow]:
     """Return the workflows in *folder* and the folders in it, in the order of their paths.
 
-    Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken workflows.
+    Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken
+    workflows.
     """
     if not Path(folder).is_dir():
         raise UsageError(f"{folder} is not a folder")
@@ -104,6 +105,13 @@ def load_folder(folder: str | os.PathLike[str]) -> list[Workflow]:
 @lru_cache(maxsize=512)
 def _loaded(text: str, name: str) -> Workflow:
     return _valid(check(text, name=name))
+
+
+def _written(definition: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(definition)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the definition is not JSON: {error}") from None
 
 
 def _valid(checked: Checked) -> Workflow:

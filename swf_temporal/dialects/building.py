@@ -3,21 +3,23 @@
 The model knows the form; this file turns what it refuses into problems, each at the value that it is about.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.dialects.placed import Array, Object
-from swf_temporal.dialects.salvage import salvage
+from swf_temporal.dialects.salvage import STATE_TYPES, salvage
 from swf_temporal.dialects.words import did_you_mean, nearest
 from swf_temporal.errors import Position, Problem
 from swf_temporal.model.workflow import Source, Workflow
 
 _SINGULAR = {
     "states": "state", "actions": "action", "functions": "function", "events": "event", "retries": "retry",
-    "errors": "error", "auth": "auth", "branches": "branch", "action": "action", "dataConditions": "condition",
-    "eventConditions": "condition", "onErrors": "onErrors entry", "onEvents": "onEvents entry",
+    "errors": "error", "auth": "auth", "branches": "branch", "action": "action",
+    "dataConditions": "condition", "eventConditions": "condition", "onErrors": "onErrors entry",
+    "onEvents": "onEvents entry",
 }  # fmt: skip
 _EXPECTED = {
     "string_type": "a text",
@@ -94,9 +96,7 @@ class _Place:
         if key in _SINGULAR and (index is not None or key == "action"):
             name = self.value.get("name") if isinstance(self.value, Object) else None
             number = "" if index is None else f" number {index + 1}"
-            self.owners.append(
-                f"{_SINGULAR[key]} {name!r}" if isinstance(name, str) else f"{_SINGULAR[key]}{number}"
-            )
+            self.owners.append(f"{_SINGULAR[key]} {name!r}" if isinstance(name, str) else f"{_SINGULAR[key]}{number}")
             self.what = ""
 
     @property
@@ -113,35 +113,27 @@ class _Place:
 def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     path, kind = details["loc"], details["type"]
     place = _Place(root, path)
-    if kind == "missing":
-        key = str(path[-1])
-        return source.problem(
-            "missing", f"{place.owner} has no {key}", _missing_at(place, key), _key_meant(place, key)
-        )
-    if kind == "union_tag_not_found":
-        return source.problem(
-            "missing", f"{place.owner} has no type", place.position, _key_meant(place, "type")
-        )
+    if kind in ("missing", "union_tag_not_found"):
+        key = str(path[-1]) if kind == "missing" else "type"
+        message = f"{place.owner} has no {key}"
+        return source.problem("missing", message, _missing_at(place, key), _key_meant(place, key))
     if kind == "union_tag_invalid":
-        words = _quoted(str(details.get("ctx", {}).get("expected_tags", "")))
-        return _choice(
-            source, place, "state type", place.value["type"], words, place.value.where.value("type")
-        )
+        word, position = place.value["type"], place.value.where.value("type")
+        message, hint = _choice(f"{place.owner}: state type", word, STATE_TYPES)
+        return source.problem("enum", message, position, hint)
     if kind == "literal_error":
-        words = _quoted(str(details.get("ctx", {}).get("expected", "")))
-        return _choice(source, place, place.what, place.value, words, place.position)
+        message, hint = _choice(place.subject, place.value, _quoted(str(details.get("ctx", {}).get("expected"))))
+        return source.problem("enum", message, place.position, hint)
     expected = _SHORT.get(place.what) or _EXPECTED.get(kind, "of another form")
     message = f"{place.subject} must be {expected}, not {_described(place.value)}"
     return source.problem("type", message, place.position)
 
 
-def _choice(
-    source: Source, place: _Place, what: str, value: Any, words: list[str], position: Position
-) -> Problem:
+def _choice(subject: str, value: Any, words: Sequence[str]) -> tuple[str, str | None]:
+    """Return the message that *value* is none of *words*, and the hint which of them may be meant."""
     hint = did_you_mean(value, words) if isinstance(value, str) else None
-    choice = " or ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else "another word"
     shown = repr(value) if isinstance(value, str) else _described(value)
-    return source.problem("enum", f"{place.owner}: {what} {shown} is not one of {choice}", position, hint)
+    return f"{subject} {shown} is not one of {', '.join(words[:-1])} or {words[-1]}", hint
 
 
 def _missing_at(place: _Place, key: str) -> Position:

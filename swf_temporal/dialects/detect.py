@@ -10,10 +10,10 @@ from typing import Any
 from swf_temporal.dialects.placed import Object
 from swf_temporal.errors import Position
 
-# Tuples, because what an author wrote in the place of a type may be anything, and only equality works on anything.
+# Tuples, because what stands in the place of a type may be anything, and only equality works on anything.
 _DIREKTIV_TYPES = (
-    "action", "consumeEvent", "delay", "error", "eventAnd", "eventXor", "generateEvent", "getter", "noop", "setter",
-    "validate",
+    "action", "consumeEvent", "delay", "error", "eventAnd", "eventXor", "generateEvent", "getter", "noop",
+    "setter", "validate",
 )  # fmt: skip
 _DRAFT_TYPES = (
     "EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK",

@@ -1,29 +1,33 @@
 """Where are the definitions that a workflow names by a URI, in place of writing them out?
 
-A URI that is a path beside the definition is read; anything else is somewhere that loading does not reach. What is
-not found is a warning, and references to definitions of that kind are then not checked.
+A URI that is a path beside the definition is read; anything else is somewhere that loading does not reach.
+What is not found is a warning, and references to definitions of that kind are then not checked.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from swf_temporal.dialects.placed import Array, Object, Unreadable, plain
+from swf_temporal.dialects.placed import Array, Object, Unreadable
 from swf_temporal.dialects.source import read_source
 from swf_temporal.dialects.spelling import Speller
 from swf_temporal.errors import Position, Problem
 from swf_temporal.model.workflow import Source
 
+URIs: TypeAlias = dict[str, dict[str, str]]
+
 KINDS = ("functions", "events", "retries", "errors", "auth", "secrets", "constants", "timeouts")
 """What may stand in a document of its own (section "Workflow Definition Structure")."""
 
 
-def take_externals(root: Object, speller: Speller, folder: Path | None) -> list[Problem]:
-    """Put what *root* names by URI in the URI's place, where it is found; return what is wrong with what was read.
+def take_externals(root: Object, speller: Speller, folder: Path | None) -> tuple[URIs, list[Problem]]:
+    """Put what *root* names by URI in the URI's place, where it is found.
 
-    The URIs are kept in `externals`. Every part that came from elsewhere stands, for problems, where its URI stands.
+    Return the URIs by what they stand for, and what is wrong with what was read. For problems, all that came from
+    elsewhere stands where its URI stands.
     """
-    externals, problems = {}, []
+    externals: URIs = {}
+    problems: list[Problem] = []
     for kind in KINDS:
         if not isinstance(root.get(kind), str):
             continue
@@ -38,14 +42,7 @@ def take_externals(root: Object, speller: Speller, folder: Path | None) -> list[
             root.put(kind, _moved(_read(path, kind), places[1]), places)
         except Unreadable as unreadable:
             problems += unreadable.problems
-    root["externals"] = externals
-    return problems
-
-
-def bundle(root: Object) -> dict[str, Any]:
-    """Return *root*, with what was named by URI in place, as plain JSON."""
-    found: dict[str, Any] = plain(root)
-    return found
+    return externals, problems
 
 
 def _beside(uri: str, folder: Path | None) -> Path | None:
@@ -55,7 +52,7 @@ def _beside(uri: str, folder: Path | None) -> Path | None:
         return None
     if folder is None or parts.scheme not in ("", "file"):
         return None
-    # file://functions.json, though it names a host, is how official examples write a file beside the definition.
+    # file://functions.json names a host, but is how official examples write a file beside the definition.
     path = folder / unquote((parts.netloc + parts.path) if parts.scheme else uri)
     try:
         return path if path.is_file() else None
@@ -68,9 +65,7 @@ def _read(path: Path, kind: str) -> Any:
     try:
         source = Source(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
-        raise Unreadable(
-            source.problem("external-missing", f"cannot be read: {error.strerror}", Position())
-        ) from None
+        raise Unreadable(source.problem("external-missing", f"cannot be read: {error.strerror}", Position())) from None
     except UnicodeDecodeError:
         raise Unreadable(source.problem("encoding", "this is not text in UTF-8", Position())) from None
     data, _ = read_source(source)

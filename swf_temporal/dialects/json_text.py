@@ -1,18 +1,20 @@
-"""What does a JSON text say, and where does it say it? Errors are told in the words of someone typing JSON."""
+"""What does a JSON text say, and where? Errors are told in the words of someone typing JSON."""
 
 import re
 from bisect import bisect_right
-from json.decoder import scanstring
+from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
-from swf_temporal.dialects.placed import DEEPEST, Array, Object, Unreadable, duplicate_key
+from swf_temporal.dialects.placed import DEEPEST, LINE_END, Array, Object, Unreadable, duplicate_key
 from swf_temporal.errors import Position
 from swf_temporal.model.workflow import Source
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![\w.])")
 _WORD = re.compile(r"[\w$.+-]+")
-_LINE = re.compile(r"\n")
+_SIMPLE_TEXT = re.compile(r'"([^"\\\x00-\x1f]*)"')
+_HALF = re.compile("[\ud800-\udfff]")
+_DECODER = JSONDecoder()
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -32,7 +34,7 @@ class _Reader:
         self.source = source
         self.end = 0
         """Where the value that was read last ends."""
-        self.lines = [0, *(match.end() for match in _LINE.finditer(text))]
+        self.lines = [0, *(match.end() for match in LINE_END.finditer(text))]
 
     def at(self, offset: int) -> Position:
         line = bisect_right(self.lines, offset)
@@ -60,17 +62,21 @@ class _Reader:
         return self.word(offset)
 
     def string(self, offset: int) -> str:
+        match = _SIMPLE_TEXT.match(self.text, offset)
+        if match:
+            self.end = match.end()
+            return match[1]
         try:
-            text, self.end = scanstring(self.text, offset + 1, True)  # noqa: FBT003 - positional in the C version
-        except ValueError as error:
-            flaw = str(error).partition(":")[0]
-            if flaw.startswith("Unterminated"):
+            text, self.end = _DECODER.raw_decode(self.text, offset)
+        except JSONDecodeError as error:
+            if error.msg.startswith("Unterminated"):
                 self.fail("this text has no closing quote", offset)
-            at = getattr(error, "pos", offset)
-            if flaw.startswith("Invalid control"):
-                self.fail("a text cannot go over the end of a line", at, "write \\n, or close the quote")
-            self.fail("a backslash in a text must be doubled or start an escape such as \\n", at)
-        return text
+            if error.msg.startswith("Invalid control"):
+                self.fail("a text cannot go over the end of a line", error.pos, "write \\n, or close the quote")
+            self.fail("a backslash in a text must be doubled or start an escape such as \\n", error.pos)
+        if _HALF.search(text):
+            self.fail("this text holds half of a pair of \\u escapes", offset)
+        return str(text)
 
     def number(self, digits: str, offset: int) -> int | float:
         try:
@@ -98,8 +104,8 @@ class _Reader:
                 max(offset - 1, 0),
                 "is a closing bracket missing?",
             )
-        if found == "#":
-            self.fail("JSON has no comments", offset, yaml=True)
+        if found and found in "#/":
+            self.fail("JSON has no comments", offset, yaml=found == "#")
         if found == "'":
             self.fail("JSON texts stand in double quotes, not single ones", offset, yaml=True)
         if found in "]}" and self.text[:offset].rstrip().endswith(","):
@@ -158,8 +164,10 @@ class _Reader:
         if found == closing:
             self.end = offset + 1
             return -1
-        if found == ",":
-            return self.skip(offset + 1)
         if not found:
             self.fail(f"the text ends before the JSON is complete: {closing!r} is missing", start)
-        self.fail(f"a comma or {closing!r} is missing before this", offset)
+        if found in "#/":
+            self.misplaced(offset)
+        if found != ",":
+            self.fail(f"a comma or {closing!r} is missing before this", offset)
+        return self.skip(offset + 1)

@@ -1,10 +1,14 @@
 """How does data remember where it was written?"""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from swf_temporal.errors import InvalidDefinition, Position, Problem
 from swf_temporal.model.node import Where
+
+LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What YAML, and Python, take for the end of a line."""
 
 DEEPEST = 100
 """How deep a definition may be nested: more is an accident or an attack."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from swf_temporal.dialects.building import build
 from swf_temporal.dialects.detect import detect
-from swf_temporal.dialects.externals import bundle, take_externals
-from swf_temporal.dialects.placed import Unreadable
+from swf_temporal.dialects.externals import take_externals
+from swf_temporal.dialects.placed import Unreadable, plain
 from swf_temporal.dialects.serverless_workflow import SPELLINGS, spell_out
 from swf_temporal.dialects.source import read_object
 from swf_temporal.dialects.spelling import Speller
@@ -38,10 +38,9 @@ def read(source: Source, folder: Path | None = None) -> Reading:
         message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
         return Reading(None, (source.problem("dialect", message, detected.position),))
     speller = Speller(source, SPELLINGS, StateBase)
-    problems += take_externals(root, speller, folder)
-    externals = root["externals"]
-    bundled = json.dumps(bundle(root)) if any(kind in root for kind in externals) else None
+    externals, broken = take_externals(root, speller, folder)
+    bundled = json.dumps(plain(root)) if any(kind in root for kind in externals) else None
     spell_out(root, speller)
     root["externals"] = externals
     workflow, refused = build(root, source)
-    return Reading(workflow, (*problems, *speller.problems, *refused), bundled)
+    return Reading(workflow, (*problems, *broken, *speller.problems, *refused), bundled)

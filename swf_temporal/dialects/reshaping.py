@@ -22,7 +22,7 @@ def child(node: Object, key: str) -> Object:
 
 
 def hoist(node: Object, old: str, into: str, new: str) -> bool:
-    """Move the value of *old* to the key *new* of the object under *into*; tell whether there was one to move."""
+    """Move the value of *old* to *new* in the object under *into*; tell whether there was one to move."""
     if old not in node or (into in node and not isinstance(node[into], Object)):
         return False
     target = child(node, into)
@@ -34,12 +34,10 @@ def hoist(node: Object, old: str, into: str, new: str) -> bool:
 
 
 def end_as_truth(node: Object, speller: Speller) -> None:
-    """`end: true` is an end without more; `end: false` says nothing."""
+    """Spell out `end: true` as an end without more, and leave out `end: false`, which says nothing."""
     end, position = node.get("end"), node.where.value("end")
     if isinstance(end, str) and end.lower() in TRUTHS:
-        speller.tolerate(
-            f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position
-        )
+        speller.tolerate(f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position)
         end = TRUTHS[end.lower()]
     if end is True:
         node["end"] = Object(position)
@@ -59,7 +57,7 @@ def states_by_name(*keys: str) -> Any:
 
 
 def state_exec_timeout(node: Object, speller: Speller) -> None:
-    """0.8 has an object with the time for all attempts and for a single one; states are not retried, so total counts."""
+    """Take the total of 0.8's times for all attempts and for a single one: states are not retried."""
     value = node.get("stateExecTimeout")
     if isinstance(value, Object) and "total" in value:
         node["stateExecTimeout"] = value["total"]
@@ -70,7 +68,7 @@ def state_exec_timeout(node: Object, speller: Speller) -> None:
 
 
 def event_timeout(node: Object, speller: Speller) -> None:
-    """The time to wait for events stood beside them before it moved into `timeouts`; some examples still have it so."""
+    """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
     for old in ("eventTimeout", "timeout", "timeDelay"):
         place = node.where.key(old)
         if hoist(node, old, "timeouts", "eventTimeout"):
@@ -78,7 +76,7 @@ def event_timeout(node: Object, speller: Speller) -> None:
 
 
 def attributes_as_map(node: Object, speller: Speller) -> None:
-    """Official examples write contextAttributes as a list of objects; it is one object."""
+    """Make one object of contextAttributes, which official examples write as a list of objects."""
     attributes = node.get("contextAttributes")
     if isinstance(attributes, Array) and all(isinstance(item, Object) for item in attributes):
         one = Object(node.where.value("contextAttributes"))
@@ -86,13 +84,11 @@ def attributes_as_map(node: Object, speller: Speller) -> None:
             for key, value in item.items():
                 one.put(key, value, item.where.keys[key])
         node["contextAttributes"] = one
-        speller.tolerate(
-            "contextAttributes is an object, not a list of objects", node.where.value("contextAttributes")
-        )
+        speller.tolerate("contextAttributes is an object, not a list of objects", node.where.value("contextAttributes"))
 
 
 def arguments_into_function(node: Object, speller: Speller) -> None:
-    """Arguments beside a functionRef belong into it."""
+    """Move arguments that stand beside a functionRef into it."""
     for key in ("arguments", "args", "parameters"):
         if key in node and isinstance(node.get("functionRef"), str):
             reference = Object(node.where.value("functionRef"))
@@ -104,7 +100,7 @@ def arguments_into_function(node: Object, speller: Speller) -> None:
 
 
 def retries_out_of_function(node: Object, speller: Speller) -> None:
-    """What is retried, and how, is said by the action and not by its functionRef."""
+    """Move what is retried, and how, from the functionRef to the action, which says it."""
     reference = node.get("functionRef")
     if not isinstance(reference, Object):
         return
@@ -116,7 +112,7 @@ def retries_out_of_function(node: Object, speller: Speller) -> None:
 
 
 def error_refs(node: Object, speller: Speller) -> None:
-    """`errorRef` names one error and `errorRefs` several; both together mean all of them."""
+    """Make `errorRefs`, which names several errors, of `errorRef`, which names one, or of both."""
     if "errorRef" not in node:
         return
     one, places = node.take("errorRef")
@@ -130,18 +126,16 @@ def error_refs(node: Object, speller: Speller) -> None:
 
 
 def iteration_param(node: Object, speller: Speller) -> None:
-    """The iteration parameter is a name; official examples also write it as an expression."""
+    """Take the name out of an iteration parameter that is written as an expression, as in examples."""
     name = node.get("iterationParam")
     match = _IN_BRACES.fullmatch(name.strip()) if isinstance(name, str) else None
     if match:
         node["iterationParam"] = match[1]
-        speller.tolerate(
-            f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam")
-        )
+        speller.tolerate(f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam"))
 
 
 def completion(node: Object, speller: Speller) -> None:
-    """Before 0.7 a parallel state completed by and, xor, or n_of_m."""
+    """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
     word = node.get("completionType")
     if not isinstance(word, str) or word not in _COMPLETIONS:
         return
@@ -154,7 +148,7 @@ def completion(node: Object, speller: Speller) -> None:
 
 
 def schema_in_place(node: Object, speller: Speller) -> None:
-    """A data schema may be written out in place of its URI, with or without an object around it."""
+    """Put an object around a data schema that is written out in place of its URI."""
     del speller
     for key in ("dataInputSchema", "dataOutputSchema"):
         schema = node.get(key)
@@ -164,17 +158,15 @@ def schema_in_place(node: Object, speller: Speller) -> None:
 
 
 def multiplier_as_increment(node: Object, speller: Speller) -> None:
-    """Before 0.6 a retry's multiplier was a duration: what is added to each delay."""
+    """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
     multiplier = node.get("multiplier")
     if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
-        speller.tolerate(
-            "a multiplier that is a duration is read as 'increment'", node.where.key("multiplier")
-        )
+        speller.tolerate("a multiplier that is a duration is read as 'increment'", node.where.key("multiplier"))
         node.rename("multiplier", "increment")
 
 
 def subflows_as_actions(node: Object, speller: Speller) -> None:
-    """Before 0.7 a state, branch or foreach ran a workflow by its `workflowId`; since then an action does."""
+    """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
     if "workflowId" not in node or "actions" in node:
         return
     speller.tolerate("'workflowId' is read as an action with a subFlowRef", node.where.key("workflowId"))

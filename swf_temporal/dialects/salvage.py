@@ -1,7 +1,7 @@
 """What is left of a workflow once the parts that have the wrong form are taken out?
 
-An author is told everything at once: so what does have the right form is still put before the rules. What is taken
-out keeps its name, so that references to it are not called dangling.
+An author is told everything at once: so what does have the right form is still put before the rules. What is
+taken out keeps its name, so that references to it are not called dangling.
 """
 
 from typing import Any
@@ -12,13 +12,14 @@ from swf_temporal.dialects.placed import Object
 from swf_temporal.dialects.words import nearest
 from swf_temporal.model.workflow import Workflow
 
+STATE_TYPES = ("event", "operation", "switch", "sleep", "parallel", "inject", "foreach", "callback")
 _DEFINITIONS = ("functions", "events", "retries", "errors", "auth")
 _ROUNDS = 8
 """How often parts are taken out. Each round reveals what the ones before it hid."""
 
 
 def salvage(root: Object, refused: ValidationError) -> Workflow | None:
-    """Return the workflow that *root* describes without its broken parts, or None if too little would be left."""
+    """Return the workflow in *root* without its broken parts, or None if too little would be left."""
     for _ in range(_ROUNDS):
         for details in refused.errors(include_url=False, include_context=False, include_input=False):
             _repair(root, details["loc"], details["type"])
@@ -31,10 +32,10 @@ def salvage(root: Object, refused: ValidationError) -> Workflow | None:
 
 def _repair(root: Object, path: tuple[int | str, ...], kind: str) -> None:
     node, key = _innermost(root, path)
-    if kind == "missing" or key is None:
-        _replace(root, path)
-    elif kind == "union_tag_invalid":
+    if kind == "union_tag_invalid":
         _retype(root, path)
+    elif kind == "missing" or key is None:
+        _replace(root, path)
     elif isinstance(node, dict) and node is not root:
         node.pop(key, None)
     else:
@@ -47,7 +48,8 @@ def _innermost(root: Object, path: tuple[int | str, ...]) -> tuple[Any, str | No
     node, key = root, None
     for step in path:
         if isinstance(value, Object) and step in value:
-            node, key, value = value, str(step), value[step]
+            node, key = value, str(step)
+            value = value[key]
         elif isinstance(value, list) and isinstance(step, int) and step < len(value):
             value = value[step]
             if isinstance(value, Object):
@@ -62,9 +64,6 @@ def _retype(root: Object, path: tuple[int | str, ...]) -> None:
         _replace(root, path)
     else:
         state["type"] = meant
-
-
-STATE_TYPES = ("event", "operation", "switch", "sleep", "parallel", "inject", "foreach", "callback")
 
 
 def _replace(root: Object, path: tuple[int | str, ...]) -> None:

@@ -23,24 +23,20 @@ def _state_types(root: Object, speller: Speller) -> None:
         word = state.get("type")
         if isinstance(word, str) and word in _TYPES:
             state["type"] = _TYPES[word]
-            speller.tolerate(
-                f"the state type {word!r} is read as {_TYPES[word]!r}", state.where.value("type")
-            )
+            speller.tolerate(f"the state type {word!r} is read as {_TYPES[word]!r}", state.where.value("type"))
 
 
 def _state_ids(root: Object, speller: Speller) -> None:
-    """In 0.8 a transition may name a state by its id (section "Transition Definition")."""
+    """Note the ids, which transitions may name states by in 0.8 (section "Transition Definition")."""
     found = [state for state in _objects(root.get("states")) if isinstance(state.get("name"), str)]
     names = {state["name"] for state in found}
     speller.state_ids = {
-        state["id"]: state["name"]
-        for state in found
-        if isinstance(state.get("id"), str) and state["id"] not in names
+        state["id"]: state["name"] for state in found if isinstance(state.get("id"), str) and state["id"] not in names
     }
 
 
 def _identity(root: Object, speller: Speller) -> None:
-    """A definition has an id or, in its place, a key; since 0.9 its name says which it is."""
+    """Take the key, or as since 0.9 the name, for the id where there is none."""
     if root.get("id") is not None:
         return
     if root.get("key") is not None:
@@ -51,7 +47,7 @@ def _identity(root: Object, speller: Speller) -> None:
 
 
 def _exec_timeout(root: Object, speller: Speller) -> None:
-    """0.6 has `execTimeout`, which did not interrupt unless it said so."""
+    """Move 0.6's `execTimeout` into `timeouts`; it did not interrupt unless it said so."""
     timeout, place = root.get("execTimeout"), root.where.key("execTimeout")
     if timeout is not None and reshape.hoist(root, "execTimeout", "timeouts", "workflowExecTimeout"):
         if isinstance(timeout, Object) and "interrupt" not in timeout:
@@ -63,13 +59,11 @@ def _single_auth(root: Object, speller: Speller) -> None:
     auth = root.get("auth")
     if isinstance(auth, Object):
         root["auth"] = Array([auth], [auth.where.position])
-        speller.tolerate(
-            "auth is a list: a single definition is read as its only element", root.where.value("auth")
-        )
+        speller.tolerate("auth is a list: a single definition is read as its only element", root.where.value("auth"))
 
 
 def _version_as_number(node: Object, speller: Speller) -> None:
-    """`version: 1.10` is the number 1.1: what the author meant is lost."""
+    """Tell that `version: 1.10` is the number 1.1: what the author meant is lost."""
     version = node.get("version")
     if isinstance(version, float):
         message = f"version is a number, and is read as the text '{version}'"
@@ -77,7 +71,7 @@ def _version_as_number(node: Object, speller: Speller) -> None:
 
 
 def _newer_keys(*keys: str, inside: str | None = None) -> Step:
-    """Return a step that notes where *keys*, which 0.8 does not have, are used in a node or *inside* its child."""
+    """Return a step that notes *keys* which 0.8 does not have, in a node or *inside* its child."""
 
     def step(node: Object, speller: Speller) -> None:
         owner = node if inside is None else node.get(inside)
@@ -140,7 +134,9 @@ SPELLINGS: Mapping[type[Node], Spelling] = {
     states.EventCondition: Spelling(steps=_LEAVING),
     states.DefaultCondition: Spelling(short="transition", steps=_LEAVING),
     states.SleepState: Spelling(tolerated={"timeDelay": "duration"}, steps=_IN_ANY_STATE),
-    states.ParallelState: Spelling(tolerated={"n": "numCompleted"}, steps=(reshape.completion, *_IN_ANY_STATE)),
+    states.ParallelState: Spelling(
+        tolerated={"n": "numCompleted"}, steps=(reshape.completion, *_IN_ANY_STATE)
+    ),
     states.Branch: Spelling(steps=(reshape.subflows_as_actions,)),
     states.InjectState: Spelling(steps=_IN_ANY_STATE),
     states.ForeachState: Spelling(

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from swf_temporal.dialects.json_text import read_json
-from swf_temporal.dialects.placed import Array, Object, Unreadable
+from swf_temporal.dialects.placed import LINE_END, Array, Object, Unreadable
 from swf_temporal.dialects.yaml_text import read_yaml
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.model.workflow import Source
@@ -16,14 +16,12 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\ufff
 def read_source(source: Source) -> tuple[Any, list[Problem]]:
     """Return the data of a definition, and what was tolerated while reading it.
 
-    A text that starts with a brace or a bracket is JSON. Where it is not quite JSON but reads as YAML, it is taken
-    as that, with a warning. Raises Unreadable, with what stands in the way, if it is neither.
+    A text that starts with a brace or a bracket is JSON. Where it is not quite JSON but reads as YAML, it is
+    taken as that, with a warning. Raises Unreadable, with what stands in the way, if it is neither.
     """
     text = source.text.removeprefix("\ufeff")
     if not text.strip():
-        raise Unreadable(
-            source.problem("empty", "there is no definition here: the text is empty", Position())
-        )
+        raise Unreadable(source.problem("empty", "there is no definition here: the text is empty", Position()))
     forbidden = _FORBIDDEN.search(text)
     if forbidden:
         raise Unreadable(_forbidden(source, text, forbidden.start()))
@@ -58,7 +56,7 @@ def _flow(text: str, source: Source, not_json: Unreadable) -> tuple[Any, list[Pr
 
 
 def _forbidden(source: Source, text: str, offset: int) -> Problem:
-    line = text.count("\n", 0, offset) + 1
-    column = offset - (text.rfind("\n", 0, offset) + 1) + 1
+    starts = [0, *(end.end() for end in LINE_END.finditer(text, 0, offset))]
+    position = Position(len(starts), offset - starts[-1] + 1)
     message = f"the character U+{ord(text[offset]):04X} is not allowed in a definition"
-    return source.problem("encoding", message, Position(line, column), "is this file really text, in UTF-8?")
+    return source.problem("encoding", message, position, "is this file really text, in UTF-8?")

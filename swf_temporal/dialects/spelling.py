@@ -1,8 +1,9 @@
 """How is a definition spelled out, so that each thing is written in one way?
 
-The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Speller` goes
-through a document by both and changes it in place: shorthands become objects, other versions' keys the present ones,
-free-form values plain JSON. What is no part of a node is dropped from it, and stays known to its `Where`.
+The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Speller`
+goes through a document by both and changes it in place: shorthands become objects, other versions' keys the
+present ones, free-form values plain JSON. What is no part of a node is dropped from it, and stays known to
+its `Where`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
-from swf_temporal.dialects.placed import Array, Object, plain
+from swf_temporal.dialects.placed import Array, Object
 from swf_temporal.dialects.words import nearest
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.model.node import Node, Where
@@ -37,6 +38,9 @@ class Spelling:
     steps: tuple[Step, ...] = ()
 
 
+_AS_IT_IS = Spelling()
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What the model says about one field."""
@@ -51,11 +55,7 @@ class Part:
 @cache
 def parts(kind: type[Node]) -> Mapping[str, Part]:
     """Return the fields of *kind* as authors write them."""
-    return {
-        info.alias or name: _part(info.annotation)
-        for name, info in kind.model_fields.items()
-        if name != "where"
-    }
+    return {info.alias or name: _part(info.annotation) for name, info in kind.model_fields.items() if name != "where"}
 
 
 def _part(annotation: Any) -> Part:
@@ -68,9 +68,7 @@ def _part(annotation: Any) -> Part:
     if origin is tuple:
         element = _part(args[0])
         return Part(element.kinds, many=True, free=element.free)
-    kinds = {
-        _type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)
-    }
+    kinds = {_type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)}
     return Part(kinds, free=annotation is Any or origin is dict, truth=annotation is bool)
 
 
@@ -83,13 +81,11 @@ def _type(kind: type[Node]) -> str:
 class Speller:
     """One pass over one document."""
 
-    def __init__(
-        self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]
-    ) -> None:
+    def __init__(self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]) -> None:
         self.source = source
         self.spellings = spellings
         self.fallback = fallback
-        """What a node is spelled out as whose `type` is not known: the problem is told when the model is built."""
+        """What a node of an unknown `type` is spelled out as; the model will complain of it."""
         self.problems: list[Problem] = []
         self.state_ids: dict[str, str] = {}
         """The names of states, by their ids."""
@@ -97,7 +93,7 @@ class Speller:
         """Whether something was met that came after 0.8."""
 
     def tolerate(self, message: str, position: Position, hint: str | None = None) -> None:
-        """Note that something was not written the way the specification has it, and is taken for what it means."""
+        """Note that something is not written the way the specification has it, and is taken as meant."""
         self.warn("tolerated-spelling", message, position, hint)
 
     def warn(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
@@ -138,10 +134,9 @@ class Speller:
             elif part.kinds:
                 value[key] = self.spell(self._kind(part, item), item, value.where.value(key))
             elif part.truth and isinstance(item, str) and item.lower() in TRUTHS:
-                value[key] = TRUTHS[item.lower()]
-                self.tolerate(
-                    f"{key} is the text {item!r}, and is read as {item.lower()}", value.where.value(key)
-                )
+                truth = value[key] = TRUTHS[item.lower()]
+                message = f"{key} is the text {item!r}, and is read as {str(truth).lower()}"
+                self.tolerate(message, value.where.value(key))
         value["@"] = value.where
 
     def _spell_items(self, part: Part, items: Any, where: Where, key: str) -> Any:
@@ -165,9 +160,6 @@ class Speller:
         return part.kinds.get(nearest(str(word), part.kinds) or "", self.fallback)
 
 
-_AS_IT_IS = Spelling()
-
-
 def _freed(value: Any, where: Where, path: tuple[str | int, ...]) -> Any:
     """Return *value* as plain JSON, noting in *where* the places of the texts and objects in it."""
     if isinstance(value, Object):
@@ -178,4 +170,4 @@ def _freed(value: Any, where: Where, path: tuple[str | int, ...]) -> Any:
         for index, position in enumerate(value.positions):
             where.inside[(*path, index)] = position
         return [_freed(item, where, (*path, index)) for index, item in enumerate(value)]
-    return plain(value)
+    return value

@@ -5,8 +5,8 @@ from difflib import get_close_matches
 
 
 def nearest(word: str, choices: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the one of *choices* that *word* was probably meant as: the same but for case, or the most like it."""
-    choices = list(choices)
+    """Return which of *choices* was probably meant: the same but for case, or the most like *word*."""
+    choices = sorted(choices)
     folded = {choice.casefold(): choice for choice in choices}
     if word.casefold() in folded:
         return folded[word.casefold()]

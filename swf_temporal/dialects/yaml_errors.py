@@ -11,7 +11,10 @@ _EXPLAINED = {
         "a colon cannot stand here",
         "is a line above indented differently, or does a text with ': ' need quotes?",
     ),
-    "found character that cannot start any token": ("this character cannot start a value", "put the text in quotes"),
+    "found character that cannot start any token": (
+        "this character cannot start a value",
+        "put the text in quotes",
+    ),
     "did not find expected key": (
         "a key is expected here",
         "is this line indented like the ones it belongs to, and are quotes and brackets closed?",

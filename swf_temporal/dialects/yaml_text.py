@@ -1,7 +1,7 @@
 """What does a YAML text say, and where does it say it?
 
-Scalars are read as JSON has them, in the way of YAML 1.2: `on`, `yes`, dates and numbers with leading zeros are texts.
-Aliases are copied, so that every object stands in one place; what they may grow to is bounded.
+Scalars are read as JSON has them, in the way of YAML 1.2: `on`, `yes`, dates and numbers with leading zeros
+are texts. Aliases are copied, so that every object stands in one place; what they may grow to is bounded.
 """
 
 import re
@@ -14,9 +14,9 @@ from yaml.events import (
     Event,
     MappingEndEvent,
     MappingStartEvent,
+    NodeEvent,
     ScalarEvent,
     SequenceEndEvent,
-    SequenceStartEvent,
 )
 
 from swf_temporal.dialects.placed import DEEPEST, Array, Object, Unreadable, duplicate_key
@@ -29,7 +29,7 @@ LARGEST = 50_000
 
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+|0o[0-7]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
-_WORDS = {word: None for word in ("", "~", "null", "Null", "NULL")} | {
+_WORDS = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
     spelling(str(truth)): truth for truth in (True, False) for spelling in (str.lower, str.title, str.upper)
 }
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
@@ -53,7 +53,9 @@ class _Reader:
         self.count = 0
 
     def next(self) -> Event:
-        event: Event = self.events.get_event()
+        event = self.events.get_event()
+        if event is None:  # the stream has ended, and document() does not read past that
+            raise yaml.YAMLError
         return event
 
     def fail(self, code: str, message: str, position: Position, hint: str | None = None) -> NoReturn:
@@ -74,27 +76,25 @@ class _Reader:
 
     def value(self, event: Event, depth: int) -> Any:
         self.count += 1
-        kind = type(event)
-        if kind is ScalarEvent:
+        value: Any
+        if isinstance(event, ScalarEvent):
             value = self.scalar(event)
-        elif kind is AliasEvent:
+        elif isinstance(event, AliasEvent):
             return self.alias(event)
         elif depth >= DEEPEST:
             self.fail("syntax", f"nested deeper than {DEEPEST} levels", _position(event))
-        elif kind is MappingStartEvent:
+        elif isinstance(event, MappingStartEvent):
             value = self.mapping(event, depth + 1)
         else:
-            value = self.sequence(event, depth + 1)
-        if event.anchor is not None:
+            value = self.sequence(depth + 1)
+        if isinstance(event, NodeEvent) and event.anchor is not None:
             self.anchors[event.anchor] = value
         return value
 
     def scalar(self, event: ScalarEvent) -> Any:
         tag = event.tag
         if tag and tag not in _TAGS and tag != "!":
-            self.fail(
-                "syntax", f"the tag {tag} is not understood: a definition is plain data", _position(event)
-            )
+            self.fail("syntax", f"the tag {tag} is not understood: a definition is plain data", _position(event))
         if event.style or (tag and tag.endswith((":str", "!"))):
             return event.value
         return _plain_scalar(event.value)
@@ -119,9 +119,9 @@ class _Reader:
             return Array([self.copied(item, event) for item in value], value.positions)
         return value
 
-    def sequence(self, event: Event, depth: int) -> Array:
+    def sequence(self, depth: int) -> Array:
         found = Array()
-        while type(event := self.next()) is not SequenceEndEvent:
+        while not isinstance(event := self.next(), SequenceEndEvent):
             found.append(self.value(event, depth))
             found.positions.append(_position(event))
         return found
@@ -129,8 +129,8 @@ class _Reader:
     def mapping(self, event: Event, depth: int) -> Object:
         found = Object(_position(event))
         merged: list[tuple[Any, Position]] = []
-        while type(event := self.next()) is not MappingEndEvent:
-            if type(event) is not ScalarEvent:
+        while not isinstance(event := self.next(), MappingEndEvent):
+            if not isinstance(event, ScalarEvent):
                 self.fail("syntax", "a key must be a text", _position(event))
             key, place = event.value, _position(event)
             event = self.next()
@@ -156,7 +156,7 @@ class _Reader:
 
 def _position(event: Event) -> Position:
     mark = event.start_mark
-    return Position(mark.line + 1, mark.column + 1)
+    return Position(mark.line + 1, mark.column + 1) if mark else Position()
 
 
 def _plain_scalar(text: str) -> Any:

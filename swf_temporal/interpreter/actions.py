@@ -9,7 +9,7 @@ their effects are applied in the order in which the actions are written.
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias
 
-from swf_temporal.data import JSON, add_result, merge_at
+from swf_temporal.data import JSON, add_result
 from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.interpreter.events import payload_of, produce
@@ -39,17 +39,10 @@ def apply(effect: Effect | None, data: JSON, lane: Lane) -> JSON:
     if effect is None:
         return data
     path, value = effect
-    if path is None:
-        return add_result(data, value)
-    try:
-        return merge_at(data, path, value)
-    except IndexError:
-        raise lane.locate(WrongData(f"toStateData names the element {path}, which is not there")) from None
+    return add_result(data, value) if path is None else lane.merged_at(path, value, data)
 
 
-async def run_actions(
-    actions: Sequence[Action], mode: str, data: JSON, lane: Lane, timeout: str | None
-) -> JSON:
+async def run_actions(actions: Sequence[Action], mode: str, data: JSON, lane: Lane, timeout: str | None) -> JSON:
     """Run *actions* one after the other, or all at once, and return the data with their effects."""
     if mode == "parallel" and len(actions) > 1:
         effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
@@ -104,9 +97,7 @@ async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None
     return effect
 
 
-def _alone(
-    action: Action, index: int, data: JSON, lane: Lane, timeout: str | None
-) -> Path[Effect | None]:
+def _alone(action: Action, index: int, data: JSON, lane: Lane, timeout: str | None) -> Path[Effect | None]:
     async def path() -> Effect | None:
         own = lane.child(f"action {index}", f"{lane.path}/{index}")
         if "effect" not in own.frame:
@@ -152,7 +143,7 @@ async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: st
     raise lane.locate(WrongData(f"action {name!r} refers to no function, event or sub-workflow"))
 
 
-async def _call_function(  # noqa: PLR0913
+async def _call_function(
     action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane, timeout: str | None
 ) -> Any:
     interpretation = lane.interpretation
@@ -188,9 +179,7 @@ async def _call_function(  # noqa: PLR0913
     return NOTHING if call.detached else result
 
 
-async def _run_subflow(  # noqa: PLR0913
-    action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None
-) -> Any:
+async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
     interpretation = lane.interpretation
     detached = ref.invoke == "async"
     if "attempt" not in lane.frame:
@@ -204,14 +193,14 @@ async def _run_subflow(  # noqa: PLR0913
             data=data,
             state=lane.state.name,
             action=name,
-            timeout=None if timeout is None else lane.duration(timeout, data),
             detached=detached,
             outlives_parent=ref.on_parent_complete == "continue",
         )
         return await interpretation.host.run_subflow(call)
 
     rule = None if detached else interpretation.program.retry_rule(action)
-    result = await _with_retries(attempt, rule, name, lane)
+    deadline = None if detached else lane.deadline("action timeout", timeout, data)
+    result = await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
     return NOTHING if detached else result
 
 

@@ -45,7 +45,9 @@ class Catalogue:
         if version is not None:
             if version not in versions:
                 known = ", ".join(str(one) for one in versions)
-                raise UnknownDefinition(f"no version {version!r} of definition {workflow_id!r} is known; known: {known}")
+                raise UnknownDefinition(
+                    f"no version {version!r} of definition {workflow_id!r} is known; known: {known}"
+                )
             return versions[version]
         return versions[max(versions, key=_precedence)]
 
@@ -108,9 +110,7 @@ def _precedence(version: str | None) -> tuple[Any, ...]:
     core, _, pre = version.partition("+")[0].partition("-")
     numbers = [int(part) if part.isdigit() else -1 for part in core.split(".")]
     numbers += [0] * (3 - len(numbers))
-    identifiers = tuple(
-        (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"\.", pre) if part
-    )
+    identifiers = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"\.", pre) if part)
     return (0, *numbers[:3], not identifiers, identifiers, version)
 
 

@@ -15,9 +15,7 @@ ADDRESSED = "swfaddressed"
 """The attribute of an event that was sent to this very instance: attributes that it lacks do not tell it apart."""
 
 
-def belongs(
-    definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], fill: Callable[[JSON], JSON]
-) -> bool:
+def belongs(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], fill: Callable[[JSON], JSON]) -> bool:
     """Tell whether *event* may be taken by the instance whose attributes are *fixed*."""
     for rule in definition.correlation:
         name = rule.context_attribute_name

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON, add_result, merge_at
+from swf_temporal.data import JSON, add_result
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.model.actions import EventDataFilter
@@ -46,12 +46,10 @@ def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: 
         return data
     if given.to_state_data is None:
         return add_result(data, value)
-    return merge_at(data, lane.target(given.to_state_data, data), value)
+    return lane.merged_at(lane.target(given.to_state_data, data), value, data)
 
 
-async def produce(
-    ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane
-) -> None:
+async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
     """Produce the event *ref*. A text as *template* selects from the data; an object is filled; none sends all."""
     interpretation = lane.interpretation
     definition = interpretation.program.event(ref)

@@ -25,8 +25,9 @@ class Inbox:
     def __init__(self, record: dict[str, Any] | None = None) -> None:
         record = record or {}
         self.kept = [CloudEvent.from_json(event) for event in record.get("kept", ())]
-        self.seen: dict[tuple[str, str], None] = {(source, id_): None for source, id_ in record.get("seen", ())}
+        self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
+        self._interrupted = False
 
     def to_json(self) -> dict[str, Any]:
         """Return what must survive a suspension."""
@@ -72,6 +73,8 @@ class Inbox:
         event = self.take(accepts)
         if event is not None:
             return event
+        if self._interrupted:
+            raise SuspendRequested
         waiting: asyncio.Future[CloudEvent] = asyncio.get_running_loop().create_future()
         entry = (accepts, waiting)
         self._waiting.append(entry)
@@ -86,7 +89,8 @@ class Inbox:
             self._waiting.remove(entry)
 
     def interrupt(self) -> None:
-        """End every wait: the instance is to be suspended."""
+        """End every wait, and let no other begin: the instance is to be suspended."""
+        self._interrupted = True
         for _, waiting in list(self._waiting):
             if not waiting.done():
                 waiting.set_exception(SuspendRequested())

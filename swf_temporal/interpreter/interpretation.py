@@ -63,7 +63,12 @@ class Interpretation:
         data: JSON,
         instance: Instance,
         progress: dict[str, Any] | None = None,
+        limit: timedelta | None = None,
     ) -> None:
+        """Make an instance that begins with *data*, or goes on from *progress*.
+
+        *limit* takes the place of the workflow's own timeout: a `continueAs` may set it.
+        """
         record = progress or {}
         self.program = program
         self.host = host
@@ -73,6 +78,7 @@ class Interpretation:
         self.record: list[str] = list(record.get("compensation", ()))
         self.fixed: dict[str, JSON] = dict(record.get("correlation", {}))
         self.frame: Frame = record.get("frame", {})
+        self.limit: float | None = record.get("limit", None if limit is None else limit.total_seconds())
         self.numbers: dict[str, int] = dict(record.get("numbers", {}))
         self._started: float = record.get("started", host.now().timestamp())
         self._instance = instance
@@ -148,6 +154,12 @@ class Interpretation:
         number = self.numbers[what] = self.numbers.get(what, 0) + 1
         return f"{what}#{number}"
 
+    async def time_out_at(self, moment: float, why: str) -> None:
+        """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs."""
+        remaining = moment - self.time()
+        if remaining > 0:
+            await self.host.sleep(timedelta(seconds=remaining), why)
+
     async def sleep_until(self, moment: float, why: str) -> None:
         """Wait until *moment*; a suspension ends the wait."""
         self.gate()
@@ -208,7 +220,7 @@ class Interpretation:
             if deadline is None:
                 return await self.inbox.wait(accepts)
             why = f"waiting for {', '.join(refs)}"
-            got = await within(self.inbox.wait(accepts), self.sleep_until(deadline, why))
+            got = await within(self.inbox.wait(accepts), self.time_out_at(deadline, why))
             return None if got is MISSING else got
         finally:
             del self.awaited[waiting]
@@ -234,7 +246,7 @@ class Interpretation:
                 run = frame["run"] = {}
             lane = Lane(self, state, run, self.variables(), name)
             left = await run_state(state, data, lane)
-            if recording and state.compensated_by is not None and "recorded" not in run:
+            if recording and left.completed and state.compensated_by is not None and "recorded" not in run:
                 run["recorded"] = True
                 self.record.append(name)
             data = await self._leave(left, lane)
@@ -280,5 +292,6 @@ class Interpretation:
             "correlation": self.fixed,
             "compensation": self.record,
             "error": self.error,
+            "limit": self.limit,
         }
         return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}

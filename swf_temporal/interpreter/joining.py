@@ -33,9 +33,7 @@ class SuspendRequested(Exception):  # noqa: N818 - not an error: it unwinds a pa
     """Raised at the next step of every path when the host asked for a suspension."""
 
 
-async def join(
-    paths: Sequence[Path[T]], *, need: int | None = None, window: int | None = None
-) -> list[T | _Missing]:
+async def join(paths: Sequence[Path[T]], *, need: int | None = None, window: int | None = None) -> list[T | _Missing]:
     """Run *paths* until *need* of them (all, by default) are complete; return their results in the order written.
 
     At most *window* of them run at once. Raises what the first path to fail raised.
@@ -48,14 +46,14 @@ async def join(
 
 
 async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]) -> T | _Missing:
-    """Return the result of *work*, or MISSING if *expiry* ended first."""
+    """Return the result of *work*, or MISSING if *expiry* ended first. Work that is suspended ends the timer, too."""
 
     async def timer() -> _Missing:
         await expiry
         return MISSING
 
     paths: list[Path[T | _Missing]] = [lambda: work, timer]
-    join_of_two = _Join(paths, 1, 2)
+    join_of_two = _Join(paths, 1, 2, patient=False)
     await join_of_two.run()
     result: T | _Missing = join_of_two.results[0]
     return result
@@ -64,10 +62,12 @@ async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]
 class _Join:
     """One join while it is running."""
 
-    def __init__(self, paths: Sequence[Path[Any]], need: int, window: int) -> None:
+    def __init__(self, paths: Sequence[Path[Any]], need: int, window: int, *, patient: bool = True) -> None:
         self.paths = paths
         self.need = need
         self.window = window
+        self.patient = patient
+        """Whether the others may finish when one path was suspended."""
         self.tasks: list[asyncio.Task[Any]] = []
         self.results: list[Any] = [MISSING] * len(paths)
         self.running = 0
@@ -108,7 +108,7 @@ class _Join:
             if not self.decided.done():
                 self.results[index] = task.result()
                 self.complete += 1
-        elif isinstance(failure, SuspendRequested):
+        elif isinstance(failure, SuspendRequested) and self.patient:
             self.suspended = True
         elif self.failure is None and not self.decided.done():
             self.failure = failure
@@ -134,6 +134,11 @@ class _Join:
 async def _end_of(task: "asyncio.Task[Any]") -> None:
     """Wait until *task* has ended, however it ends. Being cancelled meanwhile is not mistaken for its end."""
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    task.add_done_callback(lambda _: ended.done() or ended.set_result(None))
+    task.add_done_callback(lambda _: _resolve(ended))
     if not task.done():
         await ended
+
+
+def _resolve(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

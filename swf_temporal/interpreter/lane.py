@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, Path, merge_at
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
@@ -29,7 +29,7 @@ class Lane:
 
     __slots__ = ("branch", "frame", "interpretation", "path", "state", "variables")
 
-    def __init__(  # noqa: PLR0913 - a lane is what these six are together
+    def __init__(
         self,
         interpretation: "Interpretation",
         state: "State",
@@ -45,7 +45,9 @@ class Lane:
         self.path = path
         self.branch = branch
 
-    def child(self, key: str, path: str, *, branch: str | None = None, **variables: JSON) -> "Lane":
+    def child(
+        self, key: str, path: str, *, branch: str | None = None, variables: dict[str, JSON] | None = None
+    ) -> "Lane":
         """Return a lane inside this one, whose progress is recorded under *key*."""
         frame = self.frame.get(key)
         if frame is None:
@@ -98,6 +100,13 @@ class Lane:
         except ValueError as error:
             raise self.locate(WrongData(str(error))) from None
 
+    def merged_at(self, path: Path, value: JSON, data: JSON) -> JSON:
+        """Return *data* with *value* merged into the element at *path* (section "Data Merging")."""
+        try:
+            return merge_at(data, path, value)
+        except IndexError:
+            raise self.locate(WrongData(f"the element {list(path)} is not there to be merged into")) from None
+
     # Waiting
 
     def deadline(self, key: str, text: str | None, data: JSON) -> float | None:
@@ -125,7 +134,7 @@ class Lane:
         """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
         if deadline is None:
             return await work
-        result = await within(work, self.interpretation.sleep_until(deadline, f"timeout of {what}"))
+        result = await within(work, self.interpretation.time_out_at(deadline, f"timeout of {what}"))
         if result is MISSING:
             raise self.locate(TimedOut(f"{what} took longer than it may"))
         return result

@@ -1,10 +1,12 @@
 """How long does an instance live: until its end, its timeout, or for ever?"""
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
+from swf_temporal.interpreter.compensation import compensate
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Outcome
 from swf_temporal.interpreter.joining import MISSING, within
 from swf_temporal.interpreter.lane import Lane
@@ -23,9 +25,31 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
     """Run to the end within the workflow's timeout (section "WorkflowExecTimeout Definition").
 
     When the time is over, what is running is interrupted or, with `interrupt: false`, its state may finish. Then the
-    `runBefore` state runs, and the workflow fails with TimedOut.
+    `runBefore` state runs, and the workflow fails with TimedOut. A run that is cancelled undoes what it did if its
+    definition asks for that by `metadata.compensateOnCancel`.
     """
-    timeout = interpretation.program.workflow.timeouts.workflow_exec_timeout
+    frame = interpretation.frame
+    if "cancelled" not in frame:
+        try:
+            return await _run_in_time(interpretation)
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is None or not _undoes_when_cancelled(interpretation):
+                raise
+            current.uncancel()
+    lane = _lane(interpretation)
+    lane.frame = frame.setdefault("cancelled", {})
+    await compensate(interpretation.data, lane)
+    raise asyncio.CancelledError
+
+
+def _undoes_when_cancelled(interpretation: "Interpretation") -> bool:
+    asked = interpretation.program.workflow.metadata.get("compensateOnCancel") is True
+    return asked and bool(interpretation.record)
+
+
+async def _run_in_time(interpretation: "Interpretation") -> Outcome:
+    timeout = _timeout(interpretation)
     if timeout is None:
         return await _run_through(interpretation)
     frame = interpretation.frame
@@ -39,12 +63,20 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
     raise TimedOut(f"workflow {interpretation.program.workflow.id!r} took longer than {timeout.duration}")
 
 
+def _timeout(interpretation: "Interpretation") -> WorkflowExecTimeout | None:
+    """Return the workflow's timeout; a limit set from outside takes the place of its duration."""
+    own = interpretation.program.workflow.timeouts.workflow_exec_timeout
+    if interpretation.limit is None:
+        return own
+    return (own or WorkflowExecTimeout(duration="")).model_copy(update={"duration": f"PT{interpretation.limit:f}S"})
+
+
 async def _run_until(timeout: WorkflowExecTimeout, interpretation: "Interpretation") -> Outcome | None:
     deadline = _lane(interpretation).deadline("deadline", timeout.duration, interpretation.input)
     if deadline is None:
         return await _run_through(interpretation)
     if timeout.interrupt:
-        expiry = interpretation.sleep_until(deadline, "timeout of the workflow")
+        expiry = interpretation.time_out_at(deadline, "timeout of the workflow")
         outcome = await within(_run_through(interpretation), expiry)
         return None if outcome is MISSING else outcome
     interpretation.last_moment = deadline
@@ -62,6 +94,8 @@ async def _run_through(interpretation: "Interpretation") -> Outcome:
     frame = interpretation.frame
     start = workflow.start_state
     while True:
+        if "idle" in frame:
+            await interpretation.inbox.wait(lambda _: False)
         walk = frame.setdefault("walk", {})
         left = await interpretation.walk(start, interpretation.input, walk)
         end = left.end
@@ -72,7 +106,7 @@ async def _run_through(interpretation: "Interpretation") -> Outcome:
         # The start state waits anew, with the data that this round ended with.
         frame["walk"] = {"state": start, "data": left.data}
         if not isinstance(interpretation.program.state(start), EventState):
-            await interpretation.inbox.wait(lambda _: False)
+            frame["idle"] = True
 
 
 def _continued(to: ContinueAs, left: "Ended", interpretation: "Interpretation") -> ContinuedAs:

@@ -13,7 +13,7 @@ from swf_temporal.interpreter.host import Happening
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.interpreter.states import run_body
 from swf_temporal.interpreter.step import Step
-from swf_temporal.model.states import End, InjectState, SleepState, State, SwitchState, Transition
+from swf_temporal.model.states import End, InjectState, Leaving, SleepState, State, SwitchState, Transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Left:
 
     data: JSON
     leaving: Transition | End
+    completed: bool = True
+    """False if it met an error, and one of its onErrors entries leads on."""
 
 
 async def run_state(state: State, data: JSON, lane: Lane) -> Left:
@@ -31,38 +33,45 @@ async def run_state(state: State, data: JSON, lane: Lane) -> Left:
         lane.note(Happening.STATE_ENTERED, state.name, type=state.type)
         frame["entered"] = True
     if "left" in frame:
-        by, data = frame["left"]
-        return Left(data, _leaving(state, by))
-    try:
-        step = await _run(state, data, lane)
-    except WorkflowFault as fault:
-        step = _catch(state, lane.locate(fault), data, lane)
+        step = Step(frame["left"][1], frame["left"][0])
+    else:
+        step = await _step(state, data, lane)
     leaving = _leaving(state, step.by)
     if leaving.produce_events or leaving.compensate:
         # Leaving takes more steps, and a suspension between them must not run the state again.
         frame["left"] = [step.by, step.data]
         frame.pop("body", None)
-    return Left(step.data, leaving)
+    return Left(step.data, leaving, not step.by.startswith("error"))
 
 
-async def _run(state: State, data: JSON, lane: Lane) -> Step:
+async def _step(state: State, data: JSON, lane: Lane) -> Step:
     given = state.state_data_filter
-    if given is not None:
-        data = lane.filtered(given.input, data)
-    body = lane.child("body", lane.path)
-    timeout = lane.interpretation.program.timeouts(state).state_exec_timeout
-    if timeout is None or isinstance(state, InjectState | SwitchState | SleepState) and not state.timeouts.state_exec_timeout:
-        step = await run_body(state, data, body)
-    else:
-        deadline = lane.deadline("deadline", timeout, data)
-        step = await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
-    if given is not None and given.output is not None:
-        return Step(lane.filtered(given.output, step.data), step.by)
+    try:
+        if given is not None:
+            data = lane.filtered(given.input, data)
+        step = await _in_time(state, data, lane)
+        if given is not None and given.output is not None:
+            return Step(lane.filtered(given.output, step.data), step.by)
+    except WorkflowFault as fault:
+        return _catch(state, lane.locate(fault), data, lane)
     return step
 
 
+async def _in_time(state: State, data: JSON, lane: Lane) -> Step:
+    """Run the body of *state* within its timeout. One for all states is not meant for those that run no actions."""
+    body = lane.child("body", lane.path)
+    timeout = state.timeouts.state_exec_timeout
+    if timeout is None and not isinstance(state, InjectState | SwitchState | SleepState):
+        timeout = lane.interpretation.program.timeouts(state).state_exec_timeout
+    deadline = lane.deadline("deadline", timeout, data)
+    return await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
+
+
 def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
-    """Return the step that an onErrors entry asks for, with what the state's actions had merged until then."""
+    """Return the step that an onErrors entry asks for.
+
+    Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
+    """
     entry = handler_of(state, lane.interpretation.program.errors, fault)
     if entry is None:
         raise fault
@@ -75,8 +84,9 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
 def _leaving(state: State, by: str) -> Transition | End:
     """Return the transition or end that *by* names; a path that names neither ends there."""
     kind, _, number = by.partition(" ")
+    node: Leaving = state
     if kind == "own":
-        node = state
+        pass
     elif kind == "error":
         node = state.on_errors[int(number)]
     elif isinstance(state, SwitchState) and kind == "default" and state.default_condition:

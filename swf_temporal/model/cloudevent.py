@@ -46,7 +46,12 @@ class CloudEvent:
     def attribute(self, name: str) -> JSON:
         """Return a context attribute. Names are compared as CloudEvents writes them: without regard to case."""
         wanted = name.lower()
-        for key, value in (("id", self.id), ("source", self.source), ("type", self.type), *self.attributes.items()):
+        for key, value in (
+            ("id", self.id),
+            ("source", self.source),
+            ("type", self.type),
+            *self.attributes.items(),
+        ):
             if key.lower() == wanted:
                 return value
         return None

@@ -57,7 +57,11 @@ class Node(BaseModel):
     """A part of a definition."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, arbitrary_types_allowed=True
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        arbitrary_types_allowed=True,
     )
 
     where: Where = Field(default=NOWHERE, alias="@", exclude=True, repr=False)

@@ -194,13 +194,6 @@ class CallbackState(StateBase):
 
 
 State: TypeAlias = Annotated[
-    EventState
-    | OperationState
-    | SwitchState
-    | SleepState
-    | ParallelState
-    | InjectState
-    | ForeachState
-    | CallbackState,
+    EventState | OperationState | SwitchState | SleepState | ParallelState | InjectState | ForeachState | CallbackState,
     Field(discriminator="type"),
 ]

@@ -127,9 +127,12 @@ def _unequal(what: str, expected: JSON, actual: JSON) -> list[str]:
     short = _written(expected), _written(actual)
     if max(map(len, short)) <= _SHORT:
         return [f"{what}: expected {short[0]}, but it is {short[1]}"]
-    lines = [json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).splitlines() for value in (expected, actual)]
-    changes = [line.rstrip() for line in ndiff(*lines) if not line.startswith("?")]
+    changes = [line.rstrip() for line in ndiff(_lines(expected), _lines(actual)) if not line.startswith("?")]
     return ["\n    ".join([f"{what}: what is expected (-) and what came (+) differ", *changes])]
+
+
+def _lines(value: JSON) -> list[str]:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
 
 
 def _written(value: JSON) -> str:

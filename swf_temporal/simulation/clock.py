@@ -5,6 +5,7 @@ there. An hour passes in microseconds, and in the same order as it would have pa
 """
 
 import asyncio
+import math
 import selectors
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -34,16 +35,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return EPOCH + timedelta(seconds=self._virtual)
 
     def jump(self, seconds: float) -> None:
-        """Let time pass."""
-        self._virtual += seconds
+        """Let time pass: at least as much as a number of this size can tell."""
+        self._virtual = max(self._virtual + seconds, math.nextafter(self._virtual, math.inf))
 
 
-class _Jumping(selectors.DefaultSelector):  # type: ignore[misc,valid-type] - chosen by the platform
+class _Jumping(selectors.DefaultSelector):  # type: ignore[misc,valid-type]  # chosen by the platform
     """A selector that never waits: it lets the loop's time jump instead."""
 
-    def __init__(
-        self, loop: VirtualLoop, when_idle: Callable[[], bool], at_standstill: Callable[[], None]
-    ) -> None:
+    def __init__(self, loop: VirtualLoop, when_idle: Callable[[], bool], at_standstill: Callable[[], None]) -> None:
         super().__init__()
         self._loop = loop
         self._when_idle = when_idle

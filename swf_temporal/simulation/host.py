@@ -162,5 +162,3 @@ def subflow_fault(workflow_id: str, fault: WorkflowFault) -> SubflowFailed:
         body=fault.body,
         cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
     )
-
-

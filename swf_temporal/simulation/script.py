@@ -48,4 +48,4 @@ class _Script:
         message = str(known.pop("message", f"function {self._name!r} failed"))
         if "status" in known:
             known.setdefault("code", known["status"])
-        return CallFailed(message, **known)  # type: ignore[arg-type] - the reader checked their types
+        return CallFailed(message, **known)  # type: ignore[arg-type]  # the reader checked their types

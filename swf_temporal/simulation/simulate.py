@@ -53,7 +53,7 @@ class Simulation:
     fault: WorkflowFault | None = field(default=None, compare=False)
 
 
-def simulate(  # noqa: PLR0913 - the script of a run has that many parts
+def simulate(
     definition: Definition,
     input: JSON = None,  # noqa: A002 - the specification's word
     *,
@@ -146,20 +146,22 @@ class World:
 
     async def run_instance(self, workflow_id: str, version: str | None, data: JSON, instance_id: str) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""
+        limit: timedelta | None = None
         while True:
             program = self._program(workflow_id, version)
             host = SimulatedHost(self, self._loop, instance_id)
-            outcome = await self._run_execution(program, host, data, instance_id)
+            outcome = await self._run_execution(program, host, data, instance_id, limit)
             if isinstance(outcome, Completed):
                 return outcome.output
-            workflow_id, version, data = outcome.workflow_id, outcome.version, outcome.data
+            workflow_id, version, data, limit = outcome.workflow_id, outcome.version, outcome.data, outcome.timeout
 
     async def _run_execution(
-        self, program: Program, host: SimulatedHost, data: JSON, instance_id: str
+        self, program: Program, host: SimulatedHost, data: JSON, instance_id: str, limit: timedelta | None
     ) -> Completed | ContinuedAs:
         progress: dict[str, Any] | None = None
         while True:
-            interpretation = Interpretation(program, host, data, Instance(instance_id, self.new_id()), progress)
+            instance = Instance(instance_id, self.new_id())
+            interpretation = Interpretation(program, host, data, instance, progress, limit)
             self._instances[instance_id] = interpretation
             while self._early:
                 interpretation.deliver(self._early.pop(0))
@@ -220,13 +222,13 @@ class World:
             if not outlives:
                 task.cancel()
         while pending := [task for task, _ in self._detached if not task.done()]:
-            self._main = pending[0]  # type: ignore[assignment] - cancelled if nothing can happen any more
+            self._main = pending[0]  # type: ignore[assignment]  # cancelled if nothing can happen any more
             self._loop.run_until_complete(asyncio.wait(pending))
 
-    def _simulation(
-        self, status: Status, output: JSON, fault: WorkflowFault | None, elapsed: timedelta
-    ) -> Simulation:
-        error = fault and SimulationError(fault.name, fault.code, fault.message, fault.state, fault.action)
+    def _simulation(self, status: Status, output: JSON, fault: WorkflowFault | None, elapsed: timedelta) -> Simulation:
+        error = None
+        if fault is not None:
+            error = SimulationError(fault.name, fault.code, fault.message, fault.state, fault.action)
         return Simulation(
             status=status,
             output=output,

@@ -65,6 +65,10 @@ class Activities:
             )
         except WorkflowFault as fault:
             raise self._decided(call, fault, info.attempt) from None
+        except Exception as error:
+            # Whatever a performer raises is the function's error: the definition decides what becomes of it.
+            fault = CallFailed(str(error), name=type(error).__name__)
+            raise self._decided(call, fault, info.attempt) from error
         finally:
             beating.cancel()
             with suppress(asyncio.CancelledError):

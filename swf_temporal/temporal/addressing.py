@@ -19,7 +19,7 @@ def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
     """
     if name == EVENT or (isinstance(value, dict) and {"specversion", "type"} <= value.keys()):
         if not isinstance(value, dict):
-            raise ValueError("it does not carry a CloudEvent, which is a JSON object")  # noqa: TRY004 - data, not code
+            raise ValueError("it does not carry a CloudEvent, which is a JSON object")
         return CloudEvent.from_json(value)
     definition = program.events.get(name)
     if definition is None:

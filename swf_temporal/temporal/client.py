@@ -6,7 +6,12 @@ from typing import Any
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.envconfig import ClientConfig
-from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError, WorkflowAlreadyStartedError
+from temporalio.exceptions import (
+    ApplicationError,
+    CancelledError,
+    TerminatedError,
+    WorkflowAlreadyStartedError,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.data import JSON
@@ -51,7 +56,7 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
         ) from None
 
 
-async def start(  # noqa: PLR0913 - what a start consists of
+async def start(
     client: Client,
     workflows: Sequence[Workflow],
     data: JSON = None,
@@ -82,6 +87,33 @@ async def start(  # noqa: PLR0913 - what a start consists of
         raise UsageError(f"an instance {workflow_id!r} is running already", "choose another --id") from None
 
 
+async def start_known(
+    client: Client,
+    definition_id: str,
+    data: JSON = None,
+    *,
+    workflow_id: str,
+    task_queue: str = TASK_QUEUE,
+    events: Sequence[Mapping[str, Any]] = (),
+) -> Handle:
+    """Start an instance of a definition that the workers know by its id, as every client of the engine can.
+
+    Raises UsageError if an instance of that id is running.
+    """
+    arguments: list[JSON] = [{} if data is None else data]
+    if events:
+        arguments.append(Pin([], events=_ready(events)).to_json())
+    return await _start(client, definition_id, arguments, workflow_id, task_queue, definition_id)
+
+
+async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
+    """Send the data of an event that the definition knows as *name*. Raises UsageError if nobody is there."""
+    try:
+        await client.get_workflow_handle(workflow_id).signal(name, data)
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+
+
 async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:
     """Send a CloudEvent to a running instance. Raises UsageError if it is no event, or nobody is there to take it."""
     try:
@@ -91,7 +123,7 @@ async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any])
     try:
         await client.get_workflow_handle(workflow_id).signal(EVENT, cloud_event.to_json())
     except RPCError as error:
-        raise _not_there(error, workflow_id) from None
+        raise not_there(error, workflow_id) from None
 
 
 async def query(client: Client, workflow_id: str, name: str) -> Any:
@@ -99,7 +131,7 @@ async def query(client: Client, workflow_id: str, name: str) -> Any:
     try:
         return await client.get_workflow_handle(workflow_id).query(name)
     except RPCError as error:
-        raise _not_there(error, workflow_id) from None
+        raise not_there(error, workflow_id) from None
 
 
 async def result(handle: Handle) -> JSON:
@@ -109,8 +141,28 @@ async def result(handle: Handle) -> JSON:
     except WorkflowFailureError as error:
         raise _ended(error.cause) from None
     except RPCError as error:
-        raise _not_there(error, handle.id) from None
+        raise not_there(error, handle.id) from None
     return output
+
+
+async def _start(
+    client: Client, workflow_type: str, arguments: list[Any], workflow_id: str, task_queue: str, summary: str
+) -> Handle:
+    try:
+        return await client.start_workflow(
+            workflow_type,
+            args=arguments,
+            id=workflow_id,
+            task_queue=task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            static_summary=summary,
+        )
+    except WorkflowAlreadyStartedError:
+        raise UsageError(f"an instance {workflow_id!r} is running already", "choose another --id") from None
+
+
+def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:
+    return [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(events)]
 
 
 def _ended(cause: BaseException | None) -> RunEnded:
@@ -125,15 +177,25 @@ def _ended(cause: BaseException | None) -> RunEnded:
     return RunEnded(f"the workflow failed: {cause}", "failed")
 
 
-def _not_there(error: RPCError, workflow_id: str) -> UsageError:
+def not_there(error: RPCError, workflow_id: str) -> UsageError:
+    """Return what to tell somebody whose request about an instance the server refused."""
     if error.status == RPCStatusCode.NOT_FOUND:
-        return UsageError(f"there is no running instance {workflow_id!r}", "see `swf list`")
+        if "already completed" in error.message:
+            return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` has what it gave")
+        return UsageError(f"there is no instance {workflow_id!r}", "see `swf list`")
     return UsageError(f"the server did not answer for {workflow_id!r}: {error.message}")
 
 
 def _reason(error: Exception) -> str:
     text = str(error)
-    for sign in ("Connection refused", "dns error", "tls", "timed out", "Unauthenticated", "PermissionDenied"):
+    for sign in (
+        "Connection refused",
+        "dns error",
+        "tls",
+        "timed out",
+        "Unauthenticated",
+        "PermissionDenied",
+    ):
         if sign.lower() in text.lower():
             return sign
     return text.splitlines()[0][:200] if text else type(error).__name__

@@ -5,16 +5,21 @@ from temporalio.exceptions import (
     ApplicationError,
     ChildWorkflowError,
     FailureError,
-    TimeoutError as EngineTimeout,
+    RetryState,
     TimeoutType,
+)
+from temporalio.exceptions import (
+    TimeoutError as EngineTimeout,
 )
 
 from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
 
 
-def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
+def application_error(
+    fault: WorkflowFault, *, text: str | None = None, **options: object
+) -> ApplicationError:
     """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts."""
-    return ApplicationError(text or fault.message, fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type] - options are the constructor's own
+    return ApplicationError(text or fault.message, fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
 
 
 def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
@@ -23,7 +28,11 @@ def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
     if isinstance(cause, EngineTimeout):
         return _timeout(cause, action)
     if isinstance(cause, ApplicationError):
-        return _carried(cause)
+        fault = _carried(cause)
+        if error.retry_state == RetryState.TIMEOUT:
+            # The next attempt would have come too late; the server says what the last one failed with.
+            return TimedOut(f"action {action!r} took longer than it may", cause=f"{fault.name}: {fault.message}")
+        return fault
     return CallFailed(str(cause or error), name="ActivityFailed")
 
 

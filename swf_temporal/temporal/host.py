@@ -37,6 +37,9 @@ CALL_LIMIT = timedelta(days=1)
 HEARTBEAT = timedelta(seconds=30)
 """Within this time a worker that died is noticed."""
 
+LONGEST_SUMMARY = 200
+"""How many characters the server keeps of a summary."""
+
 _STOCK = frozenset({Happening.STATE_ENTERED, Happening.ACTION_COMPLETED, Happening.EVENT_TAKEN})
 
 
@@ -86,7 +89,7 @@ class TemporalHost:
         retry = call.retry
         self._pending += 1
         try:
-            return await workflow.execute_activity(  # type: ignore[no-any-return] - JSON, as the activity returns it
+            return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
                 call.function.name,
                 args=[RawValue(payload)],
                 activity_id=call.id,
@@ -96,7 +99,9 @@ class TemporalHost:
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
                 retry_policy=RetryPolicy(
                     initial_interval=timedelta(seconds=max(0.001, retry.delay if retry else 1.0)),
-                    maximum_interval=timedelta(seconds=100 if retry is None else max(1.0, retry.max_delay or 100)),
+                    maximum_interval=timedelta(
+                        seconds=100 if retry is None else max(1.0, retry.max_delay or 100)
+                    ),
                     non_retryable_error_types=["PayloadsTooLarge"],
                 ),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
@@ -132,7 +137,7 @@ class TemporalHost:
             return None
         self._pending += 1
         try:
-            return await handle  # type: ignore[no-any-return] - JSON, as the child returns it
+            return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
         except ChildWorkflowError as error:
             if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
                 raise asyncio.CancelledError from None
@@ -202,7 +207,9 @@ class TemporalHost:
         payload = workflow.payload_converter().to_payload(value)
         size = len(payload.data)
         if size > LARGEST_PAYLOAD:
-            raise PayloadTooLarge(f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that one step can carry")
+            raise PayloadTooLarge(
+                f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that one step can carry"
+            )
         while self._pending >= MOST_PENDING:
             if self._room is None:
                 self._room = asyncio.get_running_loop().create_future()
@@ -229,4 +236,4 @@ def should_take_stock(entry: TraceEntry) -> bool:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 200 else text[:199] + "…"
+    return text if len(text) <= LONGEST_SUMMARY else text[: LONGEST_SUMMARY - 1] + "…"

@@ -77,7 +77,8 @@ class Sink:
             raise CallFailed(f"event {event.type!r} could not be sent to {self.url}: {error}") from error
         if not response.is_success:
             raise CallFailed(
-                f"{self.url} answered {response.status_code} to event {event.type!r}", status=response.status_code
+                f"{self.url} answered {response.status_code} to event {event.type!r}",
+                status=response.status_code,
             )
 
     async def aclose(self) -> None:

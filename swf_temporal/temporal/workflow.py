@@ -8,14 +8,14 @@ and continues as new with its progress; so does one whose definition asks for it
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import InvalidDefinition, PayloadTooLarge, WorkflowFault
+from swf_temporal.errors import FatalFault, InvalidDefinition, PayloadTooLarge, WorkflowFault
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
@@ -25,6 +25,9 @@ from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import LARGEST_PAYLOAD, TemporalHost, should_take_stock
 from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, program_of
 from swf_temporal.temporal.telling import details, failure_text, status_of
+
+_OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
+"""What a definition or its data can provoke where we missed it. Anything else may pass, and the task is tried again."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
 
@@ -44,13 +47,15 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         try:
-            if self._wrong is not None:
-                raise WorkflowFault(self._wrong, name="WrongInput")
-            program = await self._program()
-            return await self._interpret(program)
+            return await self._interpret(await self._program())
         except WorkflowFault as fault:
             text = failure_text(workflow.info().workflow_type, fault)
             raise application_error(fault, text=text, non_retryable=True) from None
+        except _OF_DATA as error:
+            # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
+            text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
+            fault = FatalFault(text, name="InternalError", state=self._interpretation and self._interpretation.state)
+            raise application_error(fault, non_retryable=True) from error
         except InvalidDefinition as error:
             raise ApplicationError(str(error), type="InvalidDefinition", non_retryable=True) from None
 
@@ -91,6 +96,8 @@ class Interpreter:
         return [] if self._host is None else [_entry(entry) for entry in self._host.trace]
 
     async def _program(self) -> Program:
+        if self._wrong is not None:
+            raise WorkflowFault(self._wrong, name="WrongInput")
         info = workflow.info()
         if not self._pin.definitions:
             found = await workflow.execute_local_activity(
@@ -121,26 +128,32 @@ class Interpreter:
             case Completed():
                 return self._checked(outcome.output)
             case Suspended():
-                self._continue(info.workflow_type, self._data, progress=outcome.progress)
+                return self._continue(info.workflow_type, self._data, progress=outcome.progress)
             case ContinuedAs():
-                self._continue(
+                return self._continue(
                     outcome.workflow_id, outcome.data, version=outcome.version, numbers=interpretation.numbers
                 )
 
-    def _continue(self, workflow_type: str, data: JSON, **changes: Any) -> None:
+    def _continue(self, workflow_type: str, data: JSON, **changes: Any) -> NoReturn:
         pin = Pin(
-            definitions=self._pin.definitions, version=self._pin.version, suspend_after=self._pin.suspend_after
+            definitions=self._pin.definitions,
+            version=self._pin.version,
+            suspend_after=self._pin.suspend_after,
         )
         for name, value in changes.items():
             setattr(pin, name, value)
         if pin.progress is not None:
             data = None
-        workflow.continue_as_new(workflow=workflow_type, args=[self._checked(data), self._checked(pin.to_json())])
+        workflow.continue_as_new(
+            workflow=workflow_type, args=[self._checked(data), self._checked(pin.to_json())]
+        )
 
     def _checked(self, value: Any) -> Any:
         size = len(workflow.payload_converter().to_payload(value).data)
         if size > LARGEST_PAYLOAD:
-            raise PayloadTooLarge(f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that a run can give on")
+            raise PayloadTooLarge(
+                f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that a run can give on"
+            )
         return value
 
     def _take(self, name: str, value: JSON) -> None:
@@ -171,7 +184,7 @@ def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | None]:
     """Return a workflow's data and pin, or what is wrong with them."""
     try:
         data = _value(args[0]) if args else {}
-        pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin()  # type: ignore[arg-type] - checked below
+        pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin()  # type: ignore[arg-type]  # checked below
     except (ValueError, TypeError, AttributeError, RuntimeError) as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
     return {} if data is None else data, pin, None

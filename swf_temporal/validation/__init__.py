@@ -1,1 +1,1 @@
-"""What is wrong with a definition that has the right form? One rule per file, each citing what it enforces."""
+"""What is wrong with a definition that has the right form? There is one rule per file."""

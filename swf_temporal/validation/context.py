@@ -38,7 +38,7 @@ class Context:
         return self.workflow.source.problem(code, message, position, hint, Severity.WARNING)
 
     def undefined(self, kind: str, name: str | None, position: Position, owner: str) -> Iterator[Problem]:
-        """Yield a problem if *owner* refers at *position* to a definition of *kind* (`functions` …) that is not there.
+        """Yield a problem if *owner* refers at *position* to a *kind* (`functions` …) that is not defined.
 
         Nothing is said where the definitions of that kind stand in a document that was not found.
         """
@@ -50,7 +50,7 @@ class Context:
         yield self.error(f"{singular}-undefined", message, position, did_you_mean(name, defined))
 
     def names(self, kind: str) -> list[str]:
-        """Return the names of what is defined under *kind*: `functions`, `events`, `retries`, `errors`, or `auth`."""
+        """Return the names of what is defined under *kind*, which is `functions`, `events` and so on."""
         return [definition.name for definition in getattr(self.workflow, kind)]
 
 

@@ -35,7 +35,7 @@ class Field:
     position: Position
 
     def at(self, offset: int | None, source: Source) -> Position:
-        """Return where the character at *offset* of the text stands, if the text stands in one line as it is."""
+        """Return where the character at *offset* of the text stands, if it stands in one line as it is."""
         line = source.problem("", "", self.position).line
         for skipped in (0, 1):
             start = self.position.column - 1 + skipped
@@ -104,9 +104,7 @@ def fields(nodes: Nodes) -> Iterator[Field]:
     for function, owner in nodes.each(definitions.Function):
         if isinstance(function.operation, str):
             sort = Sort.EXPRESSION if function.type == "expression" else Sort.TEMPLATE
-            yield Field(
-                owner, function, "operation", function.operation, sort, function.where.value("operation")
-            )
+            yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))
 
 
 def _attributes(kind: type[Node]) -> dict[str, str]:

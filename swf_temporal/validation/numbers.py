@@ -2,7 +2,7 @@
 
 
 def number(value: float | str | None) -> float | None:
-    """Return *value* as a number: 0 if there is none or an expression will say it, and None if it is not a number."""
+    """Return *value* as a number, 0 if there is none or an expression will say it, or None."""
     if value is None:
         return 0
     if isinstance(value, str):

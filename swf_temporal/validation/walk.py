@@ -83,9 +83,7 @@ def _attributes(kind: type[Node]) -> tuple[str, ...]:
 
 
 def _may_hold_nodes(annotation: str) -> bool:
-    return (
-        "swf_temporal.model" in annotation and "node.Where" not in annotation and "Source" not in annotation
-    )
+    return "swf_temporal.model" in annotation and "node.Where" not in annotation and "Source" not in annotation
 
 
 def _called(node: Node) -> str | None:

@@ -4,7 +4,16 @@ from typing import assert_never
 
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.lane import Lane
-from swf_temporal.interpreter.states import callback, event, foreach, inject, operation, parallel, sleep, switch
+from swf_temporal.interpreter.states import (
+    callback,
+    event,
+    foreach,
+    inject,
+    operation,
+    parallel,
+    sleep,
+    switch,
+)
 from swf_temporal.interpreter.step import Step
 from swf_temporal.model.states import (
     CallbackState,

@@ -7,7 +7,8 @@ actions, are appended to it in the order of the input. Without one they are merg
 
 from typing import Any
 
-from swf_temporal.data import JSON, merge_at
+from swf_temporal.data import JSON
+from swf_temporal.data import Path as Place
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.interpreter.actions import Effect, apply, run_sequence
@@ -40,7 +41,7 @@ def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: La
 
     async def path() -> list[Effect]:
         param = state.iteration_param
-        own = lane.child(str(index), f"{lane.path}[{index}]", **{param: item})
+        own = lane.child(str(index), f"{lane.path}[{index}]", variables={param: item})
         frame = own.frame
         if "done" not in frame:
             seen = {**data, param: item} if isinstance(data, dict) else {param: item}
@@ -86,6 +87,22 @@ def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
         except (KeyError, IndexError, TypeError):
             present = None
             break
-    collection = [*present, *results] if isinstance(present, list) else results
     # Replaced, not merged: merging would drop results that are equal to others.
-    return merge_at(merge_at(data, path, None), path, collection) if path else collection
+    return _replaced(data, path, [*present, *results] if isinstance(present, list) else results, lane)
+
+
+def _replaced(data: JSON, path: Place, value: JSON, lane: Lane) -> JSON:
+    """Return *data* with *value* in place of the element at *path*, making the parents that are missing."""
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if isinstance(step, str):
+        parent = data if isinstance(data, dict) else {}
+        return {**parent, step: _replaced(parent.get(step), rest, value, lane)}
+    items = list(data) if isinstance(data, list) else []
+    index = step if step >= 0 else len(items) + step
+    if index < 0:
+        raise lane.locate(WrongData(f"outputCollection names the element {step}, which is not there"))
+    items.extend([None] * (index + 1 - len(items)))
+    items[index] = _replaced(items[index], rest, value, lane)
+    return items

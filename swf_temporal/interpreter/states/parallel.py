@@ -45,7 +45,7 @@ def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane) -> Pat
 
 def _needed(state: ParallelState, data: JSON, lane: Lane) -> int:
     """Return how many branches must complete, which may be an expression. More than there are means all."""
-    number = state.num_completed
+    number: JSON = state.num_completed
     if isinstance(number, str):
         number = lane.fill(number, data)
         if isinstance(number, str) and number.strip().isdigit():

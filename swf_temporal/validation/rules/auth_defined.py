@@ -13,6 +13,4 @@ def check(context: Context) -> Iterator[Problem]:
         if function.auth_ref is not None:
             where = function.auth_ref.where
             yield from context.undefined("auth", function.auth_ref.resource, where.value("resource"), owner)
-            yield from context.undefined(
-                "auth", function.auth_ref.invocation, where.value("invocation"), owner
-            )
+            yield from context.undefined("auth", function.auth_ref.invocation, where.value("invocation"), owner)

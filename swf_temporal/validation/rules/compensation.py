@@ -16,18 +16,23 @@ def check(context: Context) -> Iterator[Problem]:
     for state in workflow.states:
         target = context.states.get(state.compensated_by or "")
         if target is not None and not target.used_for_compensation:
-            message = f"state {state.name!r} is compensated by {target.name!r}, which is not marked usedForCompensation"
+            message = f"state {state.name!r} is compensated by {target.name!r}, which is not usedForCompensation"
             yield context.error(_CODE, message, state.where.value("compensatedBy"))
         if state.used_for_compensation:
             yield from _compensating(context, state)
         else:
-            for name, position in targets(state):
-                if name in context.states and context.states[name].used_for_compensation:
-                    message = f"state {state.name!r} leads to {name!r}, which is used for compensation only"
-                    yield context.error(_CODE, message, position)
-    if workflow.states and context.states.get(workflow.start_state, workflow.states[0]).used_for_compensation:
-        message = f"the workflow starts in {workflow.start_state!r}, which is used for compensation only"
+            yield from _led_into(context, state)
+    start = context.states.get(workflow.start_state) if workflow.states else None
+    if start is not None and start.used_for_compensation:
+        message = f"the workflow starts in {start.name!r}, which is used for compensation only"
         yield context.error(_CODE, message, workflow.start.where.position)
+
+
+def _led_into(context: Context, state: State) -> Iterator[Problem]:
+    for name, position in targets(state):
+        if name in context.states and context.states[name].used_for_compensation:
+            message = f"state {state.name!r} leads to {name!r}, which is used for compensation only"
+            yield context.error(_CODE, message, position)
 
 
 def _compensating(context: Context, state: State) -> Iterator[Problem]:

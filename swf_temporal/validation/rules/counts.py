@@ -29,9 +29,7 @@ def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[P
         yield context.error("num-completed", message, position)
     elif state.num_completed is None:
         if state.completion_type == "atLeast":
-            message = (
-                f"{owner} completes with at least some branches, and has no numCompleted to say how many"
-            )
+            message = f"{owner} completes with at least some branches, and has no numCompleted to say how many"
             yield context.error("num-completed", message, state.where.value("completionType"))
     elif state.completion_type == "allOf":
         message = f"{owner} completes with all of its branches: numCompleted has no meaning"

@@ -4,19 +4,20 @@ import re
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.model.actions import Action, EventRef, FunctionRef
+from swf_temporal.model.actions import Action, FunctionRef
 from swf_temporal.model.definitions import Function
-from swf_temporal.model.states import CallbackState, EventCondition, OnError, OnEvents, ProduceEvent
+from swf_temporal.model.states import OnError
 from swf_temporal.validation.context import Context
+from swf_temporal.validation.event_uses import event_uses
 
 _FUNCTION = re.compile(r"fn:\s*([\w.-]+(?: [\w.-]+)*)")
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each definition, written in this document, that nothing refers to."""
-    used = {
+    used: dict[str, set[str] | set[str | None]] = {
         "functions": _functions(context),
-        "events": _events(context),
+        "events": {use.name for use in event_uses(context.nodes)},
         "retries": {action.retry_ref for action, _ in context.nodes.each(Action)},
         "errors": _errors(context),
         "auth": _auth(context),
@@ -45,15 +46,6 @@ def _functions(context: Context) -> set[str]:
     return called | named
 
 
-def _events(context: Context) -> set[str | None]:
-    used: set[str | None] = {name for events, _ in context.nodes.each(OnEvents) for name in events.event_refs}
-    for ref, _ in context.nodes.each(EventRef):
-        used |= {ref.produce_event_ref, ref.consume_event_ref}
-    for kind in (ProduceEvent, EventCondition, CallbackState):
-        used |= {node.event_ref for node, _ in context.nodes.each(kind)}
-    return used
-
-
 def _errors(context: Context) -> set[str]:
     used = {name for handler, _ in context.nodes.each(OnError) for name in handler.error_refs}
     for action, _ in context.nodes.each(Action):
@@ -62,7 +54,5 @@ def _errors(context: Context) -> set[str]:
 
 
 def _auth(context: Context) -> set[str | None]:
-    refs = [
-        function.auth_ref for function, _ in context.nodes.each(Function) if function.auth_ref is not None
-    ]
+    refs = [function.auth_ref for function, _ in context.nodes.each(Function) if function.auth_ref is not None]
     return {name for ref in refs for name in (ref.resource, ref.invocation)}

@@ -1,4 +1,4 @@
-"""Durations are in ISO 8601, or expressions (sections "Workflow Timeouts", "Sleep State", "Retry Definition")."""
+"""Durations are in ISO 8601 or expressions (sections "Workflow Timeouts" and "Retry Definition")."""
 
 from collections.abc import Iterator, Mapping
 

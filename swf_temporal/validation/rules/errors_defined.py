@@ -23,9 +23,7 @@ def check(context: Context) -> Iterator[Problem]:
         yield from _check(context, action, "nonRetryableErrors", action.non_retryable_errors, owner)
 
 
-def _check(
-    context: Context, node: OnError | Action, key: str, names: tuple[str, ...], owner: str
-) -> Iterator[Problem]:
+def _check(context: Context, node: OnError | Action, key: str, names: tuple[str, ...], owner: str) -> Iterator[Problem]:
     for index, name in enumerate(names):
         if name not in EVERY_ERROR:
             yield from context.undefined("errors", name, node.where.at(key, index), owner)

@@ -8,7 +8,7 @@ from swf_temporal.validation.context import Context
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each event that nothing could be told from, and each produced one without a type."""
+    """Yield a problem for each event that cannot be told from others, or not produced."""
     for event, owner in context.nodes.each(Event):
         if event.type is None and event.source is None:
             message = f"{owner} has neither a type nor a source: every event would be taken for it"

@@ -3,23 +3,11 @@
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.model.actions import EventRef
-from swf_temporal.model.states import CallbackState, EventCondition, OnEvents, ProduceEvent
 from swf_temporal.validation.context import Context
+from swf_temporal.validation.event_uses import event_uses
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each reference to an event that the workflow does not define."""
-    for events, owner in context.nodes.each(OnEvents):
-        for index, name in enumerate(events.event_refs):
-            yield from context.undefined("events", name, events.where.at("eventRefs", index), owner)
-    for ref, owner in context.nodes.each(EventRef):
-        yield from context.undefined(
-            "events", ref.produce_event_ref, ref.where.value("produceEventRef"), owner
-        )
-        yield from context.undefined(
-            "events", ref.consume_event_ref, ref.where.value("consumeEventRef"), owner
-        )
-    for kind in (ProduceEvent, EventCondition, CallbackState):
-        for node, owner in context.nodes.each(kind):
-            yield from context.undefined("events", node.event_ref, node.where.value("eventRef"), owner)
+    for use in event_uses(context.nodes):
+        yield from context.undefined("events", use.name, use.position, use.owner)

@@ -15,12 +15,12 @@ _NEVER_CONSTANT = {"condition", "inputCollection", "operation"}
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each expression that is not one, and a warning for a bare text that only looks like one."""
+    """Yield a problem for each expression that is not one, or a text that only looks like one."""
     for field, compiled in context.expressions:
         if isinstance(compiled, BadExpression):
             if compiled.message.startswith(_IN_FUNCTION) and not isinstance(field.node, Function):
                 continue
-            message = f"{field.owner}: {field.key} is not an expression: {compiled.message}"
+            message = f"{field.owner}: the expression in {field.key} does not compile: {compiled.message}"
             position = field.at(compiled.offset, context.workflow.source)
             yield context.error("expression-syntax", message, position)
         elif isinstance(compiled, Constant) and compiled.doubt is not None:
@@ -34,7 +34,7 @@ def _doubtful(context: Context, field: Field, doubt: BadExpression) -> Problem:
     """
     position = field.at(doubt.offset, context.workflow.source)
     if field.key in _NEVER_CONSTANT:
-        message = f"{field.owner}: {field.key} is not an expression: {doubt.message}"
+        message = f"{field.owner}: the expression in {field.key} does not compile: {doubt.message}"
         return context.error("expression-syntax", message, position)
     message = f"{field.owner}: {field.key} looks like an expression, but is taken as a text: {doubt.message}"
     return context.warning("expression-syntax", message, position)

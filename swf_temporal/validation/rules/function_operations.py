@@ -5,6 +5,7 @@ Official examples give only metadata for functions of types that the specificati
 
 from collections.abc import Iterator
 
+from swf_temporal.dialects.words import nearest
 from swf_temporal.errors import Problem
 from swf_temporal.model.definitions import Function
 from swf_temporal.validation.context import Context
@@ -19,6 +20,11 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each function without an operation, and each operation that lacks its last part."""
     for function, owner in context.nodes.each(Function):
         if function.type not in _DEFINED:
+            meant = nearest(function.type, _DEFINED, 0.7)
+            if meant is not None:
+                message = f"{owner}: {function.type!r} is taken as a type of its own"
+                hint = f"did you mean {meant!r}?"
+                yield context.warning("function-type", message, function.where.value("type"), hint)
             continue
         if function.operation is None:
             if function.metadata:

@@ -28,9 +28,7 @@ def _repeated(context: Context, kind: str, nodes: Sequence[Node], within: str = 
         if name in first:
             message = f"there are several {_PLURAL[kind]} named {name!r}{within}"
             line = first[name].where.value("name").line
-            yield context.error(
-                "duplicate-name", message, node.where.value("name"), f"the first is at line {line}"
-            )
+            yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
         else:
             first[name] = node
 

@@ -1,4 +1,4 @@
-"""What has to hold something does (sections "Workflow States", "Operation State", "Event State" and so on)."""
+"""What has to hold something does (section "State Definition")."""
 
 from collections.abc import Iterator
 

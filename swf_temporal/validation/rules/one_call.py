@@ -1,4 +1,4 @@
-"""An action does one thing: call a function, exchange events, or run a workflow (section "Action Definition")."""
+"""An action calls a function, exchanges events, or runs a workflow (section "Action Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,13 +1,13 @@
 """Properties are those that the specification defines (section "Workflow Definition Structure").
 
-At the top level an author may add properties (section "Additional Properties"): only what looks like a slip of the
-keyboard is told there.
+At the top level an author may add properties (section "Additional Properties"): only what looks like a slip
+of the keyboard is told there.
 """
 
 from collections.abc import Iterator
 
 from swf_temporal.dialects.spelling import parts
-from swf_temporal.dialects.words import did_you_mean, nearest
+from swf_temporal.dialects.words import nearest
 from swf_temporal.errors import Problem
 from swf_temporal.model.node import Node
 from swf_temporal.model.states import StateBase
@@ -21,15 +21,14 @@ _OURS = {"dialect", "externals", "source"}
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each property that means nothing where it stands."""
     for placed in context.nodes.all():
-        known = parts(type(placed.node))
-        for key in placed.node.where.keys.keys() - known.keys():
-            if isinstance(placed.node, Workflow):
-                if nearest(key, known.keys() - _OURS, 0.8) is None:
-                    continue
-            message = f"{placed.owner}: {key!r} is not a property {_of(placed.node)}"
-            yield context.warning(
-                "unknown-property", message, placed.node.where.key(key), did_you_mean(key, known)
-            )
+        known, where = parts(type(placed.node)).keys(), placed.node.where
+        is_open = isinstance(placed.node, Workflow)
+        for key in where.keys.keys() - known:
+            meant = nearest(key, known - _OURS, 0.8 if is_open else 0.7)
+            if meant is not None or not is_open:
+                message = f"{placed.owner}: {key!r} is not a property {_of(placed.node)}"
+                hint = None if meant is None else f"did you mean {meant!r}?"
+                yield context.warning("unknown-property", message, where.key(key), hint)
 
 
 def _of(node: Node) -> str:

@@ -14,7 +14,7 @@ _CODE = "run-before"
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem if the states to run before the timeout are part of the control flow or never end."""
     for timeout, _ in context.nodes.each(WorkflowExecTimeout):
-        if timeout.run_before in context.states:
+        if timeout.run_before is not None and timeout.run_before in context.states:
             yield from _check(context, timeout.run_before, timeout)
 
 
@@ -26,16 +26,14 @@ def _check(context: Context, name: str, timeout: WorkflowExecTimeout) -> Iterato
     if name in main:
         yield context.error(_CODE, f"{subject} and cannot be part of the control flow as well", position)
     elif before & main:
-        state = next(
-            state for state in context.workflow.states if state.name in before and _leads(state, main)
-        )
+        state = next(state for state in context.workflow.states if state.name in before and _leads(state, main))
         place = next(position for target, position in targets(state) if target in main)
         yield context.error(_CODE, f"{subject}, and from it the control flow is entered again", place)
-    elif not any(way.transition is None for state in before for way in ways(context.states[state])):
+    elif not any(way.transition is None for entered in before for way in ways(context.states[entered])):
         yield context.error(_CODE, f"{subject} and never comes to an end", position)
-    for state in sorted(before):
-        if context.states[state].used_for_compensation:
-            message = f"{subject}, which {state!r} cannot, since it is used for compensation"
+    for entered in sorted(before):
+        if context.states[entered].used_for_compensation:
+            message = f"{subject}, but {entered!r} is used for compensation"
             yield context.error(_CODE, message, position)
 
 

@@ -1,4 +1,4 @@
-"""A schedule says when, in a form that is understood (sections "Schedule Definition" and "Cron Definition")."""
+"""A schedule says when (sections "Schedule Definition" and "Cron Definition")."""
 
 import re
 from collections.abc import Iterator
@@ -35,17 +35,13 @@ def check(context: Context) -> Iterator[Problem]:
         if not _is_cron(cron.expression):
             message = f"the cron expression {cron.expression!r} does not have five to seven fields"
             yield context.error(_CODE, message, cron.where.value("expression"), "such as 0 0/15 * * * ?")
-        if cron.valid_until is not None and not (
-            _is_time(cron.valid_until) or _is_duration(cron.valid_until)
-        ):
+        if cron.valid_until is not None and not (_is_time(cron.valid_until) or _is_duration(cron.valid_until)):
             message = f"validUntil {cron.valid_until!r} is not a time in ISO 8601"
-            yield context.error(
-                _CODE, message, cron.where.value("validUntil"), "such as 2030-12-31T23:59:59Z"
-            )
+            yield context.error(_CODE, message, cron.where.value("validUntil"), "such as 2030-12-31T23:59:59Z")
 
 
 def _is_interval(text: str) -> bool:
-    """Tell whether *text* repeats (`R5/…`, `R/…`), or is a window from a start to an end as in official examples."""
+    """Tell whether *text* repeats (`R5/…`), or is a window from a start to an end as in examples."""
     parts = text.strip().split("/")
     if _REPEATS.fullmatch(parts[0]):
         parts = parts[1:]
@@ -71,7 +67,7 @@ def _is_time(text: str) -> bool:
 def _is_timezone(text: str) -> bool:
     try:
         ZoneInfo(text)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         return False
     return True
 

@@ -17,7 +17,7 @@ _SECRET = re.compile(r'\$SECRETS(?:\.(\w+)|\s*\[\s*"([^"]+)"\s*\])')
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each expression that would let a secret into the data, or uses one that is not declared."""
+    """Yield a problem for each expression that lets a secret into the data or uses an undeclared one."""
     declared = context.workflow.secrets
     for field, compiled in context.expressions:
         if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
@@ -29,6 +29,4 @@ def check(context: Context) -> Iterator[Problem]:
             for name in (found[1] or found[2] for found in _SECRET.finditer(field.text)):
                 if name not in declared:
                     message = f"{field.owner} uses the secret {name!r}, which is not declared in 'secrets'"
-                    yield context.warning(
-                        "secret-undefined", message, field.position, did_you_mean(name, declared)
-                    )
+                    yield context.warning("secret-undefined", message, field.position, did_you_mean(name, declared))

@@ -1,4 +1,4 @@
-"""A definition says which version of the specification it follows (section "Workflow Definition Structure")."""
+"""A definition says which specification it follows (section "Workflow Definition Structure")."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,7 @@ def check(context: Context) -> Iterator[Problem]:
     workflow = context.workflow
     if workflow.spec_version is None:
         hint = "write 'specVersion: \"0.8\"'"
-        yield context.warning(
-            "spec-version", "the workflow has no specVersion", workflow.where.position, hint
-        )
+        yield context.warning("spec-version", "the workflow has no specVersion", workflow.where.position, hint)
     elif not workflow.spec_version.lstrip("v").startswith(KNOWN):
         message = f"specVersion {workflow.spec_version!r} is not known here: the definition is read as 0.8"
         yield context.warning("spec-version", message, workflow.where.value("specVersion"))

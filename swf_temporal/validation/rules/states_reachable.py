@@ -14,9 +14,7 @@ def check(context: Context) -> Iterator[Problem]:
         return
     starts = {context.workflow.start_state}
     starts |= {state.compensated_by for state in context.workflow.states if state.compensated_by is not None}
-    starts |= {
-        timeout.run_before for timeout, _ in context.nodes.each(WorkflowExecTimeout) if timeout.run_before
-    }
+    starts |= {timeout.run_before for timeout, _ in context.nodes.each(WorkflowExecTimeout) if timeout.run_before}
     entered = {name for start in starts for name in reachable(context.states, start)}
     for state in context.workflow.states:
         if state.name not in entered:

@@ -8,7 +8,7 @@ from swf_temporal.validation.context import Context
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each switch that has no conditions or both sorts, and a warning for one without a default."""
+    """Yield a problem for each switch that has no conditions, both sorts of them, or no default."""
     for state, owner in context.nodes.each(SwitchState):
         if state.data_conditions and state.event_conditions:
             message = f"{owner} has dataConditions and eventConditions: a switch can have only one of them"

@@ -1,4 +1,4 @@
-"""A state, a condition and an error handler lead to one place (sections "Transition Definition", "End Definition").
+"""States, conditions and error handlers lead somewhere (section "Transition Definition").
 
 Official examples leave both out where a path ends: that is read as an end. Both together cannot be meant.
 """

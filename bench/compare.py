@@ -1,0 +1,67 @@
+"""What does interpreting cost, compared with the same work written by hand?
+
+All contenders run against one server, in turn and in one run, so that what the machine does meanwhile hurts them
+alike. Their ratios are taken within each round; the median of those is what counts.
+"""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from bench.contender import Contender, Cost, contender
+from bench.work import Work
+from bench.worker import CONTENDERS, INTERPRETED
+from swf_temporal.temporal.server import local_server
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the contenders took for one piece of work, round by round."""
+
+    work: Work
+    rounds: list[dict[str, Cost]]
+
+    def ratios(self, measure: str, rival: str) -> list[float]:
+        """Return, for each round, what interpreting took in units of what *rival* took, in ascending order."""
+        return sorted(
+            getattr(one[INTERPRETED], measure) / getattr(one[rival], measure) for one in self.rounds
+        )
+
+    def typical(self, measure: str, name: str) -> float:
+        """Return the median of what contender *name* took, in milliseconds."""
+        return 1000 * median(getattr(one[name], measure) for one in self.rounds)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all that was measured, in seconds."""
+        return {
+            "work": self.work.name,
+            "batch": self.work.batch,
+            "rounds": [
+                {name: {"wall": cost.wall, "cpu": cost.cpu} for name, cost in one.items()} for one in self.rounds
+            ],
+        }
+
+
+async def compare(works: Sequence[Work], rounds: int) -> list[Comparison]:
+    """Measure all *works*, each in that many rounds of all contenders."""
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(local_server())
+        contenders = [await stack.enter_async_context(contender(name, server.client)) for name in CONTENDERS]
+        return [await _compared(work, contenders, rounds) for work in works]
+
+
+async def _compared(work: Work, contenders: Sequence[Contender], rounds: int) -> Comparison:
+    outputs = [await one.run(work) for one in contenders]
+    assert all(output == outputs[0] for output in outputs), f"the contenders disagree about {work.title}"
+    for one in contenders:
+        await one.measure(work)
+    return Comparison(work, [await _round(work, contenders, number) for number in range(rounds)])
+
+
+async def _round(work: Work, contenders: Sequence[Contender], number: int) -> dict[str, Cost]:
+    """Measure every contender once; who begins changes from round to round."""
+    first = number % len(contenders)
+    order = [*contenders[first:], *contenders[:first]]
+    return {one.name: await one.measure(work) for one in order}

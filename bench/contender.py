@@ -1,0 +1,88 @@
+"""How is one contender started, given work, and measured?"""
+
+import asyncio
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from temporalio.client import Client, WorkflowHandle
+
+from bench.work import Work
+from bench.worker import CPU, INTERPRETED, READY
+from swf_temporal.data import JSON
+from swf_temporal.loading import load
+from swf_temporal.temporal.client import start
+
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one workflow of a batch took, on average, in seconds."""
+
+    wall: float
+    """From its start to its result, as the client sees it."""
+    cpu: float
+    """Of the worker's process, in user and system mode."""
+
+
+class Contender:
+    """A worker in a process of its own, and a client that gives it work."""
+
+    def __init__(self, name: str, client: Client, process: Process) -> None:
+        self.name = name
+        self._client = client
+        self._process = process
+
+    async def measure(self, work: Work) -> Cost:
+        """Run a batch of *work*, one workflow after the other."""
+        cpu, wall = await self._cpu(), time.perf_counter()
+        for _ in range(work.batch):
+            await self.run(work)
+        wall, cpu = time.perf_counter() - wall, await self._cpu() - cpu
+        return Cost(wall / work.batch, cpu / work.batch)
+
+    async def run(self, work: Work) -> JSON:
+        """Run one workflow and return its output."""
+        output: JSON = await (await self._started(work, f"{self.name}-{next(_numbers)}")).result()
+        return output
+
+    async def _started(self, work: Work, workflow_id: str) -> WorkflowHandle[object, JSON]:
+        if self.name == INTERPRETED:
+            workflow = load(work.definition(), name=work.name)
+            return await start(self._client, [workflow], work.data, workflow_id=workflow_id, task_queue=self.name)
+        return await self._client.start_workflow(work.name, work.data, id=workflow_id, task_queue=self.name)
+
+    async def _cpu(self) -> float:
+        assert self._process.stdin
+        self._process.stdin.write(b"\n")
+        return float((await _said(self._process, CPU)).removeprefix(CPU))
+
+
+@asynccontextmanager
+async def contender(name: str, client: Client) -> AsyncIterator[Contender]:
+    """Start the worker *name* for as long as the context lasts."""
+    address = client.service_client.config.target_host
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.worker", name, address, stdin=PIPE, stdout=PIPE
+    )
+    assert process.stdin
+    await _said(process, READY)
+    try:
+        yield Contender(name, client, process)
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+async def _said(process: Process, word: str) -> str:
+    """Return the next line of a worker that begins with *word*; the SDK's own log comes in between."""
+    assert process.stdout
+    while line := (await process.stdout.readline()).decode():
+        if line.startswith(word):
+            return line
+    raise RuntimeError("the worker ended before its work did")

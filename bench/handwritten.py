@@ -1,0 +1,86 @@
+"""How would one write the measured work by hand, against the SDK?
+
+This module imports as little as it can: the sandbox imports it anew for every workflow.
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity, workflow
+
+ACTIVITIES = 10
+LIMIT = timedelta(minutes=1)
+
+
+async def answer(number: int) -> dict[str, Any]:
+    """Do what the activities of all contenders do."""
+    return {"accepted": True, "number": number}
+
+
+@activity.defn(name="answer")
+async def answer_activity(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Answer, as an activity."""
+    return await answer(arguments["number"])
+
+
+@workflow.defn(name="none")
+class NoActivity:
+    """Calls nothing."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answer."""
+        return {**data, "accepted": True}
+
+
+@workflow.defn(name="one")
+class OneActivity:
+    """Calls one activity."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answer."""
+        return {**data, **await _call(data["number"])}
+
+
+@workflow.defn(name="sequence")
+class Sequence:
+    """Calls one activity after the other."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answers."""
+        for _ in range(ACTIVITIES):
+            data = {**data, **await _call(data["number"])}
+        return data
+
+
+@workflow.defn(name="parallel")
+class Parallel:
+    """Calls some activities at once."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answers."""
+        for one in await asyncio.gather(*(_call(data["number"]) for _ in range(ACTIVITIES))):
+            data = {**data, **one}
+        return data
+
+
+@workflow.defn(name="foreach")
+class Foreach:
+    """Calls an activity for each number, all of them at once."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the list of answers, in the order of the numbers."""
+        answers = await asyncio.gather(*(_call(number) for number in data["numbers"]))
+        return {**data, "answers": list(answers)}
+
+
+async def _call(number: int) -> dict[str, Any]:
+    return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
+
+
+WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach)

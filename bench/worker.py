@@ -1,0 +1,53 @@
+"""What runs in a contender's process: `python -m bench.worker <contender> <address>`.
+
+It answers every line on its input with the CPU seconds that the process has used, and ends with its input.
+"""
+
+import asyncio
+import os
+import sys
+import time
+
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
+
+from bench.handwritten import WORKFLOWS, answer, answer_activity
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.temporal.performing import Calls, Sink
+from swf_temporal.temporal.worker import Capacity, make_worker
+
+INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
+READY, CPU = "ready", "cpu"
+"""What a line of its output begins with that is meant for whoever started it."""
+
+
+def worker_of(contender: str, client: Client) -> Worker:
+    """Return the worker of *contender*, which polls the task queue of that name."""
+    if contender == INTERPRETED:
+        return make_worker(client, Catalogue(), Calls({"answer": answer}), Sink(), task_queue=contender)
+    capacity = Capacity()
+    return Worker(
+        client,
+        task_queue=contender,
+        workflows=WORKFLOWS,
+        activities=[answer_activity],
+        workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
+        # What is compared is code: the same room for everybody.
+        max_cached_workflows=capacity.workflows,
+        max_concurrent_activities=capacity.activities,
+    )
+
+
+async def main(contender: str, address: str) -> None:
+    """Work until the input ends."""
+    async with worker_of(contender, await Client.connect(address)):
+        print(READY, flush=True)
+        while await asyncio.to_thread(sys.stdin.readline):
+            print(CPU, time.process_time(), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
+    sys.stdout.flush()
+    os._exit(0)  # the SDK's threads do not always survive the end of the interpreter

@@ -1,0 +1,1 @@
+"""The command line: `swf`. The only floor that joins its neighbours."""

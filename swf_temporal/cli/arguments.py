@@ -1,0 +1,154 @@
+"""What do the texts on a command line stand for: data, events, functions, times?"""
+
+import importlib
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.registry import Registry
+from swf_temporal.model.cloudevent import CloudEvent
+
+
+def json_value(text: str | None, option: str) -> JSON:
+    """Return what *text* gives: JSON as it stands, `@FILE` for a file of JSON or YAML, `-` for standard input.
+
+    None gives None. Raises UsageError, naming *option*, if it is neither.
+    """
+    if text is None:
+        return None
+    if text == "-":
+        return _parsed(sys.stdin.read(), f"{option} -")
+    if text.startswith("@"):
+        return read_document(Path(text[1:]))
+    return _parsed(text, option)
+
+
+def read_document(path: Path) -> JSON:
+    """Return the JSON or YAML value in the file at *path*. Raises UsageError if there is none."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise UsageError(f"{path} cannot be read: {reason}") from None
+    if path.suffix == ".json":
+        return _parsed(text, str(path))
+    try:
+        # What YAML writes and JSON cannot, such as dates, becomes text.
+        value: JSON = json.loads(json.dumps(yaml.safe_load(text), default=str))
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+    return value
+
+
+def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return the CloudEvents in the files at *paths*: each holds one or a list of them."""
+    events: list[dict[str, Any]] = []
+    for path in paths:
+        document = read_document(path)
+        for number, event in enumerate(document if isinstance(document, list) else [document], start=1):
+            given: Any = event
+            try:
+                CloudEvent.from_json(given, default_id="-")
+            except ValueError as error:
+                raise UsageError(f"{path}: event {number}: {error}") from None
+            events.append(given)
+    return events
+
+
+def functions_of(modules: Iterable[str]) -> dict[str, Callable[..., Any]]:
+    """Return the functions that *modules* offer by name.
+
+    A module is the path of a Python file, or a dotted name. It offers what its registries hold; one without any
+    registry offers its public functions, by their own names. Raises UsageError if it cannot be imported.
+    """
+    offered: dict[str, Callable[..., Any]] = {}
+    for name in modules:
+        offered |= _offered(_imported(name))
+    return offered
+
+
+def length_of(text: str | None, option: str) -> timedelta | None:
+    """Return the time that *text* gives, in seconds or as an ISO 8601 duration."""
+    if text is None:
+        return None
+    try:
+        length = parse_duration(text) if text.upper().startswith("P") else timedelta(seconds=float(text))
+    except (ValueError, OverflowError):
+        length = timedelta()
+    if length <= timedelta():
+        raise UsageError(f"{option} is {text!r}", "it is a number of seconds, or a duration such as PT30S")
+    return length
+
+
+def attributes_of(pairs: Iterable[str]) -> dict[str, JSON]:
+    """Return the attributes that *pairs* of the form `name=value` give."""
+    attributes: dict[str, JSON] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise UsageError(f"--attribute is {pair!r}", "it is written name=value")
+        attributes[name] = value
+    return attributes
+
+
+def _parsed(text: str, where: str) -> JSON:
+    try:
+        value: JSON = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where} is not JSON: {error}", "a text needs its quotes: '\"text\"'") from None
+    return value
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        if name.endswith(".py"):
+            return _run_file(Path(name))
+        # As `python -m` does: what lies in the current folder can be imported.
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        return importlib.import_module(name)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"the functions in {name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _run_file(file: Path) -> ModuleType:
+    if not file.is_file():
+        raise UsageError(f"there is no file {file}")
+    # A name of its own: a file called json.py must not stand in for the module of that name.
+    specification = importlib.util.spec_from_file_location(f"functions in {file}", file)
+    if specification is None or specification.loader is None:
+        raise UsageError(f"{file} is no Python module")
+    module = importlib.util.module_from_spec(specification)
+    sys.path.append(str(file.parent.resolve()))
+    specification.loader.exec_module(module)
+    return module
+
+
+def _offered(module: ModuleType) -> Mapping[str, Callable[..., Any]]:
+    offered: dict[str, Callable[..., Any]] = {}
+    registries = [value for value in vars(module).values() if isinstance(value, Registry)]
+    for registry in registries:
+        offered |= registry
+    if registries:
+        return offered
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+    }

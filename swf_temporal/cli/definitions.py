@@ -1,0 +1,76 @@
+"""Which definitions does a command work with?"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import typer
+
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.loading import Checked, check_file
+from swf_temporal.model.workflow import Source, Workflow
+
+_ENDINGS = (".json", ".yaml", ".yml")
+_STATES = re.compile(r"""(?:^|[{,])\s*["']?states["']?\s*:\s*(?:\[|#|$|-)""", re.MULTILINE)
+"""A key named states, with a list under it."""
+_LEADS_ON = ("subFlowRef", "continueAs")
+_NOT_OURS = ("node_modules", "__pycache__")
+
+
+def documents_in(folder: Path) -> Iterator[Path]:
+    """Yield the JSON and YAML files in *folder* and in the folders in it, except those that are hidden."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    for inside, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
+        yield from (Path(inside, name) for name in sorted(files) if name.endswith(_ENDINGS))
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files among the documents in *folder* that hold definitions."""
+    return [file for file in documents_in(folder) if _holds_definition(file)]
+
+
+def catalogue_of(folders: Iterable[Path]) -> Catalogue:
+    """Return the definitions in *folders*. Raises InvalidDefinition with the problems of all that cannot run."""
+    checked = [check_file(file) for folder in folders for file in files_in(folder)]
+    if any(one.workflow is None for one in checked):
+        raise InvalidDefinition([problem for one in checked for problem in one.errors])
+    return Catalogue(one.workflow for one in checked if one.workflow is not None)
+
+
+def with_sub_workflows(workflow: Workflow, file: Path, folders: Iterable[Path]) -> list[Workflow]:
+    """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
+
+    They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, and that is told.
+    """
+    catalogue = catalogue_of(folders)
+    if any(word in workflow.source.text for word in _LEADS_ON):
+        catalogue = Catalogue([*_beside(file), *catalogue])
+    catalogue.add(workflow)
+    return [_anywhere(one) for one in catalogue.with_reachable(workflow)]
+
+
+def _anywhere(workflow: Workflow) -> Workflow:
+    """Return *workflow* knowing its file by the absolute path: a worker may run in another folder."""
+    source = workflow.source
+    return workflow.model_copy(update={"source": Source(source.text, str(Path(source.name).resolve()))})
+
+
+def _beside(file: Path) -> Iterator[Workflow]:
+    for other in sorted(file.parent.iterdir()):
+        if other == file or other.suffix not in _ENDINGS or not _holds_definition(other):
+            continue
+        checked: Checked = check_file(other)
+        if checked.workflow is None:
+            typer.echo(f"{other} is left out: it has errors (see `swf validate {other}`)", err=True)
+        else:
+            yield checked.workflow
+
+
+def _holds_definition(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    return ".sw." in file.name or _STATES.search(file.read_bytes().decode("utf-8", "replace")) is not None

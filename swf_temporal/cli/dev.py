@@ -1,0 +1,80 @@
+"""`swf dev`: a local server, its UI and a worker that follows the files."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from swf_temporal.cli.arguments import functions_of
+from swf_temporal.cli.live import LiveCatalogue
+from swf_temporal.cli.logs import log_lines
+from swf_temporal.cli.options import FunctionModules, TaskQueue
+from swf_temporal.cli.serving import working
+from swf_temporal.cli.stopping import run_until_stopped, stop_signal
+from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, local_server
+from swf_temporal.temporal.worker import TASK_QUEUE
+
+EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
+
+_INTERVAL = 1.0
+"""Seconds between two looks at the files."""
+
+
+def dev(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder of the definitions.")] = Path(),
+    *,
+    functions: FunctionModules = None,
+    port: Annotated[int, typer.Option("--port", help="Where the server listens.")] = DEFAULT_PORT,
+    ui_port: Annotated[int, typer.Option("--ui-port", help="Where its UI is.")] = DEFAULT_UI_PORT,
+    database: Annotated[
+        Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")
+    ] = Path(".swf", "temporal.db"),
+    task_queue: TaskQueue = TASK_QUEUE,
+) -> None:
+    """Serve a folder of definitions on a local server, and reload those that change.
+
+    Running instances keep the text that they began with. Instances are remembered from one start to the next.
+    """
+    live = LiveCatalogue(folder)
+    offered = functions_of(functions or ())
+    log_lines()
+    _tell(live.refresh())
+    run_until_stopped(_develop(live, offered, local=(port, ui_port, database), task_queue=task_queue))
+
+
+async def _develop(
+    live: LiveCatalogue,
+    functions: Mapping[str, Callable[..., Any]],
+    *,
+    local: tuple[int, int, Path],
+    task_queue: str,
+) -> int:
+    told = stop_signal()
+    port, ui_port, database = local
+    async with local_server(port=port, ui_port=ui_port, database=database) as server:
+        async with working(server.client, live, functions, task_queue=task_queue):
+            _explain(server, live, port, task_queue)
+            while not told.is_set():
+                _tell(live.refresh())
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(told.wait(), _INTERVAL)
+        typer.echo("stopping the server", err=True)
+    return 0
+
+
+def _tell(news: list[str]) -> None:
+    for text in news:
+        typer.echo(text, err=True)
+
+
+def _explain(server: Server, live: LiveCatalogue, port: int, task_queue: str) -> None:
+    example = next((workflow.id for workflow in live), "ID")
+    command = f"swf start {example} --input '{{}}'"
+    if task_queue != TASK_QUEUE:
+        command += f" --task-queue {task_queue}"
+    if port != DEFAULT_PORT:
+        command += f" --address 127.0.0.1:{port}"
+    typer.echo(f"ready: 127.0.0.1:{port}, UI {server.ui}\nstart an instance with\n  {command}", err=True)

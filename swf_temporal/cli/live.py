@@ -1,0 +1,65 @@
+"""How does a worker learn that definitions have changed?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from swf_temporal.cli.definitions import documents_in, files_in
+from swf_temporal.errors import Problem
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.loading import check_file
+from swf_temporal.model.workflow import Workflow
+
+
+class LiveCatalogue(Catalogue):
+    """The definitions in a folder as they are now; of a broken one the last version that could run."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._stamps: dict[Path, tuple[int, int]] = {}
+        self._good: dict[Path, Workflow] = {}
+        self._told: dict[Path, tuple[Problem, ...]] = {}
+
+    def refresh(self) -> list[str]:
+        """Look for changes; return what is to be told about them.
+
+        Any file may be one that a definition refers to, so after any change all definitions are read again.
+        """
+        stamps = dict(_stamps(self._folder))
+        if stamps == self._stamps:
+            return []
+        self._stamps = stamps
+        files = files_in(self._folder)
+        news = [f"{file}: gone" for file in self._good if file not in files]
+        self._good = {file: workflow for file, workflow in self._good.items() if file in files}
+        for file in files:
+            news += self._read(file)
+        self._workflows.clear()
+        for workflow in self._good.values():
+            self.add(workflow)
+        return news
+
+    def _read(self, file: Path) -> Iterator[str]:
+        checked = check_file(file)
+        before = self._good.get(file)
+        if checked.workflow is None:
+            if checked.problems != self._told.get(file):
+                yield from map(str, checked.problems)
+                if before is not None:
+                    yield f"{file}: has errors; the last version without is served"
+        else:
+            self._good[file] = checked.workflow
+            if before is None or before.digest != checked.workflow.digest or file in self._told:
+                yield f"{file}: serving {checked.workflow.id} {checked.workflow.version or ''}".rstrip()
+        self._told.pop(file, None)
+        if checked.workflow is None:
+            self._told[file] = checked.problems
+
+
+def _stamps(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
+    for file in documents_in(folder):
+        try:
+            found = file.stat()
+        except FileNotFoundError:
+            continue  # gone since the folder was read
+        yield file, (found.st_mtime_ns, found.st_size)

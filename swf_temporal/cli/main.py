@@ -1,0 +1,92 @@
+"""What does `swf` do with its arguments, and with whatever goes wrong?
+
+The module of a command is imported when that command is called and not before: `swf --help` and `swf validate` are
+to be quick, and most of what this program imports is needed by neither.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from swf_temporal import __version__
+from swf_temporal.cli.lazy import LazyGroup
+from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
+
+app = typer.Typer(
+    name="swf",
+    cls=LazyGroup,
+    invoke_without_command=True,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog='Example: swf run hello.yaml --input \'{"name": "Ada"}\'',
+)
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments name, and end the process with its exit code.
+
+    0 is success and 1 what a command reports as failure; 2 stands for what cannot be done as it was asked for, 130
+    for Ctrl-C, and 70 for a bug of this program.
+    """
+    code = _code_of(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or 1
+    # The engine's library can crash while the interpreter takes itself apart, so it is not left to do that.
+    os._exit(code)
+
+
+def _code_of(arguments: Sequence[str]) -> int:
+    try:
+        typer.main.get_command(app).main(list(arguments), prog_name="swf")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except KeyboardInterrupt:
+        return 130
+    except InvalidDefinition as error:
+        count = len(error.problems)
+        _say(f"{error}\n\nthis definition cannot run: {count} {'problem' if count == 1 else 'problems'}")
+        return 2
+    except WorkflowFault as fault:
+        _say(f"error: {fault.message}")
+        return 2
+    except SwfError as error:
+        _say(f"error: {error}")
+        return 2
+    except Exception as error:  # noqa: BLE001 - nobody above would tell the user about it
+        return _bug(error)
+    return 0
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("SWF_DEBUG"):
+        traceback.print_exc()
+    text = " ".join(str(error).split())
+    _say(f"error: {type(error).__name__}: {text}\nthis is a bug in swf; SWF_DEBUG=1 shows where it happened")
+    return 70
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - what goes wrong is told without any library
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"swf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def swf(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Run Serverless Workflow definitions durably on Temporal."""

@@ -1,0 +1,28 @@
+"""Which options mean the same in several commands?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Input = Annotated[
+    str | None, typer.Option("--input", "-i", help="The data it starts with: JSON, @FILE, or - for stdin.")
+]
+Events = Annotated[
+    list[Path] | None,
+    typer.Option("--event", "-e", help="A file with CloudEvents that are there from the start. Repeatable."),
+]
+Definitions = Annotated[
+    list[Path] | None,
+    typer.Option("--definitions", "-d", help="A folder with sub-workflows, if they are not beside FILE. Repeatable."),
+]
+FunctionModules = Annotated[
+    list[str] | None,
+    typer.Option("--functions", "-f", help="A Python file or module with custom functions. Repeatable."),
+]
+InstanceId = Annotated[str | None, typer.Option("--id", help="The id of the instance.")]
+Address = Annotated[str | None, typer.Option("--address", help="The server, as HOST:PORT.")]
+Namespace = Annotated[str | None, typer.Option("--namespace", help="The namespace on the server.")]
+TaskQueue = Annotated[str, typer.Option("--task-queue", help="The task queue of the workers.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+WorkflowId = Annotated[str, typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.")]

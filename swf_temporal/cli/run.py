@@ -1,0 +1,62 @@
+"""`swf run`: run a definition to its end, here and now."""
+
+from pathlib import Path
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from swf_temporal.cli.arguments import functions_of, json_value, length_of, read_events
+from swf_temporal.cli.definitions import with_sub_workflows
+from swf_temporal.cli.options import Address, Definitions, Events, FunctionModules, Input, InstanceId, Namespace
+from swf_temporal.cli.running import Order, run_on_some_server
+from swf_temporal.cli.simulating import run_simulated
+from swf_temporal.cli.stopping import run_until_stopped
+from swf_temporal.errors import UsageError
+from swf_temporal.loading import load
+
+EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The definition.")],
+    *,
+    input_: Input = None,
+    event: Events = None,
+    definitions: Definitions = None,
+    functions: FunctionModules = None,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Run in virtual time, and call no function.")] = False,
+    script: Annotated[
+        Path | None, typer.Option("--script", help="With --simulate: a file with the results of functions.")
+    ] = None,
+    workflow_id: InstanceId = None,
+    address: Address = None,
+    namespace: Namespace = None,
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", help="Cancel it after this time: seconds, or as in PT5M.")
+    ] = None,
+) -> None:
+    """Run a definition to its end and print its output.
+
+    The server is the one at --address, else the one that the environment names (TEMPORAL_ADDRESS and so on), else
+    one that listens on port 7233 of this machine, else one that is started for this run.
+
+    Exits with 0 if the workflow completed, with 1 if it did not, and with 2 if it cannot be run.
+    """
+    data = json_value(input_, "--input")
+    workflow = load(file)
+    workflows = with_sub_workflows(workflow, file, definitions or ())
+    events = read_events(event or ())
+    if simulate:
+        raise typer.Exit(run_simulated(workflows, data, events, script))
+    if script is not None:
+        raise UsageError("--script says what functions answer in a simulation", "add --simulate")
+    order = Order(
+        workflows,
+        data,
+        workflow_id or f"{workflow.id}-{uuid4().hex[:8]}",
+        events,
+        functions_of(functions or ()),
+        length_of(timeout, "--timeout"),
+    )
+    run_until_stopped(run_on_some_server(order, address, namespace))

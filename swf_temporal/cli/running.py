@@ -1,0 +1,116 @@
+"""How is a definition run to its end, with a worker of its own?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import typer
+
+from swf_temporal.cli.logs import be_quiet
+from swf_temporal.cli.output import print_json
+from swf_temporal.cli.progress import Watch
+from swf_temporal.cli.serving import some_server, working
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal.client import Handle, RunEnded, result, start
+from swf_temporal.temporal.server import Server
+
+_GRACE = 10
+"""Seconds in which a cancelled workflow may end by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be run, and with what."""
+
+    workflows: list[Workflow]
+    data: JSON
+    workflow_id: str
+    events: list[dict[str, Any]] = field(default_factory=list)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    timeout: timedelta | None = None
+
+
+async def run_on_some_server(order: Order, address: str | None, namespace: str | None) -> int:
+    """Run *order*, print its output, and return the exit code: 0 if it completed, else 1."""
+    be_quiet()
+    async with some_server(address, namespace) as (server, ours):
+        queue = f"swf-run-{uuid4().hex[:12]}"
+        async with working(server.client, Catalogue(order.workflows), order.functions, task_queue=queue):
+            handle = await start(
+                server.client,
+                order.workflows,
+                order.data,
+                workflow_id=order.workflow_id,
+                task_queue=queue,
+                events=order.events,
+            )
+            _announce(handle, server)
+            watch = Watch(server.client, handle, _how_to_connect(server, address if not ours else None, ours=ours))
+            async with _cancelled_with_us(handle), _followed(watch):
+                try:
+                    output = await _awaited(handle, order.timeout)
+                except RunEnded as ended:
+                    typer.echo(f"error: {ended.message}", err=True)
+                    return 1
+    print_json(output)
+    return 0
+
+
+async def _awaited(handle: Handle, timeout: timedelta | None) -> JSON:
+    try:
+        async with asyncio.timeout(None if timeout is None else timeout.total_seconds()):
+            return await result(handle)
+    except TimeoutError:
+        await _cancel(handle)
+        raise RunEnded(f"it did not end within {timeout}, and was cancelled", "cancelled") from None
+
+
+@asynccontextmanager
+async def _followed(watch: Watch) -> AsyncIterator[None]:
+    following = asyncio.create_task(watch.follow())
+    try:
+        yield
+    finally:
+        following.cancel()
+        await asyncio.wait([following])
+    await watch.look()
+
+
+@asynccontextmanager
+async def _cancelled_with_us(handle: Handle) -> AsyncIterator[None]:
+    """Cancel the workflow if the context is left because this command is told to stop."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        typer.echo("cancelling the workflow", err=True)
+        await _cancel(handle)
+        raise
+
+
+async def _cancel(handle: Handle) -> None:
+    """Ask the workflow to end; terminate it if it does not within a short time, since its worker ends with us."""
+    with suppress(RunEnded):
+        try:
+            async with asyncio.timeout(_GRACE):
+                await handle.cancel()
+                await result(handle)
+        except TimeoutError:
+            await handle.terminate("its worker was stopped")
+
+
+def _announce(handle: Handle, server: Server) -> None:
+    link = server.link(handle.id, handle.result_run_id)
+    typer.echo(f"{handle.id}{f'  {link}' if link else ''}", err=True)
+
+
+def _how_to_connect(server: Server, address: str | None, *, ours: bool) -> str:
+    """Return the option that another command needs to find the same server."""
+    if ours:
+        address = server.client.service_client.config.target_host
+    return f" --address {address}" if address else ""

@@ -1,0 +1,94 @@
+"""Which server does a command talk to, and with what does it serve one?"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.envconfig import ClientConfig
+from temporalio.worker import Worker
+
+from swf_temporal.errors import UsageError
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.temporal.client import connect
+from swf_temporal.temporal.performing import Calls, Sink
+from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, is_free, local_server
+from swf_temporal.temporal.worker import Capacity, make_worker
+
+_UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT
+_LOCAL = ("localhost", "127.0.0.1")
+
+
+@asynccontextmanager
+async def some_server(address: str | None, namespace: str | None) -> AsyncIterator[tuple[Server, bool]]:
+    """Find a server, or start one for as long as the context lasts; tells whether it was started.
+
+    The one at *address* or, without one, that of the environment, or one that listens on this machine. Raises
+    UsageError if the one that was named does not answer.
+    """
+    if address or is_configured():
+        yield await known_server(address, namespace), False
+        return
+    if not is_free(DEFAULT_PORT):
+        try:
+            server = await known_server(None, namespace)
+        except UsageError:
+            pass  # something else listens there
+        else:
+            yield server, False
+            return
+    async with local_server() as server:
+        yield server, True
+
+
+async def known_server(address: str | None, namespace: str | None) -> Server:
+    """Return the server at *address*, or the one that the environment names. Raises UsageError if none answers."""
+    client = await connect(address=address, namespace=namespace)
+    return Server(client, _ui_of(client.service_client.config.target_host))
+
+
+def is_configured() -> bool:
+    """Tell whether the environment, or the user's configuration of Temporal, names a server."""
+    return "target_host" in ClientConfig.load_client_connect_config()
+
+
+@asynccontextmanager
+async def working(
+    client: Client,
+    catalogue: Catalogue,
+    functions: Mapping[str, Callable[..., Any]],
+    *,
+    task_queue: str,
+    activities: int = Capacity().activities,
+    grace: timedelta = timedelta(),
+) -> AsyncIterator[Worker]:
+    """Serve the definitions in *catalogue* for as long as the context lasts, and no longer than *grace* after that.
+
+    Settings, secrets and the address for produced events, `SWF_SINK`, come from the environment.
+    """
+    calls, sink = Calls(functions, env=os.environ), Sink(os.environ.get("SWF_SINK"))
+    worker = make_worker(
+        client,
+        catalogue,
+        calls,
+        sink,
+        task_queue=task_queue,
+        capacity=Capacity(activities=activities),
+        graceful_shutdown_timeout=grace,
+    )
+    try:
+        async with worker:
+            yield worker
+    finally:
+        await calls.aclose()
+        await sink.aclose()
+
+
+def _ui_of(address: str) -> str | None:
+    """Return where the UI is of a development server on this machine, if it is where such servers have it."""
+    host, _, port = address.rpartition(":")
+    if host not in _LOCAL or not port.isdigit() or is_free(int(port) + _UI_AFTER):
+        return None
+    return f"http://{host}:{int(port) + _UI_AFTER}"

@@ -1,0 +1,89 @@
+"""`swf validate`: what is wrong with these definitions?"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from swf_temporal.cli.definitions import files_in
+from swf_temporal.errors import Problem, Severity, UsageError
+from swf_temporal.loading import check_file
+
+EXAMPLES = {"validate": "Example: swf validate workflows/ --strict"}
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+
+
+class Format(StrEnum):
+    """How problems are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def validate(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Definitions, and folders of definitions.")],
+    form: Annotated[Format, typer.Option("--format", help="How to write the problems, on stdout.")] = Format.TEXT,
+    strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
+) -> None:
+    """Say everything that is wrong with definitions.
+
+    Exits with 0 if they can run, with 1 if they cannot, and with 2 if a file cannot be read.
+    """
+    files = list(_files(paths))
+    problems = [problem for file in files for problem in check_file(file).problems]
+    if form is Format.JSON:
+        typer.echo(json.dumps([_as_json(problem) for problem in problems], indent=2, ensure_ascii=False))
+    else:
+        _show(problems)
+    typer.echo(_summary(len(files), problems), err=True)
+    if any(strict or problem.severity is Severity.ERROR for problem in problems):
+        raise typer.Exit(1)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            inside = files_in(path)
+            if not inside:
+                raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
+            yield from inside
+        else:
+            yield path
+
+
+def _show(problems: list[Problem]) -> None:
+    coloured = sys.stdout.isatty()
+    for problem in problems:
+        text = str(problem)
+        if coloured:
+            word = f"  {problem.severity}  "
+            text = re.sub(re.escape(word), typer.style(word, fg=_COLOURS[problem.severity], bold=True), text, count=1)
+        typer.echo(text)
+
+
+def _summary(files: int, problems: list[Problem]) -> str:
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    counts = [_count(files, "definition"), _count(errors, "error"), _count(len(problems) - errors, "warning")]
+    return ", ".join(counts)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
+
+
+def _as_json(problem: Problem) -> dict[str, Any]:
+    return {
+        "file": problem.file,
+        "line": problem.position.line,
+        "column": problem.position.column,
+        "severity": str(problem.severity),
+        "code": problem.code,
+        "message": problem.message,
+        "hint": problem.hint,
+    }

@@ -1,0 +1,109 @@
+"""`swf worker`: serve definitions on a cluster until told to stop."""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from temporalio.client import Client
+from temporalio.service import RPCError
+from temporalio.worker import Worker
+
+from swf_temporal.cli.arguments import functions_of
+from swf_temporal.cli.definitions import catalogue_of
+from swf_temporal.cli.health import health_endpoint
+from swf_temporal.cli.logs import log_lines
+from swf_temporal.cli.options import Address, FunctionModules, Namespace, TaskQueue
+from swf_temporal.cli.serving import known_server, working
+from swf_temporal.cli.stopping import run_until_stopped, stop_signal
+from swf_temporal.errors import UsageError
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.temporal.server import Server
+from swf_temporal.temporal.worker import TASK_QUEUE, Capacity
+
+EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
+
+_GRACE = timedelta(seconds=30)
+"""How long calls that are under way may still take."""
+
+_log = logging.getLogger("swf")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker serves, and how much of it at once."""
+
+    catalogue: Catalogue
+    functions: Mapping[str, Callable[..., Any]]
+    task_queue: str
+    activities: int
+    health: int | None
+
+
+def worker(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DIR]...", help="Folders of definitions; else the current one.")
+    ] = None,
+    *,
+    functions: FunctionModules = None,
+    task_queue: TaskQueue = TASK_QUEUE,
+    max_activities: Annotated[
+        int, typer.Option("--max-activities", min=1, help="How many function calls may be under way at once.")
+    ] = Capacity().activities,
+    health: Annotated[
+        int | None, typer.Option("--health", help="Answer /livez and /readyz over HTTP on this port.")
+    ] = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """Serve definitions on a cluster until told to stop.
+
+    Secrets and settings come from variables named SWF_..., produced events are sent to the URL in SWF_SINK. SIGTERM
+    and Ctrl-C let the calls that are under way come to an end.
+    """
+    catalogue = catalogue_of(folders or [Path()])
+    if not list(catalogue):
+        raise UsageError("there is no definition to serve", "name a folder that holds some")
+    work = Work(catalogue, functions_of(functions or ()), task_queue, max_activities, health)
+    log_lines()
+    run_until_stopped(_serve(work, address, namespace))
+
+
+async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
+    told = stop_signal()
+    server = await known_server(address, namespace)
+    async with AsyncExitStack() as stack:
+        serving = working(
+            server.client,
+            work.catalogue,
+            work.functions,
+            task_queue=work.task_queue,
+            activities=work.activities,
+            grace=_GRACE,
+        )
+        running = await stack.enter_async_context(serving)
+        if work.health is not None:
+            await stack.enter_async_context(health_endpoint(work.health, lambda: _is_ready(running, server.client)))
+        _log_what_is_served(work, server)
+        await told.wait()
+        _log.info("told to stop: finishing what is under way")
+    _log.info("stopped")
+    return 0
+
+
+def _log_what_is_served(work: Work, server: Server) -> None:
+    for workflow in work.catalogue:
+        _log.info("serving %s %s from %s", workflow.id, workflow.version or "", workflow.source.name)
+    where = server.client.service_client.config.target_host
+    _log.info("working for %s, namespace %s, task queue %s", where, server.client.namespace, work.task_queue)
+
+
+async def _is_ready(running: Worker, client: Client) -> bool:
+    try:
+        return running.is_running and await client.service_client.check_health()
+    except RPCError:
+        return False

@@ -1,0 +1,156 @@
+"""A real Temporal server and a worker for the whole session, on free loopback ports."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Worker, WorkflowRunner
+
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.loading import load
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.performing import filled
+from swf_temporal.temporal.server import Server, local_server
+from swf_temporal.temporal.worker import make_worker
+
+Answer = Callable[[JSON], Any]
+
+
+@dataclass
+class Scripted:
+    """A performer and publisher whose functions are Python callables."""
+
+    functions: Mapping[str, Answer]
+    secrets: Mapping[str, JSON] = field(default_factory=dict)
+    calls: list[tuple[str, JSON, str, int]] = field(default_factory=list)
+    published: list[CloudEvent] = field(default_factory=list)
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+        """Answer as scripted."""
+        assert source
+        arguments = filled(call, self.secrets)
+        self.calls.append((call.function.name, arguments, key, attempt))
+        answer = self.functions[call.function.name](arguments)
+        result: JSON = await answer if isinstance(answer, Awaitable) else answer
+        return result
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Keep the event."""
+        self.published.append(event)
+
+
+class Bench:
+    """Runs definitions on the session's server, each test on a task queue of its own."""
+
+    numbers = count(1)
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.client = server.client
+
+    @asynccontextmanager
+    async def worker(
+        self,
+        *definitions: Workflow,
+        runner: WorkflowRunner | None = None,
+        secrets: Mapping[str, JSON] | None = None,
+        queue: str | None = None,
+        **functions: Any,
+    ) -> AsyncIterator["Running"]:
+        """Run a worker for *definitions* whose functions are constants or callables."""
+        answers = {name: f if callable(f) else (lambda _, f=f: f) for name, f in functions.items()}
+        scripted = Scripted(answers, secrets or {})
+        queue = queue or f"test-{os.getpid()}-{next(self.numbers)}"
+        worker = make_worker(
+            self.client, Catalogue(definitions), scripted, scripted, task_queue=queue, runner=runner,
+        )
+        async with worker:
+            yield Running(self, list(definitions), scripted, queue, worker)
+
+
+@dataclass
+class Running:
+    """A worker under test."""
+
+    bench: Bench
+    definitions: list[Workflow]
+    scripted: Scripted
+    queue: str
+    worker: Worker
+
+    async def start(self, data: JSON = None, *, definition: int = 0, **options: Any) -> swf.Handle:
+        """Start an instance with its definition pinned."""
+        first = self.definitions[definition]
+        others = [one for one in self.definitions if one is not first]
+        workflow_id = options.pop("workflow_id", f"{first.id}-{os.getpid()}-{next(Bench.numbers)}")
+        return await swf.start(
+            self.bench.client, [first, *others], data, workflow_id=workflow_id, task_queue=self.queue, **options
+        )
+
+    async def run(self, data: JSON = None, **options: Any) -> JSON:
+        """Run an instance to its end and return its output."""
+        return await asyncio.wait_for(swf.result(await self.start(data, **options)), 60)
+
+    async def failure(self, data: JSON = None, **options: Any) -> swf.RunEnded:
+        """Run an instance to its end, which must not be a completion."""
+        with pytest.raises(swf.RunEnded) as failed:
+            await self.run(data, **options)
+        return failed.value
+
+    async def awaiting(self, handle: swf.Handle, event: str) -> None:
+        """Wait until the instance awaits *event*."""
+        async with asyncio.timeout(30):
+            while True:
+                status = await handle.query("status")
+                if any(event in (e["name"] for e in wait["events"]) for wait in status["awaiting"]):
+                    return
+                await asyncio.sleep(0.02)
+
+
+def define(*states: dict[str, Any], functions: tuple[str, ...] = (), **rest: Any) -> Workflow:
+    """Return a workflow of *states*; the last one ends, the others lead to the next."""
+    whole = []
+    for index, state in enumerate(states):
+        free = not state.keys() & {"end", "transition", "dataConditions", "eventConditions", "usedForCompensation"}
+        way: dict[str, Any] = {}
+        if free:
+            way = {"end": True} if index == len(states) - 1 else {"transition": states[index + 1]["name"]}
+        whole.append({**state, **way})
+    return load(
+        {
+            "id": "sample",
+            "version": "1.0.0",
+            "specVersion": "0.8",
+            "functions": [{"name": name, "type": "custom", "operation": name} for name in functions],
+            "states": whole,
+            **rest,
+        }
+    )
+
+
+def calling(name: str, *functions: str, **rest: Any) -> dict[str, Any]:
+    """Return an operation state that calls *functions* one after the other."""
+    return {"name": name, "type": "operation", "actions": [{"functionRef": f} for f in functions], **rest}
+
+
+async def events_of(handle: swf.Handle) -> list[Any]:
+    """Return the events of an instance's history."""
+    history: WorkflowHistory = await handle.fetch_history()
+    return list(history.events)
+
+
+@pytest.fixture(scope="session")
+async def bench() -> AsyncIterator[Bench]:
+    """The session's server."""
+    async with local_server() as server:
+        yield Bench(server)

@@ -1,0 +1,98 @@
+"""Long runs: continued as new between two steps, by themselves or because the definition says so."""
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus
+
+from swf_temporal.temporal import client as swf
+from tests.temporal.conftest import Bench, calling, define
+
+LOOP = (
+    calling("work", "f", transition="more"),
+    {
+        "name": "more",
+        "type": "switch",
+        "dataConditions": [{"condition": "${ .n < 12 }", "transition": "work"}],
+        "defaultCondition": {"end": True},
+    },
+)
+
+
+async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) -> None:
+    """A run that grows long goes on in a new execution with its data, and calls every function once."""
+    definition = define(*LOOP, functions=("f",))
+    async with bench.worker(definition, f=lambda _: {"n": len(worker.scripted.calls)}) as worker:
+        handle = await worker.start(suspend_after=30)
+        output = await swf.result(handle)
+        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
+
+    assert output == {"n": 12}
+    assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
+    assert len(worker.scripted.calls) == 12
+
+
+async def test_waits_and_events_survive_continuing(bench: Bench) -> None:
+    """An instance that continues as new still has the events it kept and does not take one twice."""
+    definition = define(
+        calling("a", "f", "f", "f", "f", "f", "f", "f", "f"),
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}]},
+        functions=("f",),
+        events=[{"name": "late", "type": "late", "source": "x"}],
+    )
+    event = {"specversion": "1.0", "id": "1", "source": "x", "type": "late", "data": {"came": 1}}
+    async with bench.worker(definition, f={"a": 1}) as worker:
+        handle = await worker.start(suspend_after=20, events=[event, event])
+
+        assert await swf.result(handle) == {"a": 1, "came": 1}
+
+
+async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
+    """Iterations that are complete are not repeated after continuing, and results keep their order."""
+    definition = define(
+        {
+            "name": "each",
+            "type": "foreach",
+            "inputCollection": "${ .items }",
+            "outputCollection": "${ .out }",
+            "batchSize": 4,
+            "actions": [{"functionRef": {"refName": "f", "arguments": {"i": "${ .item }"}}}],
+        },
+        functions=("f",),
+    )
+    async with bench.worker(definition, f=lambda arguments: arguments["i"] * 10) as worker:
+        handle = await worker.start({"items": list(range(40))}, suspend_after=40)
+        output = await swf.result(handle)
+
+    assert isinstance(output, dict)
+    assert output["out"] == [i * 10 for i in range(40)]
+    assert sorted(a["i"] for _, a, _, _ in worker.scripted.calls) == list(range(40))  # type: ignore[index, call-overload]  # scripted arguments
+
+
+async def test_continue_as_starts_the_next_execution(bench: Bench) -> None:
+    """`continueAs` hands over to another definition under the same workflow id, with the data it selects."""
+    first = define(
+        {"name": "a", "type": "inject", "data": {"n": 1}, "end": {"continueAs": {"workflowId": "second", "data": "${ {n} }"}}},
+        id="first",
+    )
+    second = define({"name": "b", "type": "inject", "data": {"done": True}}, id="second")
+    async with bench.worker(first, second) as worker:
+        handle = await worker.start({"dropped": 0})
+
+        assert await swf.result(handle) == {"n": 1, "done": True}
+        assert (await bench.client.get_workflow_handle(handle.id).describe()).workflow_type == "second"
+
+
+@pytest.mark.parametrize("count", [1000])
+async def test_a_thousand_at_once(bench: Bench, count: int) -> None:
+    """A foreach over a thousand elements without a batchSize completes, in order."""
+    definition = define(
+        {
+            "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
+            "actions": [{"functionRef": {"refName": "f", "arguments": "${ .item }"}}],
+        },
+        functions=("f",),
+    )  # fmt: skip
+    async with bench.worker(definition, f=lambda i: i + 1) as worker:
+        output = await worker.run({"items": list(range(count))})
+
+    assert isinstance(output, dict)
+    assert output["out"] == list(range(1, count + 1))

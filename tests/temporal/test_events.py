@@ -1,0 +1,122 @@
+"""How events reach a running instance: signals, updates, early and twice."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowUpdateFailedError
+
+from tests.temporal.conftest import Bench, define
+
+PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
+
+
+def waiting(*refs: str, **rest: Any) -> dict[str, Any]:
+    """Return an event state that waits for *refs*."""
+    return {"name": "wait", "type": "event", "onEvents": [{"eventRefs": list(refs)}], **rest}
+
+
+def event(type_: str = "com.bank.paid", **rest: Any) -> dict[str, Any]:
+    """Return a CloudEvent."""
+    return {"specversion": "1.0", "id": "1", "source": "bank", "type": type_, "data": {"amount": 5}, **rest}
+
+
+async def test_signal_event_carries_a_cloudevent(bench: Bench) -> None:
+    """The signal `event` carries a whole CloudEvent, whose data is merged."""
+    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
+        handle = await worker.start({"order": 1})
+        await handle.signal("event", event())
+
+        assert await handle.result() == {"order": 1, "amount": 5}
+
+
+async def test_signal_named_after_the_event_carries_its_data(bench: Bench) -> None:
+    """A signal named after an event definition needs only the data, correlation or not."""
+    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid"}]}
+    async with bench.worker(define(waiting("paid"), events=[correlated])) as worker:
+        handle = await worker.start()
+        await handle.signal("paid", {"amount": 6})
+
+        assert await handle.result() == {"amount": 6}
+
+
+async def test_event_that_comes_early_is_kept(bench: Bench) -> None:
+    """An event that comes before the instance waits for it is taken when it does."""
+    definition = define({"name": "nap", "type": "sleep", "duration": "PT0.2S"}, waiting("paid"), events=[PAID])
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        await handle.signal("event", event())
+
+        assert await handle.result() == {"amount": 5}
+
+
+async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
+    """The update `deliver` answers whether an event was taken, kept, or had come before."""
+    definition = define(waiting("paid", "sent", exclusive=False), events=[PAID, {**PAID, "name": "sent", "type": "sent"}])
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        answers = [
+            await handle.execute_update("deliver", event(id="1")),
+            await handle.execute_update("deliver", event(id="1")),
+            await handle.execute_update("deliver", event("other", id="2")),
+        ]
+        await handle.signal("sent", {})
+        await handle.result()
+
+    assert answers == [{"status": "taken"}, {"status": "duplicate"}, {"status": "kept"}]
+
+
+async def test_update_refuses_what_is_no_event(bench: Bench) -> None:
+    """What is no CloudEvent is refused with the reason, and leaves nothing in the history."""
+    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        with pytest.raises(WorkflowUpdateFailedError) as refused:
+            await handle.execute_update("deliver", {"source": "bank"})
+        await handle.signal("paid", {})
+        await handle.result()
+
+    assert "an event needs a text as its 'type'" in str(refused.value.__cause__)
+
+
+async def test_signal_that_makes_no_sense_does_no_harm(bench: Bench) -> None:
+    """A signal that is no event of the definition, or carries nonsense, changes nothing."""
+    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        await handle.signal("unheard-of", {"a": 1})
+        await handle.signal("event", "nonsense")
+        await handle.signal("event", {"source": 5})
+        await handle.signal("paid", {"amount": 1})
+
+        assert await handle.result() == {"amount": 1}
+
+
+async def test_produced_event_is_sent_once(bench: Bench) -> None:
+    """An event produced at the end is published once, with the data and attributes the definition asks for."""
+    definition = define(
+        {
+            "name": "a", "type": "inject", "data": {"n": 1},
+            "end": {"produceEvents": [{"eventRef": "done", "data": "${ {n} }", "contextAttributes": {"buyer": "b1"}}]},
+        },
+        events=[{"name": "done", "type": "com.shop.done", "source": "shop", "kind": "produced"}],
+    )  # fmt: skip
+    async with bench.worker(definition) as worker:
+        await worker.run()
+
+    published = worker.scripted.published
+    assert [(e.type, e.source, e.data, e.attribute("buyer")) for e in published] == [
+        ("com.shop.done", "shop", {"n": 1}, "b1")
+    ]
+
+
+async def test_missed_event_leads_on(bench: Bench) -> None:
+    """When an event does not come in time the state is left without its actions, and that is no error."""
+    definition = define(
+        waiting("paid", timeouts={"eventTimeout": "PT0.1S"}),
+        {"name": "b", "type": "inject", "data": {"went": "on"}},
+        events=[PAID],
+    )
+    async with bench.worker(definition) as worker:
+        assert await asyncio.wait_for(worker.run(), 20) == {"went": "on"}

@@ -1,0 +1,99 @@
+"""What a person sees of a definition in Temporal: names, ids, summaries."""
+
+import json
+
+from temporalio.api.enums.v1 import EventType
+
+from tests.temporal.conftest import Bench, calling, define, events_of
+
+
+async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
+    """The workflow's type is the definition's id, so lists and dashboards show the definition's own name."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}}, id="orders")
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        await handle.result()
+
+        assert (await handle.describe()).workflow_type == "orders"
+
+
+async def test_activity_bears_the_function_name_and_place(bench: Bench) -> None:
+    """A call is an activity of the function's name, with the id state/action#n and a readable summary."""
+    definition = define(calling("Check stock", "checkStock"), functions=("checkStock",))
+    async with bench.worker(definition, checkStock={"ok": True}) as worker:
+        handle = await worker.start()
+        await handle.result()
+        scheduled = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
+
+    attributes = scheduled[0].activity_task_scheduled_event_attributes
+    assert attributes.activity_type.name == "checkStock"
+    assert attributes.activity_id == "Check stock/checkStock#1"
+    assert json.loads(scheduled[0].user_metadata.summary.data) == "Check stock › checkStock"
+
+
+async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:
+    """A sleep state is a timer in the history that says which state it belongs to."""
+    definition = define({"name": "Cool down", "type": "sleep", "duration": "PT0.01S"})
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        await handle.result()
+        timers = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_TIMER_STARTED]
+
+    assert json.loads(timers[0].user_metadata.summary.data) == "Cool down"
+
+
+async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> None:
+    """A sub-workflow is a child whose id tells where it was started and whose type is its own definition."""
+    parent = define({"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "shipping"}]})
+    child = define({"name": "a", "type": "inject", "data": {"shipped": True}}, id="shipping")
+    async with bench.worker(parent, child) as worker:
+        handle = await worker.start({"order": 7})
+        assert await handle.result() == {"order": 7, "shipped": True}
+        started = [
+            e for e in await events_of(handle)
+            if e.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+        ]  # fmt: skip
+
+    attributes = started[0].start_child_workflow_execution_initiated_event_attributes
+    assert attributes.workflow_type.name == "shipping"
+    assert attributes.workflow_id == f"{handle.id}/Ship/shipping#1"
+
+
+async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
+    """A caller that knows only the definition's id starts it with the data alone, and the worker knows the rest."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": "${ .n + 1 }"}}, id="plain")
+    async with bench.worker(definition) as worker:
+        output = await bench.client.execute_workflow("plain", {"n": 1}, id="plain-1", task_queue=worker.queue)
+
+    assert output == {"n": 1, "x": 2}
+
+
+async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
+    """A definition that changes while an instance waits does not change that instance."""
+    wait = {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+    events = [{"name": "go", "type": "go", "source": "x"}]
+    old = define(wait, {"name": "a", "type": "inject", "data": {"text": "old"}}, id="pinned", events=events)
+    new = define(wait, {"name": "a", "type": "inject", "data": {"text": "new"}}, id="pinned", events=events)
+    async with bench.worker(old) as worker:
+        handle = await bench.client.start_workflow("pinned", {}, id="pinned-1", task_queue=worker.queue)
+        await worker.awaiting(handle, "go")
+        queue = worker.queue
+    async with bench.worker(new, queue=queue):
+        await handle.signal("go", {})
+        assert await handle.result() == {"text": "old"}
+
+
+async def test_details_say_where_the_run_is(bench: Bench) -> None:
+    """The current details, which the UI shows, name the state and the event that is waited for."""
+    definition = define(
+        {"name": "Wait for payment", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
+        events=[{"name": "paid", "type": "paid", "source": "bank"}],
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        metadata = await handle.query("__temporal_workflow_metadata")
+        await handle.signal("paid", {})
+        await handle.result()
+
+    assert "**Wait for payment**, waiting for paid" in metadata.current_details

@@ -1,0 +1,178 @@
+"""Expressions compile."""
+
+from collections.abc import Callable
+
+import pytest
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "an unfinished one": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - {functionRef: f, actionDataFilter: {results: "${ .a | }"}}
+  end: true
+""",
+        [
+            (
+                "8:59 error state 'A': the expression in results does not compile: syntax error, "
+                "unexpected end of the expression"
+            ),
+        ],
+    ),
+    "in an argument": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - functionRef: {refName: f, arguments: {deep: [1, {x: "${ .a + }"}]}}
+  end: true
+""",
+        [
+            (
+                "8:66 error state 'A': the expression in arguments does not compile: syntax error, "
+                "unexpected end of the expression"
+            ),
+        ],
+    ),
+    "an unknown function": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- name: A
+  type: switch
+  dataConditions:
+  - condition: ${ lenght > 2 }
+    end: true
+  defaultCondition: {end: true}
+""",
+        [
+            "7:19 error state 'A': the expression in condition does not compile: lenght/0 is not defined",
+        ],
+    ),
+    "a condition that is a text": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- name: A
+  type: switch
+  dataConditions:
+  - condition: '.a >'
+    end: true
+  defaultCondition: {end: true}
+""",
+        [
+            (
+                "7:21 error state 'A': the expression in condition does not compile: syntax error, "
+                "unexpected end of the expression"
+            ),
+        ],
+    ),
+    "a text that may be meant as one": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - {functionRef: f, actionDataFilter: {results: ".a >"}}
+  end: true
+""",
+        [
+            (
+                "8:55 warning state 'A': results looks like an expression, but is taken as a text: syntax "
+                "error, unexpected end of the expression"
+            ),
+        ],
+    ),
+    "a place that is none": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - {functionRef: f, actionDataFilter: {toStateData: "1 +"}}
+  end: true
+""",
+        [
+            (
+                "8:58 error state 'A': the expression in toStateData does not compile: syntax error, "
+                "unexpected end of the expression"
+            ),
+        ],
+    ),
+    "an expression function, once": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, type: expression, operation: ".a |"}]
+states:
+- name: A
+  type: inject
+  data: {}
+  stateDataFilter: {output: "fn:f"}
+  end: true
+""",
+        [
+            (
+                "3:57 error function 'f': the expression in operation does not compile: syntax error, "
+                "unexpected end of the expression"
+            ),
+        ],
+    ),
+    "an iteration parameter": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- name: A
+  type: foreach
+  inputCollection: .xs
+  iterationParam: x
+  actions: [{subFlowRef: s, condition: $x.ok}]
+  end: true
+""",
+        [],
+    ),
+    "several lines": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- name: A
+  type: inject
+  data:
+    x: |
+      ${ .a
+         | }
+  end: true
+""",
+        [
+            (
+                "7:8 error state 'A': the expression in data does not compile: syntax error, unexpected "
+                "end of the expression"
+            ),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_expressions_compile(found: Callable[[str, str], list[str]], text: str, expected: list[str]) -> None:
+    """Expressions compile."""
+    assert found("expression-syntax", text.lstrip()) == expected

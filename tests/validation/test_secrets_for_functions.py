@@ -1,0 +1,87 @@
+"""Secrets are used only where functions are called."""
+
+from collections.abc import Callable
+
+import pytest
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "in a filter": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+states:
+- name: A
+  type: inject
+  data: {}
+  stateDataFilter: {output: "${ $SECRETS.k }"}
+  end: true
+""",
+        [
+            "8:29 error state 'A': output uses $SECRETS, which only the arguments of a function may",
+        ],
+    ),
+    "in arguments": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions: [{functionRef: {refName: f, arguments: {key: "${ $SECRETS.k }"}}}]
+  end: true
+""",
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_secrets_for_functions(found: Callable[[str, str], list[str]], text: str, expected: list[str]) -> None:
+    """Secrets are used only where functions are called."""
+    assert found("secrets-in-expression", text.lstrip()) == expected
+
+
+SECRETS_DECLARED: dict[str, tuple[str, list[str]]] = {
+    "one that is not": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [key]
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - functionRef: {refName: f, arguments: {key: "${ $SECRETS.kee }"}}
+  end: true
+""",
+        [
+            ("9:48 warning state 'A' uses the secret 'kee', which is not declared in 'secrets' | did you mean 'key'?"),
+        ],
+    ),
+    "by index": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - functionRef: {refName: f, arguments: {key: '${ $SECRETS["k"] }'}}
+  end: true
+""",
+        [
+            "8:48 warning state 'A' uses the secret 'k', which is not declared in 'secrets'",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SECRETS_DECLARED.values(), ids=SECRETS_DECLARED)
+def test_secrets_declared(found: Callable[[str, str], list[str]], text: str, expected: list[str]) -> None:
+    """Secrets that are used are declared."""
+    assert found("secret-undefined", text.lstrip()) == expected

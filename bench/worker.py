@@ -14,7 +14,8 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.handwritten import WORKFLOWS, answer, answer_activity
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.temporal.performing import Calls, Sink
+from swf_temporal.events.sinks import HttpSink
+from swf_temporal.temporal.performing import Calls
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
@@ -25,7 +26,7 @@ READY, CPU = "ready", "cpu"
 def worker_of(contender: str, client: Client) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
-        return make_worker(client, Catalogue(), Calls({"answer": answer}), Sink(), task_queue=contender)
+        return make_worker(client, Catalogue(), Calls({"answer": answer}), HttpSink(), task_queue=contender)
     capacity = Capacity()
     return Worker(
         client,

@@ -11,9 +11,10 @@ from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
 from swf_temporal.errors import UsageError
+from swf_temporal.events.sinks import HttpSink
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.client import connect
-from swf_temporal.temporal.performing import Calls, Sink
+from swf_temporal.temporal.performing import Calls
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, is_free, local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 
@@ -68,7 +69,7 @@ async def working(
 
     Settings, secrets and the address for produced events, `SWF_SINK`, come from the environment.
     """
-    calls, sink = Calls(functions, env=os.environ), Sink(os.environ.get("SWF_SINK"))
+    calls, sink = Calls(functions, env=os.environ), HttpSink(os.environ.get("SWF_SINK"))
     worker = make_worker(
         client,
         catalogue,

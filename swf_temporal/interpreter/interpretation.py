@@ -130,7 +130,8 @@ class Interpretation:
     @property
     def state(self) -> str | None:
         """The state that is running now."""
-        return self.frame.get("walk", {}).get("state")
+        name: str | None = self.frame.get("walk", {}).get("state")
+        return name
 
     @property
     def data(self) -> JSON:

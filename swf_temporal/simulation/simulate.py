@@ -222,7 +222,7 @@ class World:
             if not outlives:
                 task.cancel()
         while pending := [task for task, _ in self._detached if not task.done()]:
-            self._main = pending[0]  # type: ignore[assignment]  # cancelled if nothing can happen any more
+            self._main = pending[0]  # cancelled if nothing can happen any more
             self._loop.run_until_complete(asyncio.wait(pending))
 
     def _simulation(self, status: Status, output: JSON, fault: WorkflowFault | None, elapsed: timedelta) -> Simulation:

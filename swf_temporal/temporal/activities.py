@@ -64,11 +64,13 @@ class Activities:
                 attempt=info.attempt,
             )
         except WorkflowFault as fault:
-            raise self._decided(call, fault, info.attempt) from None
+            raise decided(call, fault, info.attempt) from None
+        except ApplicationError:
+            raise  # the performer has decided already
         except Exception as error:
             # Whatever a performer raises is the function's error: the definition decides what becomes of it.
             fault = CallFailed(str(error), name=type(error).__name__)
-            raise self._decided(call, fault, info.attempt) from error
+            raise decided(call, fault, info.attempt) from error
         finally:
             beating.cancel()
             with suppress(asyncio.CancelledError):
@@ -80,7 +82,7 @@ class Activities:
         try:
             await self.publisher.publish(CloudEvent.from_json(event))
         except CallFailed as fault:
-            raise application_error(fault) from None
+            raise application_error(fault, non_retryable=not fault.retryable) from None
 
     @activity.defn(name=RESOLVE)
     async def resolve(self, workflow_id: str, version: str | None) -> list[dict[str, str]]:
@@ -91,14 +93,15 @@ class Activities:
             raise application_error(fault, non_retryable=True) from None
         return [{"text": one.text, "name": one.name} for one in pinned(self.catalogue.with_reachable(found))]
 
-    @staticmethod
-    def _decided(call: FunctionCall, fault: WorkflowFault, attempt: int) -> ApplicationError:
-        fault.attempt, fault.function = attempt, call.function.name
-        delay = None if call.retry is None else call.retry.after(attempt, fault)
-        if delay is None:
-            return application_error(fault, non_retryable=True)
-        # The engine takes a delay of nothing for no answer, and falls back on its own.
-        return application_error(fault, next_retry_delay=max(delay, _SHORTEST))
+
+def decided(call: FunctionCall, fault: WorkflowFault, attempt: int) -> ApplicationError:
+    """Return what tells the engine whether, and after how long, *call* is tried again after *fault*."""
+    fault.attempt, fault.function = attempt, call.function.name
+    delay = None if call.retry is None else call.retry.after(attempt, fault)
+    if delay is None:
+        return application_error(fault, non_retryable=True)
+    # The engine takes a delay of nothing for no answer, and falls back on its own.
+    return application_error(fault, next_retry_delay=max(delay, _SHORTEST))
 
 
 async def _beat() -> None:

@@ -1,10 +1,7 @@
 """How does a worker carry out calls, with its secrets and its settings?"""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import httpx
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -13,7 +10,6 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.activities import folder_of
 
 
@@ -55,36 +51,6 @@ class Calls:
     async def aclose(self) -> None:
         """Close the connections."""
         await self.functions.aclose()
-
-
-class Sink:
-    """Sends produced events to an HTTP address, as CloudEvents in structured mode, or to nobody if there is none."""
-
-    def __init__(self, url: str | None = None) -> None:
-        self.url = url
-        self._client: httpx.AsyncClient | None = None
-
-    async def publish(self, event: CloudEvent) -> None:
-        """Send *event*. Raises CallFailed if it was not taken."""
-        if self.url is None:
-            return
-        if self._client is None:
-            self._client = httpx.AsyncClient(timeout=30)
-        headers = {"content-type": "application/cloudevents+json; charset=utf-8"}
-        try:
-            response = await self._client.post(self.url, content=json.dumps(event.to_json()), headers=headers)
-        except httpx.HTTPError as error:
-            raise CallFailed(f"event {event.type!r} could not be sent to {self.url}: {error}") from error
-        if not response.is_success:
-            raise CallFailed(
-                f"{self.url} answered {response.status_code} to event {event.type!r}",
-                status=response.status_code,
-            )
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        if self._client is not None:
-            await self._client.aclose()
 
 
 def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:

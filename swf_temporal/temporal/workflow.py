@@ -54,8 +54,9 @@ class Interpreter:
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
             text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
-            fault = FatalFault(text, name="InternalError", state=self._interpretation and self._interpretation.state)
-            raise application_error(fault, non_retryable=True) from error
+            state = None if self._interpretation is None else self._interpretation.state
+            internal = FatalFault(text, name="InternalError", state=state)
+            raise application_error(internal, non_retryable=True) from error
         except InvalidDefinition as error:
             raise ApplicationError(str(error), type="InvalidDefinition", non_retryable=True) from None
 

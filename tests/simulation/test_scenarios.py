@@ -19,6 +19,11 @@ def _id(scenario: Scenario) -> str:
     return f"{scenario.file.relative_to(CORPUS)}: {scenario.claim}"
 
 
+def _ends(scenario: Scenario) -> bool:
+    """Tell whether there are steps to suspend between: a circle that is given up after 100,000 has too many."""
+    return scenario.expect.error.get("name") != "StepLimitExceeded"
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=_id)
 def test_holds(scenario: Scenario) -> None:
     """What a scenario claims is what happens."""
@@ -26,39 +31,49 @@ def test_holds(scenario: Scenario) -> None:
     assert not differences, "\n".join([str(scenario), *differences])
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=_id)
+@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if _ends(one)], ids=_id)
 def test_survives_suspension(scenario: Scenario) -> None:
     """Suspended after any of its steps, and resumed from a record of plain JSON, a run comes to the same."""
-    undisturbed = world_of(scenario).run(scenario.input)
-    for step in range(1, len(undisturbed.trace) + 1):
-        assert _essence(_suspended(scenario, step)) == _essence(undisturbed), f"{scenario}: suspended at step {step}"
+    undisturbed, steps = _suspended(scenario, 0)
+    for step in range(1, steps + 1):
+        run_again, _ = _suspended(scenario, step)
+        assert _essence(run_again) == _essence(undisturbed), f"{scenario}: suspended at step {step}"
+        if not _takes_time(scenario):
+            assert run_again.elapsed == undisturbed.elapsed, f"{scenario}: suspended at step {step}"
 
 
-def _suspended(scenario: Scenario, step: int) -> Simulation:
-    """Run *scenario*, suspended once when its trace has *step* entries."""
+def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
+    """Run *scenario*; the instance that takes its step number *at*, if any, is suspended then. Also count the steps."""
     world = world_of(scenario)
+    steps = 0
 
     def suspend(interpretation: Interpretation, _: TraceEntry) -> None:
-        if len(world.trace) == step:
-            world.noticed = None
+        nonlocal steps
+        steps += 1
+        if steps == at:
             interpretation.suspend()
 
     def record(progress: dict[str, Any]) -> dict[str, Any]:
         written: dict[str, Any] = json.loads(json.dumps(progress, allow_nan=False))
         return written
 
-    world.noticed, world.resumed = suspend, record
-    return world.run(scenario.input)
+    world.noticed, world.resumed = suspend, record  # type: ignore[method-assign] - the hook is there for this
+    return world.run(scenario.input), steps
+
+
+def _takes_time(scenario: Scenario) -> bool:
+    """Tell whether calls take time: one in flight when a run is suspended is waited for before others begin."""
+    return bool(scenario.definitions) or any(one.takes for answers in scenario.functions.values() for one in answers)
 
 
 def _essence(simulation: Simulation) -> dict[str, Any]:
     """Return what must not depend on when a run was suspended."""
+    own = ("id", "time")
     return {
         "status": simulation.status,
         "output": simulation.output,
         "error": simulation.error,
-        "elapsed": simulation.elapsed,
-        "produced": [event.get("data") for event in simulation.produced_events],
+        "produced": [{k: v for k, v in event.items() if k not in own} for event in simulation.produced_events],
         "calls": sorted(json.dumps(call, sort_keys=True) for call in simulation.calls),
         "trace": canonical(simulation.trace),
     }

@@ -1,0 +1,48 @@
+# Everything that a person or a build does here. `make demo` and `make test` set themselves up.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench clean
+
+help:  ## show what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; name it: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.python pyproject.toml
+	@echo "installing (once) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python pyproject.toml
+	@echo "installing (once) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, against a real HTTP service
+	@$(BIN)/python examples/orders/demo.py
+
+test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev  ## style, types and floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## put the code into its usual form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## measure against hand-written workflows, in one run
+	$(BIN)/python -m bench
+
+clean:  ## remove what was made here
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,33 @@
+"""Start the service of this folder, run the order workflow against it, and stop both."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from service import serve
+
+HERE = Path(__file__).resolve().parent
+
+
+def main() -> int:
+    """Run one order; returns the exit code of `swf run`."""
+    server = serve(0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    print(f"the order service listens on {url}", file=sys.stderr)  # noqa: T201 - a program for people
+    command = [
+        sys.executable, "-m", "swf_temporal.cli", "run", str(HERE / "orders.sw.yaml"),
+        "--input", f"@{HERE / 'order.json'}", "--event", str(HERE / "confirmed.json"),
+    ]  # fmt: skip
+    try:
+        return subprocess.run(command, env={**os.environ, "SWF_BASE_URL": url}, check=False).returncode  # noqa: S603
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        server.shutdown()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

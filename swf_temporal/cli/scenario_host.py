@@ -1,0 +1,111 @@
+"""How is a scenario run on Temporal?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from temporalio.testing import TimeSkipper, TimeSkippingConfig
+
+from swf_temporal.cli.driving import Driver
+from swf_temporal.cli.scripted import ScriptedCalls, Session
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.loading import load
+from swf_temporal.simulation.scenario import Observed, Scenario
+from swf_temporal.simulation.simulate import events_of
+from swf_temporal.temporal.client import RunEnded, result, start
+from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.worker import make_worker
+
+_SKIPPING = ("--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true")
+_TASK_QUEUE = "scenarios"
+_LIMIT = 30
+"""Seconds of real time that a scenario may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioHost:
+    """A server and a worker on which scenarios run, one after the other."""
+
+    skipper: TimeSkipper
+    calls: ScriptedCalls
+
+    async def observe(self, scenario: Scenario) -> Observed:
+        """Run *scenario* once. Raises InvalidDefinition if a definition of it cannot run."""
+        workflows = [load(one) for one in (scenario.workflow, *scenario.definitions)]
+        # An instance of a simulation has its definition's id, too.
+        workflow_id = workflows[0].id
+        session = self.calls.sessions[workflow_id] = Session.of(scenario)
+        driver = Driver(self.skipper, session, workflow_id, events_of(scenario.events))
+        early = [event.to_json() for event in events_of(scenario.early, "early")]
+        await start(
+            self.skipper.client,
+            workflows,
+            scenario.input,
+            workflow_id=workflow_id,
+            task_queue=_TASK_QUEUE,
+            events=early,
+        )
+        try:
+            async with asyncio.timeout(_LIMIT):
+                status = await driver.drive(cancelling=scenario.cancel)
+        except TimeoutError:
+            status = f"had not ended after {_LIMIT} seconds"
+        observed = await self._observed(driver, session, status)
+        await driver.end()
+        return observed
+
+    async def _observed(self, driver: Driver, session: Session, status: str) -> Observed:
+        output: JSON = None
+        error: dict[str, JSON] | None = None
+        handle = self.skipper.client.get_workflow_handle(driver.workflow_id)
+        if status in {"completed", "failed"}:
+            try:
+                output = await result(handle)
+            except RunEnded as ended:
+                error = _facts(ended)
+        trace: list[TraceEntry] = []
+        for run_id in driver.runs:
+            run = self.skipper.client.get_workflow_handle(driver.workflow_id, run_id=run_id)
+            trace += map(_entry, await run.query("trace"))
+        return Observed(
+            status=status, output=output, error=error, produced=session.produced, calls=session.calls, trace=trace
+        )
+
+
+@asynccontextmanager
+async def scenario_host() -> AsyncIterator[ScenarioHost]:
+    """Start a server whose time can jump, and a worker, for as long as the context lasts."""
+    async with local_server(extra=_SKIPPING) as server:
+        skipper = TimeSkipper(server.client, config=TimeSkippingConfig(enabled=False))
+        calls = ScriptedCalls()
+        async with make_worker(server.client, Catalogue(), calls, calls, task_queue=_TASK_QUEUE):
+            yield ScenarioHost(skipper, calls)
+
+
+async def run_on_temporal(scenarios: Iterable[Scenario]) -> Sequence[tuple[Scenario, Observed]]:
+    """Run *scenarios* on a server that is started for them; return what was seen of each."""
+    async with scenario_host() as host:
+        return [(scenario, await host.observe(scenario)) for scenario in scenarios]
+
+
+def _facts(ended: RunEnded) -> dict[str, JSON]:
+    fault = ended.fault
+    if fault is None:
+        return {"name": ended.name, "message": ended.message}
+    return {
+        "name": fault.name,
+        "code": fault.code,
+        "message": fault.message,
+        "state": fault.state,
+        "action": fault.action,
+    }
+
+
+def _entry(entry: dict[str, Any]) -> TraceEntry:
+    told = {**entry, "kind": Happening(entry["kind"]), "at": datetime.fromisoformat(entry["at"])}
+    return TraceEntry(**told)

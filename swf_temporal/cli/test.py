@@ -1,0 +1,127 @@
+"""`swf test`: do workflows do what scenarios claim?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swf_temporal.cli.junit import write_junit
+from swf_temporal.cli.logs import be_quiet
+from swf_temporal.cli.scenario_host import scenario_host
+from swf_temporal.cli.stopping import run_until_stopped
+from swf_temporal.cli.verdicts import Verdict
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.simulation.scenario import Observed, Scenario, canonical, check, find_scenarios, observed, world_of
+
+EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
+
+
+class Where(StrEnum):
+    """On which hosts scenarios run."""
+
+    SIMULATION = "simulation"
+    TEMPORAL = "temporal"
+    BOTH = "both"
+
+
+def test(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files of scenarios, and folders that hold some.")
+    ],
+    *,
+    host: Annotated[
+        Where, typer.Option("--host", help="Run in virtual time in this process, on a Temporal server, or on both.")
+    ] = Where.SIMULATION,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write a report as JUnit does to this file.")] = None,
+    only: Annotated[
+        str | None, typer.Option("-k", help="Only scenarios with this text in their claim, file or sections.")
+    ] = None,
+) -> None:
+    """Put scenarios to the test.
+
+    A scenario names a workflow, says how functions answer and which events come, and what is expected. On both hosts
+    the traces must be the same, too. Exits with 0 if everything holds, with 1 if something does not.
+    """
+    scenarios = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
+    if not scenarios:
+        raise UsageError("there is no scenario to test", "scenarios are YAML documents with the key `scenario`")
+    be_quiet()
+    run_until_stopped(_test(scenarios, host, junit))
+
+
+async def _test(scenarios: Sequence[Scenario], host: Where, junit: Path | None) -> int:
+    verdicts = []
+    async for verdict in _verdicts(scenarios, host):
+        typer.echo(verdict)
+        verdicts.append(verdict)
+    if junit is not None:
+        write_junit(junit, verdicts)
+    failed = sum(bool(verdict.differences) for verdict in verdicts)
+    left_out = sum(verdict.left_out is not None for verdict in verdicts)
+    counts = [f"{len(verdicts) - failed - left_out} hold", f"{failed} do not"]
+    typer.echo(", ".join(counts + ([f"{left_out} left out"] if left_out else [])), err=True)
+    return int(failed > 0)
+
+
+async def _verdicts(scenarios: Iterable[Scenario], host: Where) -> AsyncIterator[Verdict]:
+    if host is Where.SIMULATION:
+        for scenario in scenarios:
+            yield _left_out(scenario, Where.SIMULATION) or _simulated(scenario)[0]
+        return
+    async with scenario_host() as temporal:
+        for scenario in scenarios:
+            seen: Observed | None = None
+            if host is Where.BOTH:
+                verdict = _left_out(scenario, Where.SIMULATION)
+                if verdict is None:
+                    verdict, seen = await asyncio.to_thread(_simulated, scenario)
+                yield verdict
+            yield _left_out(scenario, Where.TEMPORAL) or await _on_temporal(scenario, temporal.observe, seen)
+
+
+def _left_out(scenario: Scenario, host: Where) -> Verdict | None:
+    return None if host in scenario.hosts else Verdict(scenario, host, left_out=scenario.why)
+
+
+def _simulated(scenario: Scenario) -> tuple[Verdict, Observed | None]:
+    try:
+        seen = observed(world_of(scenario).run(scenario.input))
+    except InvalidDefinition as error:
+        return Verdict(scenario, Where.SIMULATION, (str(error),)), None
+    return Verdict(scenario, Where.SIMULATION, tuple(check(scenario, seen))), seen
+
+
+async def _on_temporal(
+    scenario: Scenario, observe: Callable[[Scenario], Awaitable[Observed]], simulated: Observed | None
+) -> Verdict:
+    try:
+        seen = await observe(scenario)
+    except InvalidDefinition as error:
+        return Verdict(scenario, Where.TEMPORAL, (str(error),))
+    differences = check(scenario, seen)
+    if simulated is not None:
+        differences += _apart(simulated, seen)
+    return Verdict(scenario, Where.TEMPORAL, tuple(differences))
+
+
+def _apart(simulated: Observed, seen: Observed) -> list[str]:
+    """Return where the traces of two hosts part: for each lane the first entry that differs."""
+    here, there = canonical(simulated.trace), canonical(seen.trace)
+    found = []
+    for lane in dict.fromkeys([*here, *there]):
+        one, other = here.get(lane, []), there.get(lane, [])
+        if one != other:
+            number = next((n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+            step = min(len(one), len(other)) if number is None else number
+            found.append(
+                f"trace of {lane or 'the workflow'}, step {step + 1}: in simulation {one[step : step + 1]}, "
+                f"on Temporal {other[step : step + 1]}"
+            )
+    return found
+
+
+def _matches(scenario: Scenario, text: str) -> bool:
+    return any(text.casefold() in part.casefold() for part in (scenario.claim, str(scenario.file), *scenario.spec))

@@ -1,0 +1,26 @@
+"""What is said of a scenario that was run?"""
+
+from dataclasses import dataclass
+
+from swf_temporal.simulation.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether what a scenario claims held on one host."""
+
+    scenario: Scenario
+    host: str
+    differences: tuple[str, ...] = ()
+    """What was not as it was expected."""
+    left_out: str | None = None
+    """Why it did not run there, if it did not."""
+
+    def __str__(self) -> str:
+        """Return a line for people, and below it the differences."""
+        if self.left_out is not None:
+            return f"-  {self.scenario} ({self.host}: {self.left_out})"
+        if not self.differences:
+            return f"✓  {self.scenario} ({self.host})"
+        told = [line for difference in self.differences for line in difference.splitlines()]
+        return "\n     ".join([f"✗  {self.scenario} ({self.host})", *told])

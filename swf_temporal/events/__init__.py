@@ -1,0 +1,1 @@
+"""Events between instances and the world outside."""

@@ -31,10 +31,16 @@ def write_junit(path: Path, verdicts: Sequence[Verdict]) -> None:
         if verdict.left_out is not None:
             SubElement(case, "skipped", message=verdict.left_out)
         elif verdict.differences:
-            failure = SubElement(case, "failure", message=verdict.differences[0].splitlines()[0])
-            failure.text = "\n".join(verdict.differences)
+            text = "\n".join(verdict.differences)
+            failure = SubElement(case, "failure", message=_plain(text.splitlines()[0]))
+            failure.text = _plain(text)
     indent(suite)
     try:
         ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _plain(text: str) -> str:
+    """Return *text* without the characters that XML cannot hold."""
+    return "".join(one for one in text if one.isprintable() or one in "\n\t")

@@ -1,25 +1,33 @@
 """Which commands are there, and how is each imported only when it is called?"""
 
 import importlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
+
+class Command(NamedTuple):
+    """Where a command is, and what it does."""
+
+    module: str
+    function: str
+    summary: str
+
+
 COMMANDS = {
-    "run": ("run", "Run a definition to its end and print its output."),
-    "validate": ("validate", "Say everything that is wrong with definitions."),
-    "test": ("test", "Put scenarios to the test."),
-    "dev": ("dev", "Serve a folder of definitions on a local server, and reload those that change."),
-    "worker": ("worker", "Serve definitions on a cluster until told to stop."),
-    "start": ("start", "Start an instance and leave it to the workers."),
-    "event": ("event", "Send an event to a running instance."),
-    "status": ("instances", "Show where an instance is and what it waits for."),
-    "result": ("instances", "Wait for an instance to end and print its output."),
-    "list": ("instances", "List instances, the latest first."),
-    "cancel": ("instances", "Ask an instance to end."),
+    "run": Command("run", "run", "Run a definition to its end and print its output."),
+    "validate": Command("validate", "validate", "Say everything that is wrong with definitions."),
+    "test": Command("scenarios", "scenarios", "Put scenarios to the test."),
+    "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
+    "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),
+    "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
+    "event": Command("event", "event", "Send an event to a running instance."),
+    "status": Command("instances", "status", "Show where an instance is and what it waits for."),
+    "result": Command("instances", "result", "Wait for an instance to end and print its output."),
+    "list": Command("instances", "list_", "List instances, the latest first."),
+    "cancel": Command("instances", "cancel", "Ask an instance to end."),
 }
-"""For each command: the module that holds it, and what it does."""
 
 
 class LazyGroup(TyperGroup):
@@ -33,14 +41,13 @@ class LazyGroup(TyperGroup):
         """Return the command of that name, importing its module; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module, summary = COMMANDS[cmd_name]
-        found = importlib.import_module(f"swf_temporal.cli.{module}")
-        function = getattr(found, cmd_name, None) or getattr(found, f"{cmd_name}_")
+        command = COMMANDS[cmd_name]
+        module = importlib.import_module(f"swf_temporal.cli.{command.module}")
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        alone.command(name=cmd_name, short_help=summary, epilog=found.EXAMPLES[cmd_name])(function)
+        alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name])(getattr(module, command.function))
         return typer.main.get_command(alone)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - asked for by the library
         """Write the list of commands without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])

@@ -27,7 +27,7 @@ class Where(StrEnum):
     BOTH = "both"
 
 
-def test(
+def scenarios(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files of scenarios, and folders that hold some.")
     ],
@@ -45,11 +45,11 @@ def test(
     A scenario names a workflow, says how functions answer and which events come, and what is expected. On both hosts
     the traces must be the same, too. Exits with 0 if everything holds, with 1 if something does not.
     """
-    scenarios = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
-    if not scenarios:
+    found = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
+    if not found:
         raise UsageError("there is no scenario to test", "scenarios are YAML documents with the key `scenario`")
     be_quiet()
-    run_until_stopped(_test(scenarios, host, junit))
+    run_until_stopped(_test(found, host, junit))
 
 
 async def _test(scenarios: Sequence[Scenario], host: Where, junit: Path | None) -> int:
@@ -75,9 +75,8 @@ async def _verdicts(scenarios: Iterable[Scenario], host: Where) -> AsyncIterator
         for scenario in scenarios:
             seen: Observed | None = None
             if host is Where.BOTH:
-                verdict = _left_out(scenario, Where.SIMULATION)
-                if verdict is None:
-                    verdict, seen = await asyncio.to_thread(_simulated, scenario)
+                left_out = _left_out(scenario, Where.SIMULATION)
+                verdict, seen = (left_out, None) if left_out else await asyncio.to_thread(_simulated, scenario)
                 yield verdict
             yield _left_out(scenario, Where.TEMPORAL) or await _on_temporal(scenario, temporal.observe, seen)
 

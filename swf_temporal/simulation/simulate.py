@@ -108,7 +108,9 @@ class World:
         self.forgiven: list[WorkflowFault] = []
         self.trace: list[TraceEntry] = []
         self.noticed: Callable[[Interpretation, TraceEntry], None] | None = None
-        """Is told of every trace entry of the main instance: where a test suspends it."""
+        """Is told of every trace entry of every instance: where a test suspends one."""
+        self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
+        """Is given the record of a suspended instance, and returns the one that it goes on with."""
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling
@@ -172,10 +174,6 @@ class World:
             if not isinstance(outcome, Suspended):
                 return outcome
             progress = self.resumed(outcome.progress)
-
-    def resumed(self, progress: dict[str, Any]) -> dict[str, Any]:
-        """Return the record that a suspended instance goes on with."""
-        return progress
 
     def new_id(self) -> str:
         """Return the next of a series of ids, the same in every simulation."""

@@ -19,6 +19,7 @@ from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.addressing import EVENT
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.worker import TASK_QUEUE
 
@@ -48,7 +49,7 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
         config["namespace"] = namespace
     config.setdefault("target_host", "localhost:7233")
     try:
-        return await Client.connect(**config)
+        return await Client.connect(**config, data_converter=CONVERTER)
     except (RuntimeError, RPCError) as error:
         raise UsageError(
             f"no Temporal server answers at {config['target_host']}",

@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 
 from swf_temporal.errors import UsageError
+from swf_temporal.temporal.converter import CONVERTER
 
 QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
@@ -104,7 +105,7 @@ async def _ready(process: Process, port: int) -> Client:
             raise UsageError(f"the Temporal server ended as it started: {said or process.returncode}")
         if not is_free(port):
             with suppress(RuntimeError, RPCError):
-                return await Client.connect(f"127.0.0.1:{port}")
+                return await Client.connect(f"127.0.0.1:{port}", data_converter=CONVERTER)
         await asyncio.sleep(_PAUSE)
     raise UsageError(f"the Temporal server did not answer on port {port} in time")
 
@@ -134,6 +135,7 @@ async def _downloaded(
             ui=True,
             ui_port=ui_port,
             dev_server_database_filename=str(database) if database else None,
+            data_converter=CONVERTER,
             dev_server_log_level="error",
             dev_server_extra_args=[*QUICK, *extra],
         )

@@ -57,7 +57,7 @@ def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
         written: dict[str, Any] = json.loads(json.dumps(progress, allow_nan=False))
         return written
 
-    world.noticed, world.resumed = suspend, record  # type: ignore[method-assign] - the hook is there for this
+    world.noticed, world.resumed = suspend, record
     return world.run(scenario.input), steps
 
 

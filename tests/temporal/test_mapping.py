@@ -97,3 +97,19 @@ async def test_details_say_where_the_run_is(bench: Bench) -> None:
         await handle.result()
 
     assert "**Wait for payment**, waiting for paid" in metadata.current_details
+
+
+async def test_keys_keep_their_order(bench: Bench) -> None:
+    """Objects come out of the server with their keys in the order in which they went in."""
+    definition = define(
+        {"name": "a", "type": "inject", "data": {"keys": "${ [keys_unsorted[]] }"}},
+        calling("b", "f"),
+        {"name": "c", "type": "inject", "data": {"after": "${ [keys_unsorted[]] }"}},
+        functions=("f",),
+    )
+    async with bench.worker(definition, f={"z": 1, "y": 2}) as worker:
+        output = await worker.run({"c": 1, "a": 2, "b": 3})
+
+    assert isinstance(output, dict)
+    assert output["keys"] == ["c", "a", "b"]
+    assert output["after"] == ["c", "a", "b", "keys", "z", "y"]

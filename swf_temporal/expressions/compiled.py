@@ -45,6 +45,10 @@ def is_true(outcome: Outcome) -> bool:
     return outcome is not None and outcome is not False and outcome is not NOTHING
 
 
+class Several(list[JSON]):
+    """The outputs of an expression that yielded several. An array like any other, for whoever does not care."""
+
+
 class Compiled(Protocol):
     """Something that yields a value from data and variables."""
 

@@ -84,9 +84,7 @@ class Guard:
         if answer.status == jq_process.TOO_LARGE:
             raise ExpressionLimitExceeded(f"an expression yielded more than {_size(self.limits.output)}")
         if answer.status == jq_process.OUT_OF_MEMORY:
-            raise ExpressionLimitExceeded(
-                f"an expression took more than {_size(self.limits.memory)} of memory"
-            )
+            raise ExpressionLimitExceeded(f"an expression took more than {_size(self.limits.memory)} of memory")
         return answer
 
     def start(self) -> None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Several, Variables
 from swf_temporal.expressions.guard import guard
 from swf_temporal.expressions.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.lexing import Token, tokens
@@ -30,9 +30,7 @@ _NEUTRALISED = " ".join(
 )
 _NOW = "__now"
 _BINDING_WORDS = frozenset({"as", "def", "label"})
-_COMPLAINT = re.compile(
-    r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$"
-)
+_COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$")
 _SYMBOL = re.compile(r"[A-Z_]{4,}")
 _SYMBOLS = {
     "INVALID_CHARACTER": "character",
@@ -72,7 +70,7 @@ class JqProgram:
         outputs = self.outputs(data, variables)
         if len(outputs) == 1:
             return outputs[0]
-        return outputs or NOTHING
+        return Several(outputs) if outputs else NOTHING
 
     def outputs(self, data: JSON, variables: Variables) -> list[JSON]:
         """Return every output of the expression."""
@@ -148,9 +146,7 @@ def _bad_expression(complaint: str, text: str) -> BadExpression:
     match = _COMPLAINT.match(complaint.partition("\n")[0])
     if match is None:
         return BadExpression(complaint)
-    what = _SYMBOL.sub(
-        lambda symbol: _SYMBOLS.get(symbol[0], symbol[0]), match["what"].partition(", expecting")[0]
-    )
+    what = _SYMBOL.sub(lambda symbol: _SYMBOLS.get(symbol[0], symbol[0]), match["what"].partition(", expecting")[0])
     if match["line"] is None:
         return BadExpression(what)
     lines = text.split("\n")

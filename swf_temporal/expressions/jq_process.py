@@ -79,9 +79,7 @@ class _Interpreter:
 def serve(seconds: float, memory: int, largest_output: int) -> None:
     """Answer requests until standard input ends."""
     interpreter = _Interpreter(largest_output)
-    interpreter.answer(
-        "tojson", "null"
-    )  # whatever jq loads at first use is loaded before files are forbidden
+    interpreter.answer("tojson", "null")  # whatever jq loads at first use is loaded before files are forbidden
     _restrict(memory)
     _write(ANSWER.pack(OUTPUTS, 0))
     while header := _read(REQUEST.size):

@@ -39,9 +39,7 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
     if tree is None:
         return None
     evaluate = _closure(tree)
-    return (
-        Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
-    )
+    return Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
 
 
 class SimpleExpression:

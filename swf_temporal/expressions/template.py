@@ -63,9 +63,7 @@ def compiled_text(text: str, compile_source: Callable[[str], Compiled]) -> Compi
     only = sole(pieces)
     if only is not None:
         return _compiled(only, compile_source)
-    return _Joined(
-        [piece if isinstance(piece, str) else _compiled(piece, compile_source) for piece in pieces]
-    )
+    return _Joined([piece if isinstance(piece, str) else _compiled(piece, compile_source) for piece in pieces])
 
 
 def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
@@ -95,9 +93,7 @@ class _Joined:
         self.mentions = _mentions([piece for piece in pieces if not isinstance(piece, str)])
 
     def __call__(self, data: JSON, variables: Variables) -> Outcome:
-        return "".join(
-            piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces
-        )
+        return "".join(piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces)
 
 
 class _Filled:
@@ -107,9 +103,7 @@ class _Filled:
 
     constant = False
 
-    def __init__(
-        self, value: dict[str, JSON] | list[JSON], live: Sequence[tuple[str | int, Compiled]]
-    ) -> None:
+    def __init__(self, value: dict[str, JSON] | list[JSON], live: Sequence[tuple[str | int, Compiled]]) -> None:
         self._value = value
         self._live = live
         self.mentions = _mentions([part for _, part in live])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from swf_temporal.data import JSON, Path, merge_at
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
+from swf_temporal.expressions.compiled import Several
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.interpreter.joining import MISSING, within
@@ -60,9 +61,13 @@ class Lane:
     def evaluate(self, compiled: Compiled, data: JSON) -> Any:
         """Return what a compiled expression yields; NOTHING where it yields nothing."""
         try:
-            return compiled(data, self.variables)
+            value = compiled(data, self.variables)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
+        if isinstance(value, Several):
+            self.note(Happening.SEVERAL_OUTPUTS, self.state.name, count=len(value))
+            return list(value)
+        return value
 
     def holds(self, condition: JSON, data: JSON) -> bool:
         """Tell whether *condition* holds, in jq's sense: all but false and null does."""

@@ -69,6 +69,7 @@ class SimulatedHost:
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the definition of that id, in the same virtual time."""
+        self.world.catalogue.find(call.workflow_id, call.version)  # a definition that is not there is no failure of it
         work = self.world.run_instance(call.workflow_id, call.version, call.data, f"{self.instance_id}/{call.id}")
         if call.detached:
             self.world.detach(self._forgiving(work), outlives=call.outlives_parent)

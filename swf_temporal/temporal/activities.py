@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
@@ -91,7 +92,7 @@ class Activities:
             found = self.catalogue.find(workflow_id, version)
         except UnknownDefinition as fault:
             raise application_error(fault, non_retryable=True) from None
-        return [{"text": one.text, "name": one.name} for one in pinned(self.catalogue.with_reachable(found))]
+        return [asdict(one) for one in pinned(self.catalogue.with_reachable(found))]
 
 
 def decided(call: FunctionCall, fault: WorkflowFault, attempt: int) -> ApplicationError:

@@ -27,10 +27,11 @@ PUBLISH = "publish event"
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """The text of a definition and where it was read from."""
+    """The text of a definition, where it was read from, and the text's SHA-256 for whoever compares."""
 
     text: str
     name: str
+    sha256: str = ""
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Pin:
 
 def pinned(workflows: list[Workflow]) -> list[Pinned]:
     """Return the texts of *workflows*."""
-    return [Pinned(workflow.source.text, workflow.source.name) for workflow in workflows]
+    return [Pinned(workflow.source.text, workflow.source.name, workflow.digest) for workflow in workflows]
 
 
 @lru_cache(maxsize=512)

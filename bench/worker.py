@@ -13,8 +13,8 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.handwritten import WORKFLOWS, answer, answer_activity
-from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.events.sinks import HttpSink
+from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.performing import Calls
 from swf_temporal.temporal.worker import Capacity, make_worker
 

@@ -7,10 +7,11 @@ import typer
 
 from swf_temporal.cli.arguments import attributes_of, json_value, read_events
 from swf_temporal.cli.options import Address, Namespace, WorkflowId
+from swf_temporal.cli.serving import quiet_client
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import connect, send_data, send_event
+from swf_temporal.temporal.client import send_data, send_event
 
 EXAMPLES = {"event": "Example: swf event order-42 --name PaymentReceived --data '{\"amount\": 12}'"}
 
@@ -59,7 +60,7 @@ def event(
 
 
 async def _send(workflow_id: str, events: list[dict[str, Any]], address: str | None, namespace: str | None) -> int:
-    client = await connect(address=address, namespace=namespace)
+    client = await quiet_client(address=address, namespace=namespace)
     for one in events:
         await send_event(client, workflow_id, one)
         typer.echo(f"sent an event of type {one['type']!r} to {workflow_id}", err=True)
@@ -67,6 +68,6 @@ async def _send(workflow_id: str, events: list[dict[str, Any]], address: str | N
 
 
 async def _send_data(workflow_id: str, name: str, data: JSON, address: str | None, namespace: str | None) -> int:
-    await send_data(await connect(address=address, namespace=namespace), workflow_id, name, data)
+    await send_data(await quiet_client(address=address, namespace=namespace), workflow_id, name, data)
     typer.echo(f"sent event {name!r} to {workflow_id}", err=True)
     return 0

@@ -15,9 +15,10 @@ from temporalio.service import RPCError
 from swf_temporal.cli.options import Address, AsJson, Namespace, WorkflowId
 from swf_temporal.cli.output import print_json
 from swf_temporal.cli.progress import hints, line_of
+from swf_temporal.cli.serving import quiet_client
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import RunEnded, connect, not_there, query
+from swf_temporal.temporal.client import RunEnded, not_there, query
 from swf_temporal.temporal.client import result as result_of
 
 EXAMPLES = {
@@ -65,7 +66,7 @@ def status(
     """Show where an instance is and what it waits for."""
 
     async def work() -> int:
-        client = await connect(address=address, namespace=namespace)
+        client = await quiet_client(address=address, namespace=namespace)
         facts = await _facts(client, workflow_id, with_trace=trace)
         if as_json:
             print_json(facts)
@@ -83,7 +84,7 @@ def result(workflow_id: WorkflowId, address: Address = None, namespace: Namespac
     """
 
     async def work() -> int:
-        client = await connect(address=address, namespace=namespace)
+        client = await quiet_client(address=address, namespace=namespace)
         try:
             print_json(await result_of(client.get_workflow_handle(workflow_id)))
         except RunEnded as ended:
@@ -107,7 +108,7 @@ def list_(
     """List instances, the latest first."""
 
     async def work() -> int:
-        client = await connect(address=address, namespace=namespace)
+        client = await quiet_client(address=address, namespace=namespace)
         rows = [_row(execution) async for execution in client.list_workflows(_filter(status, definition), limit=limit)]
         if as_json:
             print_json(rows)
@@ -122,7 +123,7 @@ def cancel(workflow_id: WorkflowId, address: Address = None, namespace: Namespac
     """Ask an instance to end. It may still do what its definition asks for in that case."""
 
     async def work() -> int:
-        client = await connect(address=address, namespace=namespace)
+        client = await quiet_client(address=address, namespace=namespace)
         try:
             await client.get_workflow_handle(workflow_id).cancel()
         except RPCError as error:

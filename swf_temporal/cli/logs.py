@@ -5,6 +5,7 @@ import os
 import sys
 
 from temporalio import activity, workflow
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 _TOLD = ("workflow_id", "activity_type", "attempt")
 """What is said of the instance that a line is about, and of the call."""
@@ -31,17 +32,29 @@ class OneLine(logging.Formatter):
 def log_lines() -> None:
     """Log to stderr, one line for each thing that happened. SWF_DEBUG=1 logs more, with tracebacks."""
     handler = logging.StreamHandler(sys.stderr)
-    debugging = bool(os.environ.get("SWF_DEBUG"))
-    if not debugging:
+    if not _is_debugging():
         handler.setFormatter(OneLine())
         activity.logger.activity_info_on_message = False
         workflow.logger.workflow_info_on_message = False
         for noisy in ("httpx", "httpcore", "temporalio"):
             logging.getLogger(noisy).setLevel(logging.WARNING)
-    logging.basicConfig(level=logging.DEBUG if debugging else logging.INFO, handlers=[handler])
+    logging.basicConfig(level=logging.DEBUG if _is_debugging() else logging.INFO, handlers=[handler])
+    _forward_to(logging.getLogger("temporalio"))
 
 
 def be_quiet() -> None:
     """Keep the engine's library from logging: what a user has to know is told by the command."""
-    if not os.environ.get("SWF_DEBUG"):
-        logging.getLogger("temporalio").setLevel(logging.CRITICAL + 1)
+    logger = logging.getLogger("temporalio")
+    if not _is_debugging():
+        logger.setLevel(logging.CRITICAL + 1)
+    _forward_to(logger)
+
+
+def _forward_to(logger: logging.Logger) -> None:
+    """Give *logger* what the core of the library logs. Left alone, it writes to stdout, among a command's data."""
+    core = LoggingConfig(filter=TelemetryFilter("WARN", "ERROR"), forwarding=LogForwardingConfig(logger))
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=core)), error_if_already_set=False)
+
+
+def _is_debugging() -> bool:
+    return bool(os.environ.get("SWF_DEBUG"))

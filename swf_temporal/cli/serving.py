@@ -10,6 +10,7 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
+from swf_temporal.cli.logs import be_quiet
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.interpreter.catalogue import Catalogue
@@ -42,6 +43,12 @@ async def some_server(address: str | None, namespace: str | None) -> AsyncIterat
             return
     async with local_server() as server:
         yield server, True
+
+
+async def quiet_client(address: str | None, namespace: str | None) -> Client:
+    """Return a client of the server at *address*, or of the one that the environment names, that logs nothing."""
+    be_quiet()
+    return await connect(address=address, namespace=namespace)
 
 
 async def known_server(address: str | None, namespace: str | None) -> Server:

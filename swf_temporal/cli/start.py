@@ -10,6 +10,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.cli.arguments import json_value, read_events
 from swf_temporal.cli.definitions import with_sub_workflows
+from swf_temporal.cli.logs import be_quiet
 from swf_temporal.cli.options import Address, AsJson, Definitions, Events, Input, InstanceId, Namespace, TaskQueue
 from swf_temporal.cli.output import print_json
 from swf_temporal.cli.serving import known_server
@@ -56,6 +57,7 @@ def start(
     chosen = workflow_id or f"{definition_id}-{uuid4().hex[:8]}"
 
     async def work() -> int:
+        be_quiet()
         server = await known_server(address, namespace)
         if workflows:
             handle = await start_pinned(

@@ -30,9 +30,7 @@ def _headers(auth: Auth, call: Call) -> tuple[tuple[str, str], ...]:
         return (("Authorization", f"Basic {base64.b64encode(credentials.encode()).decode('ascii')}"),)
     if auth.scheme == "bearer":
         return (("Authorization", f"Bearer {_property(auth, call, 'token')}"),)
-    message = (
-        f"auth '{auth.name}': the scheme '{auth.scheme}' (section “Auth Definition”) is not carried out here"
-    )
+    message = f"auth '{auth.name}': the scheme '{auth.scheme}' (section “Auth Definition”) is not carried out here"
     raise refusal("Unsupported", message)
 
 
@@ -53,7 +51,5 @@ def _secret(auth: Auth, call: Call, path: list[str]) -> JSON:
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     if value is None:
-        raise refusal(
-            "NoSecret", f"auth '{auth.name}' needs the secret '{'.'.join(path)}', which is not known here"
-        )
+        raise refusal("NoSecret", f"auth '{auth.name}' needs the secret '{'.'.join(path)}', which is not known here")
     return value

@@ -64,9 +64,7 @@ class Functions:
             raise _completed(fault, call) from fault
         except Exception as error:
             message = f"function '{call.function.name}' could not be called: {type(error).__name__}: {error}"
-            raise _completed(
-                CallFailed(message, code="InternalError", cause=type(error).__name__), call
-            ) from error
+            raise _completed(CallFailed(message, code="InternalError", cause=type(error).__name__), call) from error
         return scrub(result, call.secrets)
 
     async def aclose(self) -> None:
@@ -77,11 +75,7 @@ class Functions:
         operation = call.function.operation
         if isinstance(operation, dict) and call.function.type in {"rest", "openapi"}:
             return self._plain.perform
-        if (
-            isinstance(operation, str)
-            and operation.startswith("rest:")
-            and call.function.type not in _UNSUPPORTED
-        ):
+        if isinstance(operation, str) and operation.startswith("rest:") and call.function.type not in _UNSUPPORTED:
             return self._plain.perform
         return self._performers.get(call.function.type, self._python.perform)
 
@@ -89,9 +83,7 @@ class Functions:
 async def _refuse(call: Call) -> JSON:
     kind = call.function.type
     section = _UNSUPPORTED[kind]
-    message = (
-        f"function '{call.function.name}': the type '{kind}' (section “{section}”) is not carried out here"
-    )
+    message = f"function '{call.function.name}': the type '{kind}' (section “{section}”) is not carried out here"
     raise refusal("Unsupported", message)
 
 

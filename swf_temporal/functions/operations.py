@@ -77,9 +77,7 @@ def _operations(document: Document) -> Iterator[tuple[str, str, dict[str, Any], 
                 yield str(path), method, item, item[method]
 
 
-def _read(
-    document: Document, path: str, method: str, item: dict[str, Any], operation: dict[str, Any]
-) -> Operation:
+def _read(document: Document, path: str, method: str, item: dict[str, Any], operation: dict[str, Any]) -> Operation:
     declared: dict[tuple[str, str], dict[str, Any]] = {}
     for node in [*(item.get("parameters") or ()), *(operation.get("parameters") or ())]:
         parameter = document.resolve(node)
@@ -94,9 +92,7 @@ def _read(
         id=str(operation["operationId"]),
         method=method.upper(),
         path=path,
-        parameters=tuple(
-            _parameter(document, node) for node in declared.values() if node.get("in") in _DEFAULT_STYLE
-        ),
+        parameters=tuple(_parameter(document, node) for node in declared.values() if node.get("in") in _DEFAULT_STYLE),
         body=body,
         servers=tuple(server for server in servers if isinstance(server, dict)),
     )
@@ -134,9 +130,7 @@ def _body(document: Document, operation: dict[str, Any]) -> Body | None:
     )
 
 
-def _swagger_body(
-    document: Document, operation: dict[str, Any], declared: list[dict[str, Any]]
-) -> Body | None:
+def _swagger_body(document: Document, operation: dict[str, Any], declared: list[dict[str, Any]]) -> Body | None:
     consumes = [str(kind) for kind in operation.get("consumes") or document.content.get("consumes") or ()]
     fields = [node for node in declared if node.get("in") == "formData"]
     if fields:

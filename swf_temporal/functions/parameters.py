@@ -29,9 +29,7 @@ def escape(text: str) -> str:
 def in_path(parameter: Parameter, value: JSON) -> str:
     """Return what takes the place of `{name}` in a path."""
     if parameter.style == "label":
-        return "." + _joined(
-            value, "." if parameter.explode else ",", "=" if parameter.explode else ",", escape
-        )
+        return "." + _joined(value, "." if parameter.explode else ",", "=" if parameter.explode else ",", escape)
     if parameter.style == "matrix":
         pairs = _pairs(parameter, value, ",", escape)
         return "".join(f";{name}={text}" for name, text in pairs)
@@ -45,9 +43,7 @@ def in_path(parameter: Parameter, value: JSON) -> str:
 def in_query(parameter: Parameter, value: JSON) -> str:
     """Return a parameter as a piece of a query, such as `tag=new&tag=red`."""
     if parameter.style == "deepObject" and isinstance(value, dict):
-        return "&".join(
-            f"{escape(f'{parameter.name}[{key}]')}={escape(as_text(item))}" for key, item in value.items()
-        )
+        return "&".join(f"{escape(f'{parameter.name}[{key}]')}={escape(as_text(item))}" for key, item in value.items())
     pairs = _pairs(parameter, value, _SEPARATORS.get(parameter.style, ","), escape)
     return "&".join(f"{name}={text}" for name, text in pairs)
 
@@ -64,9 +60,7 @@ def in_cookie(parameter: Parameter, value: JSON) -> str:
     return "; ".join(f"{name}={text}" for name, text in _pairs(parameter, value, ",", escape))
 
 
-def _pairs(
-    parameter: Parameter, value: JSON, separator: str, write: Callable[[str], str]
-) -> list[tuple[str, str]]:
+def _pairs(parameter: Parameter, value: JSON, separator: str, write: Callable[[str], str]) -> list[tuple[str, str]]:
     """Return the names and values that a parameter comes to; only exploded ones come to more than one."""
     name = write(parameter.name)
     if parameter.is_json:

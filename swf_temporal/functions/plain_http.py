@@ -90,9 +90,7 @@ def _request(call: Call, method: str, uri: str) -> Request:
         headers.append(("Cookie", "; ".join(cookies)))
     content = None
     if parts.body is not None:
-        declared = next(
-            (value for name, value in headers if name.lower() == "content-type"), "application/json"
-        )
+        declared = next((value for name, value in headers if name.lower() == "content-type"), "application/json")
         content, media_type = write_body(parts.body, declared)
         headers = [(name, value) for name, value in headers if name.lower() != "content-type"]
         headers.append(("Content-Type", media_type))
@@ -138,9 +136,7 @@ def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
 
 def _with_query(url: str, query: dict[str, JSON]) -> str:
     pieces = [
-        in_query(Parameter(name, "query", explode=True), value)
-        for name, value in query.items()
-        if value is not None
+        in_query(Parameter(name, "query", explode=True), value) for name, value in query.items() if value is not None
     ]
     if not pieces:
         return url

@@ -72,9 +72,7 @@ async def _run(call: Call, function: Callable[..., Any]) -> JSON:
     return _as_json(call, await _result(function, positional, keywords))
 
 
-async def _result(
-    function: Callable[..., Any], positional: tuple[object, ...], keywords: dict[str, JSON]
-) -> object:
+async def _result(function: Callable[..., Any], positional: tuple[object, ...], keywords: dict[str, JSON]) -> object:
     """Return what *function* returns; one that is not async runs in a thread, so that it may block."""
     try:
         if inspect.iscoroutinefunction(function):
@@ -88,9 +86,7 @@ async def _result(
         raise CallFailed(str(error) or name, name=name, code=name, cause=name) from error
 
 
-def _in_thread(
-    function: Callable[..., Any], positional: tuple[object, ...], keywords: dict[str, JSON]
-) -> object:
+def _in_thread(function: Callable[..., Any], positional: tuple[object, ...], keywords: dict[str, JSON]) -> object:
     try:
         return function(*positional, **keywords)
     except StopIteration as error:
@@ -138,8 +134,6 @@ def _as_json(call: Call, result: object) -> JSON:
         value: JSON = to_jsonable_python(result)
         json.dumps(value, allow_nan=False)
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        message = (
-            f"custom function '{call.function.name}' returned a {type(result).__name__}, not JSON: {error}"
-        )
+        message = f"custom function '{call.function.name}' returned a {type(result).__name__}, not JSON: {error}"
         raise refusal("NotJSON", message) from error
     return value

@@ -22,9 +22,7 @@ def build_request(operation: Operation, server: str, arguments: JSON) -> Request
     values = {parameter: _value(operation, parameter, named) for parameter in operation.parameters}
     given = [(parameter, value) for parameter, value in values.items() if value is not None]
     headers = [
-        (parameter.name, in_header(parameter, value))
-        for parameter, value in given
-        if parameter.where == "header"
+        (parameter.name, in_header(parameter, value)) for parameter, value in given if parameter.where == "header"
     ]
     cookies = [in_cookie(parameter, value) for parameter, value in given if parameter.where == "cookie"]
     if cookies:
@@ -63,9 +61,7 @@ def _body_value(operation: Operation, named: dict[str, JSON]) -> JSON:
     if body is None:
         for name in named:
             if name not in parameters:
-                message = (
-                    f"operation '{operation.id}' takes no argument '{name}'{did_you_mean(name, parameters)}"
-                )
+                message = f"operation '{operation.id}' takes no argument '{name}'{did_you_mean(name, parameters)}"
                 raise refusal("BadArguments", message)
         return None
     # `PUT /orders/{id}` with an order that has an id: what the body's schema names too goes to both.
@@ -81,15 +77,11 @@ def _unwrapped(body: Body, rest: dict[str, JSON]) -> JSON:
 
 
 def _url(operation: Operation, server: str, given: Sequence[tuple[Parameter, JSON]]) -> str:
-    places = {
-        parameter.name: in_path(parameter, value) for parameter, value in given if parameter.where == "path"
-    }
+    places = {parameter.name: in_path(parameter, value) for parameter, value in given if parameter.where == "path"}
 
     def fill(match: re.Match[str]) -> str:
         if match[1] not in places:
-            message = (
-                f"the path {operation.path} of operation '{operation.id}' has an undeclared '{match[1]}'"
-            )
+            message = f"the path {operation.path} of operation '{operation.id}' has an undeclared '{match[1]}'"
             raise refusal("BadDocument", message)
         return places[match[1]]
 

@@ -42,11 +42,7 @@ class Secrets:
 
     def as_mapping(self, names: Iterable[str]) -> dict[str, JSON]:
         """Return those of *names* that are known here, each under the name that was asked for."""
-        return {
-            name: self._values[environment_name(name)]
-            for name in names
-            if environment_name(name) in self._values
-        }
+        return {name: self._values[environment_name(name)] for name in names if environment_name(name) in self._values}
 
 
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
@@ -91,14 +87,10 @@ def _from_file(name: str) -> dict[str, JSON]:
     try:
         values = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"the secrets file {name} cannot be read: {error}", "see SWF_SECRETS_FILE"
-        ) from error
+        raise UsageError(f"the secrets file {name} cannot be read: {error}", "see SWF_SECRETS_FILE") from error
     except yaml.YAMLError:
         # The parser's message would show the line, and what stands there is secret.
-        raise UsageError(
-            f"the secrets file {name} is neither JSON nor YAML", "see SWF_SECRETS_FILE"
-        ) from None
+        raise UsageError(f"the secrets file {name} is neither JSON nor YAML", "see SWF_SECRETS_FILE") from None
     if not isinstance(values, dict):
         raise UsageError(f"the secrets file {name} does not hold an object", "see SWF_SECRETS_FILE")
     return {str(key): value for key, value in values.items()}

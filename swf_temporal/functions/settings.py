@@ -44,17 +44,13 @@ class Settings:
         modules = env.get("SWF_FUNCTION_MODULES")
         prefix = f"{_BASE_URL}_"
         return cls(
-            base_urls={
-                key.removeprefix(prefix): _url(key, env[key]) for key in sorted(env) if key.startswith(prefix)
-            },
+            base_urls={key.removeprefix(prefix): _url(key, env[key]) for key in sorted(env) if key.startswith(prefix)},
             base_url=_url(_BASE_URL, env[_BASE_URL]) if env.get(_BASE_URL) else None,
             timeout=_timeout(env["SWF_TIMEOUT"]) if "SWF_TIMEOUT" in env else defaults.timeout,
             max_response_bytes=_size(env["SWF_MAX_RESPONSE_BYTES"])
             if "SWF_MAX_RESPONSE_BYTES" in env
             else defaults.max_response_bytes,
-            modules=None
-            if modules is None
-            else tuple(name.strip() for name in modules.split(",") if name.strip()),
+            modules=None if modules is None else tuple(name.strip() for name in modules.split(",") if name.strip()),
         )
 
     def base_url_for(self, names: Iterable[str]) -> str | None:
@@ -83,21 +79,15 @@ def _url(key: str, text: str) -> str:
 
 def _timeout(text: str) -> timedelta:
     try:
-        length = (
-            parse_duration(text) if text.strip().upper().startswith("P") else timedelta(seconds=float(text))
-        )
+        length = parse_duration(text) if text.strip().upper().startswith("P") else timedelta(seconds=float(text))
     except (ValueError, OverflowError):
         length = timedelta(0)
     if length <= timedelta(0):
-        raise UsageError(
-            f"SWF_TIMEOUT is {text!r}", "it must be a number of seconds, or a duration such as PT30S"
-        )
+        raise UsageError(f"SWF_TIMEOUT is {text!r}", "it must be a number of seconds, or a duration such as PT30S")
     return length
 
 
 def _size(text: str) -> int:
     if not text.strip().isdecimal() or int(text) == 0:
-        raise UsageError(
-            f"SWF_MAX_RESPONSE_BYTES is {text!r}", "it must be a number of bytes, such as 2097152"
-        )
+        raise UsageError(f"SWF_MAX_RESPONSE_BYTES is {text!r}", "it must be a number of bytes, such as 2097152")
     return int(text)

@@ -40,7 +40,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._virtual += seconds
 
 
-class _Jumping(selectors.DefaultSelector):  # type: ignore[misc,valid-type]  # chosen by the platform
+class _Jumping(selectors.DefaultSelector):
     """A selector that never waits: it lets the loop's time jump instead."""
 
     def __init__(self, loop: VirtualLoop, when_idle: Callable[[], bool], at_standstill: Callable[[], None]) -> None:

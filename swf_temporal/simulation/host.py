@@ -120,15 +120,16 @@ class SimulatedHost:
             )
         scripted = functions[name]
         if not callable(scripted):
-            result: JSON = scripted
-            return result
+            constant: JSON = scripted
+            return constant
         try:
             answer = scripted(arguments)
-            return await answer if inspect.isawaitable(answer) else answer
+            result: JSON = await answer if inspect.isawaitable(answer) else answer
         except WorkflowFault:
             raise
         except Exception as error:
             raise CallFailed(str(error), name=type(error).__name__) from error
+        return result
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
         detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}

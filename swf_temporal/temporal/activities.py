@@ -70,8 +70,8 @@ class Activities:
             raise  # the performer has decided already
         except Exception as error:
             # Whatever a performer raises is the function's error: the definition decides what becomes of it.
-            fault = CallFailed(str(error), name=type(error).__name__)
-            raise decided(call, fault, info.attempt) from error
+            unforeseen = CallFailed(str(error), name=type(error).__name__)
+            raise decided(call, unforeseen, info.attempt) from error
         finally:
             beating.cancel()
             with suppress(asyncio.CancelledError):

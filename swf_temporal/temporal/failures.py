@@ -15,9 +15,7 @@ from temporalio.exceptions import (
 from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
 
 
-def application_error(
-    fault: WorkflowFault, *, text: str | None = None, **options: object
-) -> ApplicationError:
+def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
     """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts."""
     return ApplicationError(text or fault.message, fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
 

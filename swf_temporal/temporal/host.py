@@ -99,9 +99,7 @@ class TemporalHost:
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
                 retry_policy=RetryPolicy(
                     initial_interval=timedelta(seconds=max(0.001, retry.delay if retry else 1.0)),
-                    maximum_interval=timedelta(
-                        seconds=100 if retry is None else max(1.0, retry.max_delay or 100)
-                    ),
+                    maximum_interval=timedelta(seconds=100 if retry is None else max(1.0, retry.max_delay or 100)),
                     non_retryable_error_types=["PayloadsTooLarge"],
                 ),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,

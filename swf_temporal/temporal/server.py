@@ -125,9 +125,7 @@ async def _stop(process: Process, *, gently: bool) -> None:
 
 
 @asynccontextmanager
-async def _downloaded(
-    port: int, ui_port: int, database: Path | None, extra: Sequence[str]
-) -> AsyncIterator[Client]:
+async def _downloaded(port: int, ui_port: int, database: Path | None, extra: Sequence[str]) -> AsyncIterator[Client]:
     """Start the server that the SDK downloads when this machine has none."""
     try:
         environment = await WorkflowEnvironment.start_local(

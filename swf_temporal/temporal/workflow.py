@@ -145,9 +145,7 @@ class Interpreter:
             setattr(pin, name, value)
         if pin.progress is not None:
             data = None
-        workflow.continue_as_new(
-            workflow=workflow_type, args=[self._checked(data), self._checked(pin.to_json())]
-        )
+        workflow.continue_as_new(workflow=workflow_type, args=[self._checked(data), self._checked(pin.to_json())])
 
     def _checked(self, value: Any) -> Any:
         size = len(workflow.payload_converter().to_payload(value).data)

@@ -57,7 +57,7 @@ class Service:
         self.asked = threading.Event()
         self.hung_up = threading.Event()
 
-    def answers_with(  # noqa: PLR0913 - an answer has as many parts
+    def answers_with(
         self,
         method: str,
         path: str,

@@ -13,7 +13,7 @@ from swf_temporal.simulation.simulate import Simulation
 
 CORPUS = Path(__file__).parents[1] / "scenarios"
 SCENARIOS = find_scenarios([CORPUS])
-MOST_SUSPENSIONS = 100
+MOST_SUSPENSIONS = 60
 """At how many of its steps a long run is suspended."""
 
 

@@ -72,7 +72,12 @@ class Bench:
         scripted = Scripted(answers, secrets or {})
         queue = queue or f"test-{os.getpid()}-{next(self.numbers)}"
         worker = make_worker(
-            self.client, Catalogue(definitions), scripted, scripted, task_queue=queue, runner=runner,
+            self.client,
+            Catalogue(definitions),
+            scripted,
+            scripted,
+            task_queue=queue,
+            runner=runner,
         )
         async with worker:
             yield Running(self, list(definitions), scripted, queue, worker)

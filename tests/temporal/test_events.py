@@ -52,7 +52,8 @@ async def test_event_that_comes_early_is_kept(bench: Bench) -> None:
 
 async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
     """The update `deliver` answers whether an event was taken, kept, or had come before."""
-    definition = define(waiting("paid", "sent", exclusive=False), events=[PAID, {**PAID, "name": "sent", "type": "sent"}])
+    events = [PAID, {**PAID, "name": "sent", "type": "sent"}]
+    definition = define(waiting("paid", "sent", exclusive=False), events=events)
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await worker.awaiting(handle, "paid")

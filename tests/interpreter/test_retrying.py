@@ -1,0 +1,117 @@
+"""When a failed action is tried again, and after how long."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swf_temporal.errors import CallFailed, StepLimitExceeded
+from swf_temporal.interpreter.retrying import RetryRule, rule_of
+from swf_temporal.model.definitions import Retry
+
+
+def _rule(**fields: object) -> RetryRule:
+    retry = Retry.model_validate({"name": "r", **fields})
+    rule = rule_of(retry, auto_retries=False, retryable=(), non_retryable=())
+    assert rule is not None
+    return rule
+
+
+def _delays(rule: RetryRule, count: int = 4) -> list[float]:
+    delays = [rule.delay_after(attempt, lambda: 0.5) for attempt in range(1, count + 1)]
+    return [delay.total_seconds() for delay in delays if delay is not None]
+
+
+@pytest.mark.parametrize(
+    ("fields", "delays"),
+    [
+        ({"delay": "PT10S", "increment": "PT2S"}, [10, 12, 14, 16]),
+        ({"delay": "PT10S", "multiplier": 2}, [10, 20, 40, 80]),
+        ({"delay": "PT10S", "multiplier": "2"}, [10, 20, 40, 80]),
+        ({"delay": "PT10S", "increment": "PT5S", "multiplier": 2}, [10, 30, 70, 150]),
+        ({"delay": "PT10S", "multiplier": "PT2S"}, [10, 12, 14, 16]),
+        ({"delay": "PT10S", "multiplier": 10, "maxDelay": "PT1M"}, [10, 60, 60, 60]),
+        ({"delay": "PT8S", "multiplier": 0.5}, [8, 4, 2, 1]),
+        ({}, [1, 1, 1, 1]),
+    ],
+)
+def test_delays(fields: dict[str, object], delays: list[float]) -> None:
+    """Each delay is the one before plus the increment, times the multiplier, up to maxDelay."""
+    assert _delays(_rule(**fields)) == delays
+
+
+@pytest.mark.parametrize(("attempts", "retries"), [(0, 0), (1, 0), (2, 1), ("3", 2), (None, 4)])
+def test_max_attempts_counts_the_first(attempts: int | str | None, retries: int) -> None:
+    """MaxAttempts counts the first attempt; 0 and 1 mean no retry, none means no limit."""
+    assert len(_delays(_rule(maxAttempts=attempts))) == retries
+
+
+@given(st.integers(1, 8), st.floats(0, 1))
+def test_jitter_is_added_and_not_carried_on(attempt: int, drawn: float) -> None:
+    """A delay with jitter stays within its fraction of the delay without, however many came before."""
+    plain, jittered = _rule(delay="PT10S", multiplier=2), _rule(delay="PT10S", multiplier=2, jitter=0.2)
+    expected = plain.delay_after(attempt)
+    delay = jittered.delay_after(attempt, lambda: drawn)
+    assert expected is not None
+    assert delay is not None
+    assert abs(delay - expected) <= expected * 0.2 + timedelta(microseconds=1)
+
+
+def test_jitter_may_be_a_duration() -> None:
+    """A jitter written as a duration is the most that is added or taken."""
+    rule = _rule(delay="PT10S", jitter="PT3S")
+    assert rule.delay_after(1, lambda: 0.0) == timedelta(seconds=7)
+    assert rule.delay_after(1, lambda: 1.0) == timedelta(seconds=13)
+
+
+def test_the_limit_comes_after_the_jitter() -> None:
+    """No delay is longer than maxDelay, jitter or not."""
+    assert _rule(delay="PT10S", jitter=1, maxDelay="PT12S").delay_after(1, lambda: 1.0) == timedelta(seconds=12)
+
+
+def test_an_endless_series_does_not_overflow() -> None:
+    """The delay of a late attempt is maxDelay, and not a number too large for a machine."""
+    assert _rule(delay="PT1S", multiplier=2, maxDelay="PT1H").delay_after(100_000) == timedelta(hours=1)
+
+
+def test_without_auto_retries_only_a_retry_ref_retries() -> None:
+    """Nothing is tried again without autoRetries and without a retryRef."""
+    assert rule_of(None, auto_retries=False, retryable=(), non_retryable=()) is None
+
+
+def test_auto_retries_double_without_end() -> None:
+    """The default rule waits 1, 2, 4 and 8 seconds, and goes on."""
+    rule = rule_of(None, auto_retries=True, retryable=(), non_retryable=())
+    assert rule is not None
+    assert _delays(rule) == [1, 2, 4, 8]
+    assert rule.delay_after(20) is not None
+
+
+def test_covers_what_is_listed() -> None:
+    """RetryableErrors limit what is tried again, nonRetryableErrors exclude; fatal faults are never tried again."""
+    rule = RetryRule(only=(("busy", "503"),), never=(("busy now", "busy"),))
+    assert rule.covers(CallFailed(status=503))
+    assert not rule.covers(CallFailed(status=503, code="busy"))
+    assert not rule.covers(CallFailed(status=400))
+    assert not rule.covers(CallFailed(status=503, retryable=False))
+    assert not RetryRule().covers(StepLimitExceeded())
+
+
+@given(
+    st.builds(
+        RetryRule,
+        delay=st.floats(0, 1e6),
+        increment=st.floats(0, 1e6),
+        multiplier=st.floats(0, 10),
+        max_delay=st.none() | st.floats(0, 1e6),
+        max_attempts=st.none() | st.integers(1, 9),
+        jitter=st.floats(0, 1),
+        jitter_is_fraction=st.booleans(),
+        only=st.just((("a", "1"), ("b", None))),
+        never=st.just((("c", None),)),
+    )
+)
+def test_travels_as_json(rule: RetryRule) -> None:
+    """A rule is the same after it was written as JSON and read again."""
+    assert RetryRule.from_json(rule.to_json()) == rule

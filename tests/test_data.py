@@ -1,0 +1,118 @@
+"""Merging, as an algebra."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swf_temporal.data import JSON, add_result, identity, merge, merge_at
+
+SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab", max_size=2)
+VALUES: st.SearchStrategy[JSON] = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=1), inner, max_size=3)
+)
+OBJECTS = st.dictionaries(st.text("abc", max_size=1), VALUES, max_size=3)
+KEYS = st.lists(st.text("abc", min_size=1, max_size=1), min_size=1, max_size=3)
+
+
+def _without_repeats(value: JSON) -> JSON:
+    """Return *value* with every array in it holding each element once, as merging leaves arrays."""
+    if isinstance(value, dict):
+        return {key: _without_repeats(item) for key, item in value.items()}
+    return merge(value, []) if isinstance(value, list) else value
+
+
+def _at(value: JSON, path: list[str]) -> JSON:
+    for key in path:
+        assert isinstance(value, dict)
+        value = value[key]
+    return value
+
+
+@given(OBJECTS)
+def test_merging_an_object_into_itself_changes_nothing(value: dict[str, JSON]) -> None:
+    """Merging is idempotent on equal objects."""
+    value = {key: _without_repeats(item) for key, item in value.items()}
+    assert merge(value, value) == value
+
+
+@given(OBJECTS)
+def test_the_empty_object_is_neutral(value: dict[str, JSON]) -> None:
+    """Merging {} changes nothing, and merging into {} yields what was merged."""
+    assert merge(value, {}) == value
+    assert merge({}, value) == value
+
+
+@given(OBJECTS, OBJECTS)
+def test_merging_twice_is_merging_once(target: dict[str, JSON], addition: dict[str, JSON]) -> None:
+    """What was merged once can be merged again without a change, except that scalars met arrays on the way."""
+    once = merge(target, addition)
+    assert merge(once, merge(once, addition)) == _merged_again(once, addition)
+
+
+def _merged_again(once: JSON, addition: JSON) -> JSON:
+    again = merge(once, addition)
+    return merge(once, again)
+
+
+@given(OBJECTS, OBJECTS)
+def test_every_key_survives(target: dict[str, JSON], addition: dict[str, JSON]) -> None:
+    """Merging objects loses no key of either."""
+    merged = merge(target, addition)
+    assert isinstance(merged, dict)
+    assert set(merged) == {*target, *addition}
+
+
+@given(st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4))
+def test_joined_arrays_hold_each_element_once(target: list[JSON], addition: list[JSON]) -> None:
+    """Arrays are joined in order, and keep the first of equal elements."""
+    merged = merge(target, addition)
+    assert isinstance(merged, list)
+    kept = [identity(item) for item in merged]
+    assert kept == list(dict.fromkeys(identity(item) for item in [*target, *addition]))
+
+
+@given(VALUES, VALUES)
+def test_merging_changes_neither_value(target: JSON, addition: JSON) -> None:
+    """Data is never changed in place."""
+    before = identity(target), identity(addition)
+    merge(target, addition)
+    merge_at(target, ["a", "b"], addition)
+    assert (identity(target), identity(addition)) == before
+
+
+@given(VALUES, VALUES)
+def test_an_empty_path_is_the_root(target: JSON, addition: JSON) -> None:
+    """Merging at no path is merging."""
+    assert merge_at(target, [], addition) == merge(target, addition)
+
+
+@given(OBJECTS, KEYS, VALUES)
+def test_merging_at_a_path_makes_the_parents(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
+    """Whatever is there, merging at a path makes it an element, and what was merged can be found there."""
+    merged = merge_at({}, path, addition)
+    assert _at(merged, path) == addition
+    _at(merge_at(target, path, addition), path)
+
+
+@given(OBJECTS, KEYS, VALUES)
+def test_merging_at_a_path_leaves_the_rest(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
+    """Merging at a path touches nothing beside it."""
+    merged = merge_at(target, path, addition)
+    assert isinstance(merged, dict)
+    assert {k: v for k, v in merged.items() if k != path[0]} == {k: v for k, v in target.items() if k != path[0]}
+
+
+@given(VALUES)
+def test_null_as_a_result_changes_nothing(target: JSON) -> None:
+    """An action that yields null leaves the data as it is."""
+    assert add_result(target, None) == target
+
+
+def test_a_result_that_is_no_object_is_put_under_response() -> None:
+    """It becomes the data if there is none yet, else it stands under `response`."""
+    assert add_result({}, 5) == 5
+    assert add_result({"a": 1}, 5) == {"a": 1, "response": 5}
+
+
+def test_equal_numbers_are_one_element_however_they_are_written() -> None:
+    """1 and 1.0 are equal; 1, true and "1" are not."""
+    assert merge([1], [1.0, True, "1"]) == [1, True, "1"]

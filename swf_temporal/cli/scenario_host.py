@@ -21,7 +21,11 @@ from swf_temporal.temporal.client import RunEnded, result, start
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 
-_SKIPPING = ("--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true")
+_CONFIGURED = (
+    "--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true",
+    # A workflow may continue as new at once; the server would have it wait a second.
+    "--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"',
+)  # fmt: skip
 _TASK_QUEUE = "scenarios"
 _LIMIT = 30
 """Seconds of real time that a scenario may take."""
@@ -80,7 +84,7 @@ class ScenarioHost:
 @asynccontextmanager
 async def scenario_host() -> AsyncIterator[ScenarioHost]:
     """Start a server whose time can jump, and a worker, for as long as the context lasts."""
-    async with local_server(extra=_SKIPPING) as server:
+    async with local_server(extra=_CONFIGURED) as server:
         skipper = TimeSkipper(server.client, config=TimeSkippingConfig(enabled=False))
         calls = ScriptedCalls()
         async with make_worker(server.client, Catalogue(), calls, calls, task_queue=_TASK_QUEUE):

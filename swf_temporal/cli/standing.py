@@ -39,8 +39,8 @@ class Standing:
     """How long its history is."""
     ended: str | None = None
     """How it ended, if it has."""
-    is_busy: bool = False
-    """Whether a worker is to do something for it, or does."""
+    is_busy: bool = True
+    """Whether a worker is to do something for it, or does; it is from the start, though the first task may come late."""
     timers: dict[str, datetime] = field(default_factory=dict)
     """When each is due, in the instance's own time."""
     children: list[str] = field(default_factory=list)

@@ -97,12 +97,10 @@ class Lane:
         """Return the length of a duration, which may be an expression."""
         if "${" in text:
             value = self.fill(text, data)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return timedelta(seconds=value)
-            text = str(value)
+            text = f"PT{value}S" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
         try:
             return parse_duration(text)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise self.locate(WrongData(str(error))) from None
 
     def merged_at(self, path: Path, value: JSON, data: JSON) -> JSON:

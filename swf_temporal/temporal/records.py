@@ -46,6 +46,8 @@ class Pin:
     """Where a continued run goes on."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
+    limit: float | None = None
+    """Seconds that a `continueAs` gives this execution in place of the workflow's own timeout."""
     suspend_after: int | None = None
     """After how many events of history the run continues as new, where the server's own advice is not to be awaited."""
 

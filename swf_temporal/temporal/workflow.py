@@ -42,6 +42,7 @@ class Interpreter:
         self._signals: list[tuple[str, JSON]] = []
         self._interpretation: Interpretation | None = None
         self._host: TemporalHost | None = None
+        self._stays = False
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
@@ -114,41 +115,58 @@ class Interpreter:
     async def _interpret(self, program: Program) -> Any:
         info = workflow.info()
         host = self._host = TemporalHost(self._pin, program.workflow.source.name)
-        instance = Instance(info.workflow_id, info.run_id)
-        progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
-        interpretation = Interpretation(program, host, self._data, instance, progress)
         host.on_note = self._noted
-        self._interpretation = interpretation
-        for event in self._pin.events:
-            interpretation.deliver(CloudEvent.from_json(event))
-        for name, value in self._signals:
-            self._take(name, value)
-        outcome = await interpretation.run()
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        match outcome:
-            case Completed():
-                return self._checked(outcome.output)
-            case Suspended():
-                return self._continue(info.workflow_type, self._data, progress=outcome.progress)
-            case ContinuedAs():
-                return self._continue(
-                    outcome.workflow_id, outcome.data, version=outcome.version, numbers=interpretation.numbers
-                )
+        instance = Instance(info.workflow_id, info.run_id)
+        limit = None if self._pin.limit is None else timedelta(seconds=self._pin.limit)
+        progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
+        while True:
+            interpretation = Interpretation(program, host, self._data, instance, progress, limit)
+            self._begin(interpretation)
+            outcome = await interpretation.run()
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            match outcome:
+                case Completed():
+                    return self._checked(outcome.output)
+                case ContinuedAs():
+                    self._continue_as(outcome, interpretation)
+                case Suspended():
+                    pin = self._next_pin(progress=outcome.progress)
+                    if self._size(pin.to_json()) <= LARGEST_PAYLOAD:
+                        workflow.continue_as_new(args=[None, pin.to_json()])
+                    # Too much is under way to be carried over in one payload: go on in this execution.
+                    progress, self._stays = outcome.progress, True
 
-    def _continue(self, workflow_type: str, data: JSON, **changes: Any) -> NoReturn:
-        pin = Pin(
-            definitions=self._pin.definitions,
-            version=self._pin.version,
-            suspend_after=self._pin.suspend_after,
+    def _begin(self, interpretation: Interpretation) -> None:
+        """Hand over what came before the first step."""
+        self._interpretation = interpretation
+        events, self._pin.events = self._pin.events, []
+        for event in events:
+            interpretation.deliver(CloudEvent.from_json(event))
+        signals, self._signals = self._signals, []
+        for name, value in signals:
+            self._take(name, value)
+
+    def _continue_as(self, to: ContinuedAs, interpretation: Interpretation) -> NoReturn:
+        """Start the execution that the definition asks for, with the events that nobody has taken yet."""
+        pin = self._next_pin(
+            version=to.version,
+            numbers=interpretation.numbers,
+            events=[event.to_json() for event in interpretation.inbox.kept],
+            limit=None if to.timeout is None else to.timeout.total_seconds(),
         )
-        for name, value in changes.items():
-            setattr(pin, name, value)
-        if pin.progress is not None:
-            data = None
-        workflow.continue_as_new(workflow=workflow_type, args=[self._checked(data), self._checked(pin.to_json())])
+        args = [self._checked(to.data), self._checked(pin.to_json())]
+        workflow.continue_as_new(workflow=to.workflow_id, args=args)
+
+    def _next_pin(self, **changes: Any) -> Pin:
+        pin = self._pin
+        own = {"version": pin.version, "suspend_after": pin.suspend_after}
+        return Pin(**{"definitions": pin.definitions, **own, **changes})
+
+    def _size(self, value: Any) -> int:
+        return len(workflow.payload_converter().to_payload(value).data)
 
     def _checked(self, value: Any) -> Any:
-        size = len(workflow.payload_converter().to_payload(value).data)
+        size = self._size(value)
         if size > LARGEST_PAYLOAD:
             raise PayloadTooLarge(
                 f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that a run can give on"
@@ -172,7 +190,7 @@ class Interpreter:
             return
         if entry.kind in (Happening.STATE_ENTERED, Happening.EVENT_AWAITED):
             workflow.set_current_details(details(interpretation, entry))
-        if should_take_stock(entry):
+        if should_take_stock(entry) and not self._stays:
             info = workflow.info()
             limit = self._pin.suspend_after
             if info.is_continue_as_new_suggested() or (limit and info.get_current_history_length() >= limit):

@@ -62,7 +62,12 @@ async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
         functions=("f",),
     )
     seen: list[int] = []
-    async with bench.worker(definition, f=lambda given: seen.append(given["i"]) or given["i"] * 10) as worker:
+
+    def tenfold(given: dict[str, int]) -> int:
+        seen.append(given["i"])
+        return given["i"] * 10
+
+    async with bench.worker(definition, f=tenfold) as worker:
         handle = await worker.start({"items": list(range(40))}, suspend_after=40)
         output = await swf.result(handle)
 
@@ -86,6 +91,51 @@ async def test_continue_as_starts_the_next_execution(bench: Bench) -> None:
 
         assert await swf.result(handle) == {"n": 1, "done": True}
         assert (await bench.client.get_workflow_handle(handle.id).describe()).workflow_type == "second"
+
+
+async def test_events_nobody_took_go_along(bench: Bench) -> None:
+    """An event that came before `continueAs` and was not taken is there for the execution that takes over."""
+    first = define({"name": "a", "type": "inject", "data": {}, "end": {"continueAs": "second"}}, id="first")
+    second = define(
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}]},
+        id="second",
+        events=[{"name": "late", "type": "late", "source": "x"}],
+    )
+    event = {"specversion": "1.0", "id": "1", "source": "x", "type": "late", "data": {"came": 1}}
+    async with bench.worker(first, second) as worker:
+        assert await worker.run({}, events=[event]) == {"came": 1}
+
+
+async def test_continue_as_can_set_a_timeout(bench: Bench) -> None:
+    """`workflowExecTimeout` of a `continueAs` limits the execution that takes over."""
+    to = {"workflowId": "second", "workflowExecTimeout": {"duration": "PT0.2S"}}
+    first = define({"name": "a", "type": "inject", "data": {}, "end": {"continueAs": to}}, id="first")
+    second = define({"name": "nap", "type": "sleep", "duration": "PT1H"}, id="second")
+    async with bench.worker(first, second) as worker:
+        failed = await worker.failure({})
+
+    assert failed.name == "TimedOut"
+
+
+async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> None:
+    """A run that should continue as new, but holds too much for one payload, goes on and completes."""
+    definition = define(
+        {
+            "name": "each",
+            "type": "foreach",
+            "inputCollection": "${ .items }",
+            "outputCollection": "${ .out }",
+            "batchSize": 5,
+            "actions": [{"functionRef": {"refName": "f", "arguments": "${ .item }"}}],
+            "stateDataFilter": {"output": "${ .out | length }"},
+        },
+        functions=("f",),
+    )
+    async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
+        handle = await worker.start({"items": list(range(20))}, suspend_after=70)
+
+        assert await swf.result(handle) == 20
+        assert (await handle.describe()).run_id == handle.first_execution_run_id
 
 
 @pytest.mark.parametrize("number", [1000])

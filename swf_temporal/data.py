@@ -55,16 +55,14 @@ def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
 def add_result(target: JSON, result: JSON) -> JSON:
     """Return state data with an action's *result* merged in, where no `toStateData` says where to.
 
-    A result that is not an object becomes the data if that is empty, else it is put under `response`.
-    Null says nothing and changes nothing.
+    A result that is not an object becomes the data if that is empty; in an object it is put under `response`; data
+    that is itself no object it is merged with. Null says nothing and changes nothing.
     """
     if result is None:
         return target
-    if isinstance(result, dict):
+    if isinstance(result, dict) or not isinstance(target, dict):
         return merge(target, result)
-    if target in ({}, None):
-        return result
-    return merge_at(target, ["response"], result)
+    return merge_at(target, ["response"], result) if target else result
 
 
 def identity(value: JSON) -> str:

@@ -42,18 +42,6 @@ def test_the_empty_object_is_neutral(value: dict[str, JSON]) -> None:
 
 
 @given(OBJECTS, OBJECTS)
-def test_merging_twice_is_merging_once(target: dict[str, JSON], addition: dict[str, JSON]) -> None:
-    """What was merged once can be merged again without a change, except that scalars met arrays on the way."""
-    once = merge(target, addition)
-    assert merge(once, merge(once, addition)) == _merged_again(once, addition)
-
-
-def _merged_again(once: JSON, addition: JSON) -> JSON:
-    again = merge(once, addition)
-    return merge(once, again)
-
-
-@given(OBJECTS, OBJECTS)
 def test_every_key_survives(target: dict[str, JSON], addition: dict[str, JSON]) -> None:
     """Merging objects loses no key of either."""
     merged = merge(target, addition)

@@ -36,8 +36,6 @@ class Driver:
 
     def __init__(self, skipper: TimeSkipper, session: Session, workflow_id: str, events: Sequence[CloudEvent]) -> None:
         self.workflow_id = workflow_id
-        self.runs: dict[str, None] = {}
-        """The ids of the executions of the main instance, in order."""
         self._skipper = skipper
         self._client: Client = skipper.client
         self._session = session
@@ -85,7 +83,6 @@ class Driver:
             if found[workflow_id].ended:
                 self._ended[workflow_id] = found[workflow_id]
             todo += found[workflow_id].children
-        self.runs[found[self.workflow_id].run_id] = None
         return found
 
     async def _go_on(self, standings: Mapping[str, Standing]) -> bool:

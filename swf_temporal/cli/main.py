@@ -33,7 +33,7 @@ def main() -> NoReturn:
     0 is success and 1 what a command reports as failure; 2 stands for what cannot be done as it was asked for, 130
     for Ctrl-C, and 70 for a bug of this program.
     """
-    code = _code_of(sys.argv[1:])
+    code = code_of(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -43,7 +43,8 @@ def main() -> NoReturn:
     os._exit(code)
 
 
-def _code_of(arguments: Sequence[str]) -> int:
+def code_of(arguments: Sequence[str]) -> int:
+    """Run the command that *arguments* name; return its exit code."""
     try:
         typer.main.get_command(app).main(list(arguments), prog_name="swf")
     except SystemExit as ended:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from temporalio.client import WorkflowExecutionStatus, WorkflowHistoryEventFilterType
 from temporalio.testing import TimeSkipper, TimeSkippingConfig
 
 from swf_temporal.cli.driving import Driver
@@ -17,7 +18,7 @@ from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.loading import load
 from swf_temporal.simulation.scenario import Observed, Scenario
 from swf_temporal.simulation.simulate import events_of
-from swf_temporal.temporal.client import RunEnded, result, start
+from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 
@@ -46,7 +47,7 @@ class ScenarioHost:
         session = self.calls.sessions[workflow_id] = Session.of(scenario)
         driver = Driver(self.skipper, session, workflow_id, events_of(scenario.events))
         early = [event.to_json() for event in events_of(scenario.early, "early")]
-        await start(
+        handle = await start(
             self.skipper.client,
             workflows,
             scenario.input,
@@ -59,26 +60,36 @@ class ScenarioHost:
                 status = await driver.drive(cancelling=scenario.cancel)
         except TimeoutError:
             status = f"had not ended after {_LIMIT} seconds"
-        observed = await self._observed(driver, session, status)
+        observed = await self._observed(handle, session, status)
         await driver.end()
         return observed
 
-    async def _observed(self, driver: Driver, session: Session, status: str) -> Observed:
+    async def _observed(self, handle: Handle, session: Session, status: str) -> Observed:
         output: JSON = None
         error: dict[str, JSON] | None = None
-        handle = self.skipper.client.get_workflow_handle(driver.workflow_id)
         if status in {"completed", "failed"}:
             try:
                 output = await result(handle)
             except RunEnded as ended:
                 error = _facts(ended)
         trace: list[TraceEntry] = []
-        for run_id in driver.runs:
-            run = self.skipper.client.get_workflow_handle(driver.workflow_id, run_id=run_id)
+        async for run in self._executions(handle):
             trace += map(_entry, await run.query("trace"))
         return Observed(
             status=status, output=output, error=error, produced=session.produced, calls=session.calls, trace=trace
         )
+
+    async def _executions(self, handle: Handle) -> AsyncIterator[Handle]:
+        """Yield the execution that was started, and each that another continued as."""
+        run_id = handle.first_execution_run_id
+        while run_id:
+            run = self.skipper.client.get_workflow_handle(handle.id, run_id=run_id)
+            yield run
+            run_id = None
+            if (await run.describe()).status is WorkflowExecutionStatus.CONTINUED_AS_NEW:
+                closing = run.fetch_history_events(event_filter_type=WorkflowHistoryEventFilterType.CLOSE_EVENT)
+                async for event in closing:
+                    run_id = event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
 
 
 @asynccontextmanager

@@ -34,13 +34,12 @@ _CHILD_ENDS = (
 class Standing:
     """Where an instance stands."""
 
-    run_id: str
     events: int = 0
     """How long its history is."""
     ended: str | None = None
     """How it ended, if it has."""
     is_busy: bool = True
-    """Whether a worker is to do something for it, or does; it is from the start, though the first task may come late."""
+    """Whether a worker has to do something for it. It has from the start, though the first task may come late."""
     timers: dict[str, datetime] = field(default_factory=dict)
     """When each is due, in the instance's own time."""
     children: list[str] = field(default_factory=list)
@@ -79,9 +78,13 @@ class Standing:
 async def standing_of(handle: WorkflowHandle[Any, Any], waiting: Collection[tuple[str, str]]) -> Standing:
     """Return where the latest run of an instance stands. *waiting* are the calls that wait for their next attempt."""
     description = (await handle.describe()).raw_description
-    standing = Standing(description.workflow_execution_info.execution.run_id)
+    standing = Standing()
     async for event in handle.fetch_history_events():
         standing.read(event)
+    if standing.ended:
+        # It may have ended since it was described: then nothing of that is pending any more.
+        standing.is_busy = False
+        return standing
     for pending in description.pending_activities:
         is_begun = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
         if is_begun or (handle.id, pending.activity_id) not in waiting:

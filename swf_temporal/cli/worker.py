@@ -20,7 +20,6 @@ from swf_temporal.cli.logs import log_lines
 from swf_temporal.cli.options import Address, FunctionModules, Namespace, TaskQueue
 from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
-from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.server import Server
 from swf_temporal.temporal.worker import TASK_QUEUE, Capacity
@@ -66,8 +65,6 @@ def worker(
     and Ctrl-C let the calls that are under way come to an end.
     """
     catalogue = catalogue_of(folders or [Path()])
-    if not list(catalogue):
-        raise UsageError("there is no definition to serve", "name a folder that holds some")
     work = Work(catalogue, functions_of(functions or ()), task_queue, max_activities, health)
     log_lines()
     run_until_stopped(_serve(work, address, namespace))
@@ -96,6 +93,8 @@ async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
 
 
 def _log_what_is_served(work: Work, server: Server) -> None:
+    if not list(work.catalogue):
+        _log.warning("there is no definition: only instances that bring their own can run")
     for workflow in work.catalogue:
         _log.info("serving %s %s from %s", workflow.id, workflow.version or "", workflow.source.name)
     where = server.client.service_client.config.target_host

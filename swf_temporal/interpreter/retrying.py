@@ -69,7 +69,8 @@ class RetryRule:
             "max_delay": self.max_delay, "max_attempts": self.max_attempts, "jitter": self.jitter,
             "jitter_is_fraction": self.jitter_is_fraction, "only": list(self.only), "never": list(self.never),
         }  # fmt: skip
-        return {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
+        said = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
+        return said if self.max_delay is None else {**said, "max_delay": self.max_delay}
 
     @staticmethod
     def from_json(facts: dict[str, Any]) -> "RetryRule":

@@ -17,7 +17,7 @@ from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
-from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json
+from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
 
 LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
 """What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
@@ -128,7 +128,8 @@ class TemporalHost:
             raise fault_of_activity(error, PUBLISH) from None
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
-        """Run the sub-workflow as a child."""
+        """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
+        catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
         pin = Pin(definitions=self.pin.definitions, version=call.version)
         handle = await self._start_child(call.workflow_id, call, pin)
         if call.detached:

@@ -68,10 +68,15 @@ def pinned(workflows: list[Workflow]) -> list[Pinned]:
 
 
 @lru_cache(maxsize=512)
+def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
+    """Return the definitions that a run carries."""
+    return Catalogue(load(one.text, name=one.name) for one in definitions)
+
+
+@lru_cache(maxsize=512)
 def program_of(definitions: tuple[Pinned, ...], workflow_id: str, version: str | None) -> Program:
     """Return the program of the definition *workflow_id* among those that a run carries."""
-    workflows = [load(one.text, name=one.name) for one in definitions]
-    return Program(Catalogue(workflows).find(workflow_id, version))
+    return Program(catalogue_of(definitions).find(workflow_id, version))
 
 
 def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:

@@ -9,14 +9,17 @@ import pytest
 from swf_temporal.interpreter.joining import MISSING, SuspendRequested, join, within
 
 Log = list[str]
+FOREVER = -1
 
 
 def _path(name: str, log: Log, turns: int = 0, outcome: Any = None) -> Callable[[], Coroutine[Any, Any, str]]:
-    """Return a path that gives others *turns*, then returns its name or raises *outcome*."""
+    """Return a path that gives others *turns*, or waits FOREVER, then returns its name or raises *outcome*."""
 
     async def path() -> str:
         log.append(f"+{name}")
         try:
+            if turns == FOREVER:
+                await asyncio.get_running_loop().create_future()
             for _ in range(turns):
                 await asyncio.sleep(0)
             if outcome is not None:
@@ -55,7 +58,7 @@ async def test_no_paths_are_complete_at_once() -> None:
 async def test_goes_on_when_enough_are_complete() -> None:
     """The others are missing, stopped in the order written, and have ended when the join returns."""
     log: Log = []
-    results = await join([_path("a", log, 99), _path("b", log, 1), _path("c", log, 99)], need=1)
+    results = await join([_path("a", log, FOREVER), _path("b", log, 1), _path("c", log, FOREVER)], need=1)
     assert results == [MISSING, "b", MISSING]
     assert log == ["+a", "+b", "+c", "xa", "xc", "-a", "-c"]
 
@@ -71,9 +74,9 @@ async def test_the_first_failure_in_time_fails_the_join() -> None:
     log: Log = []
     with pytest.raises(ValueError, match="first"):
         await join([
-            _path("a", log, 5, ValueError("second")),
+            _path("a", log, FOREVER),
             _path("b", log, 1, ValueError("first")),
-            _path("c", log, 99),
+            _path("c", log, FOREVER),
         ])  # fmt: skip
     assert [entry for entry in log if entry.startswith(("x", "-"))] == ["xa", "xc", "-a", "-c"]
 
@@ -134,7 +137,7 @@ async def test_a_failure_outweighs_a_suspension() -> None:
 async def test_being_cancelled_stops_every_path() -> None:
     """A join that is cancelled stops its paths, waits for their end, and is cancelled."""
     log: Log = []
-    task = asyncio.create_task(join([_path("a", log, 999), _path("b", log, 999)]))
+    task = asyncio.create_task(join([_path("a", log, FOREVER), _path("b", log, FOREVER)]))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     task.cancel()
@@ -150,8 +153,8 @@ async def test_within_returns_what_comes_first() -> None:
     async def timer(turns: int) -> None:
         await _path("timer", log, turns)()
 
-    assert await within(_path("work", log, 2)(), timer(99)) == "work"
-    assert await within(_path("work", log, 99)(), timer(2)) is MISSING
+    assert await within(_path("work", log, 2)(), timer(FOREVER)) == "work"
+    assert await within(_path("work", log, FOREVER)(), timer(2)) is MISSING
     assert [entry for entry in log if entry.startswith("-")] == ["-timer", "-work"]
 
 
@@ -160,7 +163,7 @@ async def test_suspended_work_ends_its_timer() -> None:
     log: Log = []
 
     async def timer() -> None:
-        await _path("timer", log, 9999)()
+        await _path("timer", log, FOREVER)()
 
     with pytest.raises(SuspendRequested):
         await within(_path("work", log, 1, SuspendRequested())(), timer())

@@ -1,0 +1,208 @@
+"""The command `swf` as a process, and one development server for the whole session."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from swf_temporal.cli.main import main; main()"]
+PATIENCE = 30
+
+HELLO = """\
+id: hello
+specVersion: "0.8"
+version: "1.0"
+states:
+  - {name: Say, type: inject, data: {greeting: "Hello ${ .name }!"}, end: true}
+"""
+WAITER = """\
+id: waiter
+specVersion: "0.8"
+version: "1.0"
+events: [{name: Paid up, type: com.paid, source: shop}]
+states:
+  - {name: Wait, type: event, onEvents: [{eventRefs: [Paid up]}], end: true}
+"""
+CALLER = """\
+id: caller
+specVersion: "0.8"
+version: "1.0"
+functions: [{name: double, type: custom, operation: double}]
+states:
+  - {name: Work, type: operation, actions: [{functionRef: {refName: double, arguments: {n: "${ .n }"}}}], end: true}
+"""
+FUNCTIONS = """\
+from swf_temporal.functions.registry import Registry
+
+registry = Registry()
+
+
+@registry.custom("double")
+def double(n):
+    if not isinstance(n, int):
+        raise ValueError("that is no number")
+    return {"doubled": 2 * n}
+"""
+BROKEN = """\
+id: broken
+specVersion: "0.8"
+version: "1.0"
+states:
+  - {name: Say, type: inject, data: {}, transition: Sya}
+  - {name: Say it, type: inject, data: {}, end: true}
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What came of a process."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Swf:
+    """Runs the command in a folder of its own, knowing of no server but those it is told of."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "SWF_"))}
+        self.env = {**kept, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "NO_COLOR": "1"}
+
+    def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
+        """Run to the end."""
+        process = subprocess.run(
+            [*COMMAND, *arguments],
+            check=False,
+            cwd=self.folder,
+            env={**self.env, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        return Ended(process.returncode, process.stdout, process.stderr)
+
+    def write(self, name: str, text: str) -> str:
+        """Write a file into the folder and return its name."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return name
+
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator["Running"]:
+        """Run beside the test; what is still running at the end is killed."""
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            yield Running(process)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
+@dataclass
+class Running:
+    """A process that runs beside the test."""
+
+    process: subprocess.Popen[str]
+    said: str = ""
+
+    def until(self, text: str) -> str:
+        """Return the line of stderr that has *text*, once it is written."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said += line
+            if text in line:
+                return line
+        pytest.fail(f"it ended without saying {text!r}, but said:\n{self.said}")
+
+    def stop(self, number: signal.Signals) -> Ended:
+        """Send a signal and return what came of the process."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=PATIENCE)
+        return Ended(self.process.returncode, out, self.said + err)
+
+
+@pytest.fixture
+def swf(tmp_path: Path) -> Swf:
+    """Return the command, in a fresh folder that holds a few files."""
+    command = Swf(tmp_path)
+    command.write("hello.yaml", HELLO)
+    command.write("waiter.yaml", WAITER)
+    command.write("caller.yaml", CALLER)
+    command.write("functions.py", FUNCTIONS)
+    return command
+
+
+@dataclass(frozen=True)
+class Dev:
+    """`swf dev`, running."""
+
+    address: str
+    folder: Path
+    log: Path
+
+    def until(self, text: str) -> None:
+        """Wait until it has said *text*."""
+        end = time.monotonic() + PATIENCE
+        while text not in self.log.read_text():
+            assert time.monotonic() < end, f"it did not say {text!r}, but said:\n{self.log.read_text()}"
+            time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
+    """Return `swf dev` over a folder of definitions, on free ports; told to stop it ends with 0 and leaves nothing."""
+    folder = tmp_path_factory.mktemp("dev")
+    command = Swf(folder)
+    for name, text in (("hello.yaml", HELLO), ("waiter.yaml", WAITER), ("caller.yaml", CALLER)):
+        command.write(name, text)
+    command.write("functions.py", FUNCTIONS)
+    port, ui_port = free_port(), free_port()
+    with (folder / "log").open("w") as log:
+        process = _dev(command, port, ui_port, log)
+        running = Dev(f"127.0.0.1:{port}", folder, folder / "log")
+        try:
+            running.until("ready")
+            yield running
+        finally:
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(PATIENCE)
+    assert code == 0, running.log.read_text()
+    assert not listens(port)
+    assert not listens(ui_port)
+
+
+def _dev(command: Swf, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
+    arguments = ["dev", "--functions", "functions.py", "--port", str(port), "--ui-port", str(ui_port)]
+    return subprocess.Popen(
+        [*COMMAND, *arguments], cwd=command.folder, env=command.env, stdout=log, stderr=log, text=True
+    )
+
+
+def free_port() -> int:
+    """Return a port on the loopback address that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def listens(port: int) -> bool:
+    """Tell whether something listens on *port*."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,151 @@
+"""The commands about instances, as processes, on `swf dev`."""
+
+import json
+
+import pytest
+from tests.cli.conftest import Dev, Swf, free_port
+
+pytestmark = pytest.mark.temporal
+
+
+@pytest.fixture
+def on(swf: Swf, dev: Dev) -> "On":
+    """Return the command, told of the server."""
+    return On(swf, dev)
+
+
+class On:
+    """Runs commands on the server of `swf dev`."""
+
+    def __init__(self, swf: Swf, dev: Dev) -> None:
+        self.swf = swf
+        self.env = {"TEMPORAL_ADDRESS": dev.address}
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        ended = self.swf(*arguments, env=self.env)
+        assert "Traceback" not in ended.err
+        return ended.code, ended.out, ended.err
+
+
+def test_life_of_an_instance(on: On) -> None:
+    """An instance is started by its definition's id, waits, takes an event and gives its output."""
+    assert on("start", "waiter", "--id", "w-1")[:2] == (0, "w-1\n")
+    _, out, _ = on("status", "w-1")
+    assert out.startswith("w-1: waiter, running\n  in state Wait\n  Wait waits for event 'Paid up' of type 'com.paid'")
+    assert on("event", "w-1", "--name", "Paid up", "--data", '{"a": 1}')[0] == 0
+    assert on("result", "w-1")[:2] == (0, '{"a": 1}\n')
+    code, out, _ = on("status", "w-1", "--json", "--trace")
+    facts = json.loads(out)
+    assert (code, facts["status"], facts["definition"]) == (0, "completed", "waiter")
+    assert [entry["name"] for entry in facts["trace"] if entry["kind"] == "event-taken"] == ["Paid up"]
+
+
+def test_whole_events(on: On) -> None:
+    """A CloudEvent is given by its type, source and attributes, or in a file."""
+    on("start", "waiter", "--id", "w-2")
+    code, _, err = on("event", "w-2", "com.paid", "--source", "shop", "--data", '{"b": 2}', "--attribute", "subject=x")
+    assert (code, err) == (0, "sent an event of type 'com.paid' to w-2\n")
+    assert on("result", "w-2")[1] == '{"b": 2}\n'
+    on("start", "waiter", "--id", "w-3")
+    on.swf.write("paid.json", '{"type": "com.paid", "source": "shop", "data": {"c": 3}}')
+    assert on("event", "w-3", "--file", "paid.json")[0] == 0
+    assert on("result", "w-3")[1] == '{"c": 3}\n'
+
+
+def test_start_from_a_file(on: On) -> None:
+    """Started from a file, an instance runs the text of that file, whatever the workers serve by its id."""
+    on.swf.write(
+        "mine.yaml",
+        'id: hello\nspecVersion: "0.8"\nversion: "9.0"\nstates: [{name: Mine, type: inject, data: {mine: true}, end: true}]',
+    )
+    code, out, _ = on("start", "mine.yaml", "--wait", "--json")
+    assert (code, json.loads(out)["output"]) == (0, {"mine": True})
+
+
+def test_start_with_events(on: On) -> None:
+    """An instance that is started by an id takes the events that come with it."""
+    on.swf.write("paid.json", '{"type": "com.paid", "source": "shop", "data": {"d": 4}}')
+    assert on("start", "waiter", "--event", "paid.json", "--wait")[:2] == (0, '{"d": 4}\n')
+
+
+def test_functions_of_the_server(on: On) -> None:
+    """`swf dev` offers the functions that it was given; what fails there is told here."""
+    assert on("start", "caller", "--input", '{"n": 2}', "--wait")[1] == '{"n": 2, "doubled": 4}\n'
+    code, _, err = on("start", "caller", "--input", '{"n": "x"}', "--wait")
+    assert code == 1
+    assert "that is no number" in err
+
+
+def test_unknown_definition(on: On) -> None:
+    """An id that no worker knows is told at once, with those that it knows."""
+    code, _, err = on("start", "helo")
+    assert code == 1
+    assert "no definition 'helo' is known here; did you mean 'hello'?" in err
+
+
+def test_no_worker(on: On) -> None:
+    """Where no worker serves the task queue, that is told; the instance waits for one."""
+    code, out, err = on("start", "hello", "--id", "lonely", "--task-queue", "nobody")
+    assert (code, out) == (0, "lonely\n")
+    assert "is one serving the task queue 'nobody'?" in err
+    assert on("cancel", "lonely")[0] == 0
+
+
+def test_cancel(on: On) -> None:
+    """An instance that is asked to end has no output to give."""
+    on("start", "waiter", "--id", "w-4")
+    assert on("cancel", "w-4") == (0, "", "asked w-4 to end\n")
+    assert on("result", "w-4") == (1, "", "error: the workflow was cancelled\n")
+
+
+def test_list(on: On) -> None:
+    """Instances are listed for people and for programs, and chosen by how they stand and by their definition."""
+    on("start", "waiter", "--id", "listed")
+    found: list[dict[str, str]] = []
+    while not any(row["id"] == "listed" for row in found):
+        found = json.loads(on("list", "--status", "running", "--definition", "waiter", "--json")[1])
+    assert {row["status"] for row in found} == {"running"}
+    assert {row["definition"] for row in found} == {"waiter"}
+    _, out, _ = on("list", "--status", "running", "--limit", "1")
+    assert len(out.splitlines()) == 2
+    on("cancel", "listed")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["status", "nobody"], "there is no instance 'nobody'"),
+        (["result", "nobody"], "there is no instance 'nobody'"),
+        (["cancel", "nobody"], "there is no instance 'nobody'"),
+        (["event", "nobody", "com.paid"], "there is no instance 'nobody'"),
+        (["event", "nobody"], "give one of TYPE, --name and --file"),
+        (["event", "nobody", "a", "--name", "b"], "give one of TYPE, --name and --file"),
+        (["event", "nobody", "--name", "b", "--source", "c"], "belong to an event that is given by its TYPE"),
+        (["event", "nobody", "a", "--attribute", "b"], "it is written name=value"),
+        (["event", "nobody", "a", "--data", "b"], "--data is not JSON"),
+        (["start", "nowhere.yaml"], "nowhere.yaml cannot be read"),
+    ],
+)
+def test_mistakes(on: On, arguments: list[str], told: str) -> None:
+    """A mistake is told in a message, with exit code 2."""
+    code, out, err = on(*arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_running_already(on: On) -> None:
+    """Two instances of one id do not run at once."""
+    on("start", "waiter", "--id", "once")
+    code, _, err = on("start", "waiter", "--id", "once")
+    assert code == 2
+    assert "an instance 'once' is running already" in err
+    on("cancel", "once")
+
+
+@pytest.mark.parametrize("command", [["list"], ["start", "hello"], ["status", "x"], ["worker"]])
+def test_no_server(swf: Swf, command: list[str]) -> None:
+    """Without a server there is a message, and exit code 2."""
+    ended = swf(*command, "--address", f"127.0.0.1:{free_port()}")
+    assert ended.code == 2
+    assert "no Temporal server answers" in ended.err
+    assert "Traceback" not in ended.err

@@ -1,0 +1,77 @@
+"""What `swf` itself does, whatever the command."""
+
+import subprocess
+import sys
+
+import pytest
+
+from swf_temporal import __version__
+from swf_temporal.cli.lazy import COMMANDS
+
+HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
+
+
+def test_help_lists_every_command(swf):
+    """The help names every command and says what it does."""
+    ended = swf("--help")
+    assert ended.code == 0
+    for name, command in COMMANDS.items():
+        assert f"  {name} " in ended.out
+        assert command.summary.split()[0] in ended.out
+
+
+@pytest.mark.parametrize(("arguments", "heavy"), [(["--help"], HEAVY), (["validate", "--help"], ["temporalio"])])
+def test_imports_no_more_than_it_needs(arguments, heavy):
+    """Asking for help imports nothing heavy, and validating does not import the engine."""
+    program = (
+        "import sys\nfrom swf_temporal.cli.main import code_of\n"
+        f"assert code_of({arguments!r}) == 0\n"
+        f"found = [name for name in {heavy!r} if name in sys.modules]\n"
+        "assert not found, found\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=30)
+
+
+def test_version(swf):
+    """`--version` prints the version and nothing else."""
+    assert swf("--version").out == f"swf {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["runn"], "No such command 'runn'"),
+        (["run"], "Missing argument 'FILE'"),
+        (["run", "hello.yaml", "--inptu", "{}"], "No such option: --inptu"),
+        (["validate", "hello.yaml", "--format", "xml"], "Invalid value for '--format'"),
+        (["list", "--limit", "0"], "Invalid value for '--limit'"),
+    ],
+)
+def test_wrong_use(swf, arguments, told):
+    """A command line that cannot be understood is answered on stderr, with exit code 2."""
+    ended = swf(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+
+
+def test_bug_is_told_in_a_line(swf):
+    """An error that nobody foresaw is told in one line, and where it happened only if that is asked for."""
+    program = (
+        "from swf_temporal.cli import lazy, main\n"
+        "lazy.COMMANDS['run'] = lazy.Command('nowhere', 'run', '')\n"
+        "main.main()"
+    )
+    command = [sys.executable, "-c", program, "run", "x.yaml"]
+    ended = subprocess.run(command, check=False, env=swf.env, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 70
+    assert ended.stderr.startswith("error: ModuleNotFoundError: No module named 'swf_temporal.cli.nowhere'\nthis is a bug")
+    env = {**swf.env, "SWF_DEBUG": "1"}
+    ended = subprocess.run(command, check=False, env=env, capture_output=True, text=True, timeout=30)
+    assert "Traceback" in ended.stderr
+
+
+def test_completion(swf):
+    """Shells complete the names of commands."""
+    env = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": "swf va", "COMP_CWORD": "1"}
+    assert swf(env=env).out.split() == ["validate"]

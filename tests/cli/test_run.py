@@ -1,0 +1,178 @@
+"""`swf run` as a process, on a server of its own or on one that runs."""
+
+import json
+import re
+import signal
+
+import pytest
+from tests.cli.conftest import BROKEN, CALLER, Dev, Swf, free_port, listens
+
+pytestmark = pytest.mark.temporal
+
+PARENT = """\
+id: parent
+specVersion: "0.8"
+version: "1.0"
+states:
+  - {name: Greet, type: operation, actions: [{subFlowRef: hello}], end: true}
+"""
+SLEEPER = """\
+id: sleeper
+specVersion: "0.8"
+version: "1.0"
+states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
+"""
+
+
+def ports_in(text: str) -> list[int]:
+    """Return the ports of the addresses in *text*."""
+    return [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", text)]
+
+
+def test_completes_on_a_server_of_its_own(swf: Swf) -> None:
+    """Without any server one is started: the output is on stdout, the link and the states on stderr."""
+    ended = swf("run", "hello.yaml", "--input", '{"name": "Ada"}')
+    assert (ended.code, ended.out) == (0, '{"name": "Ada", "greeting": "Hello Ada!"}\n')
+    link, *states = ended.err.splitlines()
+    assert re.fullmatch(r"(hello-\w+)  http://127\.0\.0\.1:\d+/namespaces/default/workflows/\1/.+/history", link)
+    assert states == ["Say"]
+    assert not any(map(listens, ports_in(ended.err)))
+
+
+def test_finds_the_server_that_is_named(swf: Swf, dev: Dev) -> None:
+    """TEMPORAL_ADDRESS and --address name the server; the worker is our own, whatever others serve."""
+    given = swf("run", "hello.yaml", "--input", "-", "--id", "by-address", "--address", dev.address, stdin='{"name": 1}')
+    assert json.loads(given.out) == {"name": 1, "greeting": "Hello 1!"}
+    swf.write("in.yaml", "name: Eve\n")
+    named = swf("run", "hello.yaml", "--input", "@in.yaml", env={"TEMPORAL_ADDRESS": dev.address})
+    assert json.loads(named.out)["greeting"] == "Hello Eve!"
+    again = swf("result", "by-address", "--address", dev.address)
+    assert again.out == given.out
+
+
+def test_calls_python_functions(swf: Swf, dev: Dev) -> None:
+    """Custom functions come from a Python file; an exception in one is the error of the workflow."""
+    run = ["run", "caller.yaml", "--functions", "functions.py", "--address", dev.address]
+    assert json.loads(swf(*run, "--input", '{"n": 21}').out) == {"n": 21, "doubled": 42}
+    failed = swf(*run, "--input", '{"n": "x"}')
+    assert (failed.code, failed.out) == (1, "")
+    assert "error: workflow 'caller' failed in state 'Work'" in failed.err
+    assert "that is no number" in failed.err
+    assert "Traceback" not in failed.err
+
+
+def test_runs_sub_workflows(swf: Swf, dev: Dev) -> None:
+    """Sub-workflows are found beside the file, and in the folders that are named."""
+    beside = swf("run", swf.write("parent.yaml", PARENT), "--input", '{"name": "Ada"}', "--address", dev.address)
+    assert json.loads(beside.out)["greeting"] == "Hello Ada!"
+    far = swf.write("far/parent.yaml", PARENT)
+    named = swf("run", far, "--definitions", ".", "--input", '{"name": "Eve"}', "--address", dev.address)
+    assert json.loads(named.out)["greeting"] == "Hello Eve!"
+    unknown = swf("run", far, "--address", dev.address)
+    assert unknown.code == 1
+    assert "no definition 'hello' is known here" in unknown.err
+
+
+def test_takes_events(swf: Swf, dev: Dev) -> None:
+    """Events from files are there from the start."""
+    swf.write("paid.yaml", "- {type: com.paid, source: shop, data: {paid: 3}}\n")
+    ended = swf("run", "waiter.yaml", "--event", "paid.yaml", "--address", dev.address)
+    assert json.loads(ended.out) == {"paid": 3}
+    assert "← event Paid up" in ended.err
+
+
+def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
+    """The command that sends an awaited event is told, and works as it stands."""
+    with swf.running("run", "waiter.yaml") as run:
+        told = run.until("swf event")
+        assert "Wait waits for event 'Paid up' of type 'com.paid'" in run.said
+        words = re.fullmatch(r"    swf event (\S+) --name 'Paid up' --data '\{\}' --address (\S+)\n", told)
+        assert words is not None
+        sent = swf("event", words[1], "--name", "Paid up", "--data", '{"a": 1}', "--address", words[2])
+        assert sent.code == 0
+        out, _ = run.process.communicate(timeout=30)
+        assert (run.process.returncode, json.loads(out)) == (0, {"a": 1})
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_told_to_stop(swf: Swf, number: signal.Signals, code: int) -> None:
+    """Ctrl-C and SIGTERM cancel the workflow, and the server goes with it."""
+    swf.write("sleeper.yaml", SLEEPER)
+    with swf.running("run", "sleeper.yaml") as run:
+        run.until("sleeping PT1H")
+        ended = run.stop(number)
+    assert (ended.code, ended.out) == (code, "")
+    assert "cancelling the workflow" in ended.err
+    assert "Traceback" not in ended.err
+    assert not any(map(listens, ports_in(ended.err)))
+
+
+def test_told_to_stop_cancels(swf: Swf, dev: Dev) -> None:
+    """On a server that lives on, the run that was stopped is cancelled, too."""
+    swf.write("sleeper.yaml", SLEEPER)
+    with swf.running("run", "sleeper.yaml", "--id", "stopped", "--address", dev.address) as run:
+        run.until("sleeping PT1H")
+        run.stop(signal.SIGINT)
+    assert swf("result", "stopped", "--address", dev.address).err == "error: the workflow was cancelled\n"
+
+
+def test_timeout(swf: Swf, dev: Dev) -> None:
+    """A run that takes longer than it may is cancelled."""
+    ended = swf("run", "waiter.yaml", "--timeout", "PT0.5S", "--address", dev.address)
+    assert ended.code == 1
+    assert "it did not end within" in ended.err
+
+
+def test_simulation(swf: Swf) -> None:
+    """A simulation takes the results of functions from a script, and says what it waits for in vain."""
+    swf.write("script.yaml", "double: {doubled: 7}\n")
+    assert json.loads(swf("run", "caller.yaml", "--simulate", "--script", "script.yaml").out) == {"doubled": 7}
+    unscripted = swf("run", "caller.yaml", "--simulate")
+    assert unscripted.code == 1
+    assert "function 'double' has no scripted result" in unscripted.err
+    waiting = swf("run", "waiter.yaml", "--simulate")
+    assert waiting.code == 1
+    assert "waits in state 'Wait' for Paid up" in waiting.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere.yaml"], "nowhere.yaml cannot be read"),
+        (["broken.yaml"], "transition-target"),
+        (["bad.yaml"], "error"),
+        (["hello.yaml", "--input", "{name: Ada}"], "--input is not JSON"),
+        (["hello.yaml", "--input", "@nowhere.json"], "nowhere.json cannot be read"),
+        (["hello.yaml", "--event", "script.yaml"], "an event needs a text as its 'type'"),
+        (["hello.yaml", "--functions", "nowhere.py"], "there is no file nowhere.py"),
+        (["hello.yaml", "--functions", "no.such.module"], "cannot be imported"),
+        (["hello.yaml", "--timeout", "soon"], "--timeout is 'soon'"),
+        (["hello.yaml", "--script", "script.yaml"], "add --simulate"),
+        (["hello.yaml", "--definitions", "nowhere"], "nowhere is not a folder"),
+    ],
+)
+def test_cannot_be_run(swf: Swf, arguments: list[str], told: str) -> None:
+    """What cannot be run is told in a message, with exit code 2, before any server is started."""
+    swf.write("broken.yaml", BROKEN)
+    swf.write("bad.yaml", "states: [")
+    swf.write("script.yaml", "double: 1\n")
+    ended = swf("run", *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_no_server_where_one_was_named(swf: Swf) -> None:
+    """A server that was named and does not answer is not replaced by another."""
+    address = f"127.0.0.1:{free_port()}"
+    for ended in (swf("run", "hello.yaml", "--address", address), swf("run", "hello.yaml", env={"TEMPORAL_ADDRESS": address})):
+        assert ended.code == 2
+        assert f"no Temporal server answers at {address}" in ended.err
+
+
+def test_unknown_function(swf: Swf, dev: Dev) -> None:
+    """A function that nobody offers fails the workflow, by name."""
+    swf.write("caller.yaml", CALLER)
+    ended = swf("run", "caller.yaml", "--address", dev.address)
+    assert ended.code == 1
+    assert "no custom function 'double' is known" in ended.err

@@ -1,0 +1,109 @@
+"""`swf test` as a process, and scenarios on Temporal."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.cli.conftest import Swf
+
+from swf_temporal.cli.scenario_host import run_on_temporal
+from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run
+
+HOLDS = """\
+scenario: Waits for money
+workflow: waiter.yaml
+events: [{type: com.paid, source: shop, data: {a: 1}}]
+expect: {output: {a: 1}, states: [Wait]}
+"""
+FAILS = """\
+scenario: Expects too much
+workflow: waiter.yaml
+events: [{type: com.paid, source: shop, data: {a: 1}}]
+expect: {output: {a: 2}}
+"""
+TIMELY = """\
+scenario: Takes its time
+workflow:
+  id: timely
+  specVersion: "0.8"
+  functions: [{name: slow, type: custom, operation: slow}, {name: quick, type: custom, operation: quick}]
+  retries: [{name: later, delay: PT10M, maxAttempts: 3}]
+  states:
+    - name: Race
+      type: parallel
+      branches:
+        - {name: one, actions: [{functionRef: slow}]}
+        - {name: two, actions: [{sleep: {before: PT30M}, functionRef: quick, retryRef: later}]}
+      transition: Limited
+    - name: Limited
+      type: operation
+      actions: [{functionRef: slow}]
+      timeouts: {actionExecTimeout: PT5M}
+      end: true
+functions:
+  slow: {returns: {slow: true}, takes: PT1H}
+  quick: {then: [{raises: {code: 503}}, {returns: {quick: true}, takes: PT1M}]}
+expect: {error: {name: TimedOut, state: Limited}, calls: {slow: 2, quick: 2}}
+"""
+
+
+def test_says_what_does_not_hold(swf: Swf) -> None:
+    """Each scenario has its line, one that does not hold its differences, and the exit code is 1."""
+    swf.write("good.yaml", HOLDS)
+    held = swf("test", "good.yaml")
+    assert (held.code, held.out, held.err) == (0, "✓  good.yaml:1: Waits for money (simulation)\n", "1 hold, 0 do not\n")
+    swf.write("bad.yaml", FAILS)
+    failed = swf("test", ".")
+    assert (failed.code, failed.err) == (1, "1 hold, 1 do not\n")
+    assert '✗  bad.yaml:1: Expects too much (simulation)\n     output: expected {"a": 2}, but it is {"a": 1}' in failed.out
+    assert swf("test", ".", "-k", "MONEY").code == 0
+
+
+@pytest.mark.temporal
+def test_on_both_hosts(swf: Swf) -> None:
+    """On both hosts scenarios come to the same, and a report is written for other programs."""
+    only = "hosts: [simulation]\nwhy: it is so\n"
+    swf.write("all.yaml", "---\n".join([HOLDS, FAILS, HOLDS.replace("Waits", "Hopes") + only]))
+    ended = swf("test", "all.yaml", "--host", "both", "--junit", "report.xml")
+    assert (ended.code, ended.err) == (1, "3 hold, 2 do not, 1 left out\n")
+    suite = ElementTree.parse(swf.folder / "report.xml").getroot()  # noqa: S314 - it is our own
+    assert [suite.get(key) for key in ("tests", "failures", "skipped")] == ["6", "2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere.yaml"], "nowhere.yaml cannot be read"),
+        (["hello.yaml"], "there is no scenario to test"),
+        (["good.yaml", "-k", "nothing"], "there is no scenario to test"),
+        (["slip.yaml"], "is not a field of a scenario"),
+        (["good.yaml", "--junit", "nowhere/report.xml"], "cannot be written"),
+    ],
+)
+def test_nothing_to_test(swf: Swf, arguments: list[str], told: str) -> None:
+    """A scenario that cannot be read, or is not there, is the caller's mistake."""
+    swf.write("good.yaml", HOLDS)
+    swf.write("slip.yaml", HOLDS.replace("events:", "evnets:"))
+    ended = swf("test", *arguments)
+    assert ended.code == 2
+    assert told in ended.err
+
+
+def test_broken_workflow(swf: Swf) -> None:
+    """A scenario whose workflow cannot run does not hold: its problems are what differs."""
+    swf.write("bad.yaml", "scenario: Broken\nworkflow: {id: x, specVersion: '0.8', states: 7}\n")
+    ended = swf("test", "bad.yaml")
+    assert ended.code == 1
+    assert "✗  bad.yaml:1: Broken" in ended.out
+
+
+@pytest.mark.temporal
+async def test_time_is_virtual_on_temporal(tmp_path: Path) -> None:
+    """Hours, retries and timeouts pass at once on Temporal, in the order in which they pass in simulation."""
+    (tmp_path / "timely.yaml").write_text(TIMELY)
+    scenarios = find_scenarios([tmp_path])
+    simulation, differences = run(scenarios[0])
+    assert not differences
+    [(scenario, observed)] = await run_on_temporal(scenarios)
+    assert check(scenario, observed) == []
+    assert canonical(observed.trace) == canonical(simulation.trace)

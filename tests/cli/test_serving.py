@@ -1,0 +1,73 @@
+"""`swf dev` and `swf worker` as processes."""
+
+import json
+import signal
+import socket
+import urllib.request
+
+import pytest
+from tests.cli.conftest import HELLO, Dev, Swf, free_port
+
+pytestmark = pytest.mark.temporal
+
+
+def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
+    """A changed definition is served at once, a broken one as it was, a new one too, and a removed one no more."""
+    env = {"TEMPORAL_ADDRESS": dev.address}
+
+    def started() -> str:
+        return swf("start", "fresh", "--wait", env=env).out
+
+    file = dev.folder / "fresh.yaml"
+    file.write_text(HELLO.replace("id: hello", "id: fresh").replace("Hello ${ .name }!", "one"))
+    dev.until("fresh.yaml: serving fresh 1.0")
+    assert json.loads(started()) == {"greeting": "one"}
+    file.write_text(file.read_text().replace("one", "two").replace('"1.0"', '"0.9"'))
+    dev.until("fresh.yaml: serving fresh 0.9")
+    assert json.loads(started()) == {"greeting": "two"}
+    file.write_text(file.read_text().replace("end: true", "transition: Nowhere"))
+    dev.until("fresh.yaml: has errors; the last version without is served")
+    assert json.loads(started()) == {"greeting": "two"}
+    file.unlink()
+    dev.until("fresh.yaml: gone")
+    assert swf("start", "fresh", env=env).code == 1
+
+
+def test_taken_port(swf: Swf) -> None:
+    """`swf dev` does not start where something else listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = swf("dev", "--port", str(port))
+    assert ended.code == 2
+    assert f"port {port} is taken" in ended.err
+    assert not (swf.folder / ".swf").exists()
+
+
+def test_worker(swf: Swf, dev: Dev) -> None:
+    """A worker serves a task queue, says how it is over HTTP, logs a failure in a line, and ends when it is told to."""
+    health = free_port()
+    queue = ["--task-queue", "of-its-own", "--address", dev.address]
+    with swf.running("worker", ".", "--functions", "functions.py", "--health", str(health), *queue) as worker:
+        worker.until("working for")
+        for path in ("livez", "readyz"):
+            with urllib.request.urlopen(f"http://127.0.0.1:{health}/{path}", timeout=10) as answer:
+                assert answer.status == 200
+        assert json.loads(swf("start", "caller", "--input", '{"n": 5}', "--wait", *queue).out)["doubled"] == 10
+        assert swf("start", "caller", "--id", "fails", "--input", '{"n": "x"}', "--wait", *queue).code == 1
+        line = worker.until("that is no number")
+        assert "workflow_id=fails activity_type=double attempt=1" in line
+        ended = worker.stop(signal.SIGTERM)
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err.endswith("stopped\n")
+    assert "Traceback" not in ended.err
+
+
+def test_worker_with_broken_definitions(swf: Swf) -> None:
+    """A worker does not start with definitions that cannot run; it says everything that is wrong with them."""
+    swf.write("a.yaml", HELLO.replace("end: true", "transition: Nowhere"))
+    swf.write("b.yaml", HELLO.replace("type: inject", "type: injct"))
+    ended = swf("worker")
+    assert ended.code == 2
+    assert "a.yaml:5" in ended.err
+    assert "b.yaml:5" in ended.err
+    assert "this definition cannot run" not in ended.err

@@ -1,0 +1,88 @@
+"""`swf validate` as a process."""
+
+import json
+
+import pytest
+from tests.cli.conftest import BROKEN, Swf
+
+WARNED = """\
+id: warned
+version: "1.0"
+specVersion: "0.8"
+states:
+  - {name: Say, type: inject, data: {}, end: true, colour: red}
+"""
+
+
+def test_good_definitions(swf: Swf) -> None:
+    """Definitions that can run are counted, and nothing is found."""
+    ended = swf("validate", ".")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == "3 definitions, no errors, no warnings\n"
+
+
+def test_problems_as_text(swf: Swf) -> None:
+    """A problem stands with its place, its line and what was perhaps meant."""
+    ended = swf("validate", swf.write("broken.yaml", BROKEN))
+    assert ended.code == 1
+    assert ended.out.startswith("broken.yaml:5:52  error  transition-target  state 'Say' leads to 'Sya'")
+    assert "did you mean" in ended.out
+
+
+def test_problems_as_json(swf: Swf) -> None:
+    """Programs read the same as a list of objects."""
+    ended = swf("validate", "hello.yaml", swf.write("broken.yaml", BROKEN), "--format", "json")
+    found = json.loads(ended.out)
+    assert ended.code == 1
+    assert {key: found[0][key] for key in ("file", "line", "column", "severity", "code")} == {
+        "file": "broken.yaml",
+        "line": 5,
+        "column": 52,
+        "severity": "error",
+        "code": "transition-target",
+    }
+    assert found[0].keys() == {"file", "line", "column", "severity", "code", "message", "hint"}
+
+
+def test_strict(swf: Swf) -> None:
+    """A warning does not stop a definition, unless one asks for that."""
+    file = swf.write("warned.yaml", WARNED)
+    assert swf("validate", file).code == 0
+    assert swf("validate", file, "--strict").code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "told"),
+    [
+        ("bad.yaml", "id: [", 1, "error"),
+        ("bad.json", '{"id": "x", "states": [}', 1, "error"),
+        ("bad.yaml", "id: x\nspecVersion: '0.8'\nstates: 7\n", 1, "states"),
+        (
+            "bad.yaml",
+            "id: x\nspecVersion: '0.8'\nstates:\n - {name: A, type: operation, actions: [{functionRef: nix}], end: true}\n",
+            1,
+            "'nix'",
+        ),
+        (
+            "bad.yaml",
+            "id: x\nspecVersion: '0.8'\nstates:\n - {name: A, type: inject, data: {a: '${ .a | }'}, end: true}\n",
+            1,
+            "expression",
+        ),
+    ],
+)
+def test_bad_definitions(swf: Swf, name: str, text: str, code: int, told: str) -> None:
+    """Whatever is wrong with a definition is a problem of it, and never a traceback."""
+    ended = swf("validate", swf.write(name, text))
+    assert ended.code == code
+    assert told in ended.out
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(("path", "told"), [("nowhere.yaml", "cannot be read"), ("empty", "no definition in empty")])
+def test_nothing_to_read(swf: Swf, path: str, told: str) -> None:
+    """A file that is not there, and a folder without definitions, are the caller's mistake."""
+    (swf.folder / "empty").mkdir()
+    ended = swf("validate", path)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err

@@ -1,0 +1,161 @@
+"""What the documentation shows works, what it links to is there, and what it lists is complete."""
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from swf_temporal.dialects.placed import duplicate_key
+from swf_temporal.errors import Position
+from swf_temporal.functions.failures import FAULTS
+from swf_temporal.loading import check
+from swf_temporal.simulation.scenario import read_scenarios, run
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "swf_temporal"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_TELLING = {"error", "warning", "problem", "warn", "fail", "Problem"}
+_TABLE_CODE = re.compile(r"^\| (`[^|]*`) \|", re.MULTILINE)
+_BACKTICKED = re.compile(r"`([^`]+)`")
+
+
+def _blocks(language: str) -> Iterator[tuple[str, str]]:
+    """Yield where each block of *language* stands, and its text."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in _BLOCK.finditer(text):
+            if match[1] == language:
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{page.relative_to(ROOT)}:{line}", match[2]
+
+
+YAML = [(where, text) for where, text in _blocks("yaml") if "states:" in text]
+SCENARIOS = [(where, text) for where, text in YAML if text.startswith("scenario:")]
+DEFINITIONS = [(where, text) for where, text in YAML if not text.startswith("scenario:")]
+PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith("docs/testing.md")]
+
+
+@pytest.mark.parametrize(("where", "text"), DEFINITIONS, ids=[where for where, _ in DEFINITIONS])
+def test_definitions_load(where: str, text: str) -> None:
+    """Every definition in the documentation can run, and validation has nothing to say about it."""
+    assert [str(problem) for problem in check(text, name=where).problems] == []
+
+
+@pytest.mark.parametrize(("where", "text"), SCENARIOS, ids=[where for where, _ in SCENARIOS])
+def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
+    """Every scenario in the documentation is one, and holds."""
+    file = tmp_path / "scenario.yaml"
+    file.write_text(text, encoding="utf-8")
+    scenarios = read_scenarios(file)
+    assert len(scenarios) == 1, where
+    assert run(scenarios[0])[1] == []
+
+
+@pytest.mark.parametrize(("where", "text"), PROGRAMS, ids=[where for where, _ in PROGRAMS])
+def test_programs_run(where: str, text: str) -> None:
+    """Every program on the page about testing runs, and what it asserts is so."""
+    exec(compile(text, where, "exec"), {"__name__": where})  # noqa: S102 - our own text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_resolve(page: Path) -> None:
+    """Every relative link leads to a file that is there and, if it names a heading, to that heading."""
+    broken = []
+    for link in _LINK.findall(_without_code(page.read_text(encoding="utf-8"))):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        name, _, anchor = unquote(link).partition("#")
+        target = Path(os.path.normpath(page.parent / name)) if name else page
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_index_leads_everywhere() -> None:
+    """The table of contents links every page of the documentation."""
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / link).resolve() for link in _LINK.findall(index.read_text(encoding="utf-8"))}
+    pages = set((ROOT / "docs").rglob("*.md")) - {index}
+    assert {str(page.relative_to(ROOT)) for page in pages if page.resolve() not in linked} == set()
+
+
+def test_every_problem_is_listed() -> None:
+    """The page about problems has every code that reading and validation can give, and no other."""
+    assert _listed(ROOT / "docs" / "problems.md") == _problem_codes()
+
+
+def test_every_code_of_a_failed_call_is_listed() -> None:
+    """The page about functions has every code with which a call can fail."""
+    listed = _listed(ROOT / "docs" / "functions.md")
+    assert {code for code in _call_codes() if code not in listed} == set()
+
+
+def test_every_variable_is_listed() -> None:
+    """Every environment variable that the code of functions reads is explained on the page about them."""
+    text = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "functions").glob("*.py"))
+    page = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
+    assert {name for name in re.findall(r"\"(SWF_[A-Z_]+)\"", text) if name not in page} == set()
+
+
+def test_nothing_is_said_of_where_it_was_made() -> None:
+    """No page names a path of the machine that it was written on."""
+    pages = [page for page in PAGES if re.search(r"(?<![\w.])/(?:work|tmp|root)/", page.read_text(encoding="utf-8"))]
+    assert pages == []
+
+
+@cache
+def _anchors(page: Path) -> frozenset[str]:
+    headings = re.findall(r"^#+ (.+)$", _without_code(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def _listed(page: Path) -> set[str]:
+    """Return the codes in the first columns of the tables of *page*."""
+    cells = _TABLE_CODE.findall(page.read_text(encoding="utf-8"))
+    return {code for cell in cells for code in _BACKTICKED.findall(cell)}
+
+
+def _problem_codes() -> set[str]:
+    """Return the codes that stand in the source, wherever it tells of a problem."""
+    sources = [*(PACKAGE / "validation").rglob("*.py"), *(PACKAGE / "dialects").rglob("*.py"), PACKAGE / "loading.py"]
+    codes = {duplicate_key("", Position(), Position())[0]}
+    for source in sources:
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            codes |= _codes_in(node)
+    # Context.undefined makes these of the kind that is referred to.
+    return codes | {f"{kind}-undefined" for kind in ("function", "event", "retry", "error", "auth")}
+
+
+def _codes_in(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["_CODE"]:
+        return {str(ast.literal_eval(node.value))}
+    if not isinstance(node, ast.Call) or not node.args:
+        return set()
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    first = node.args[0]
+    if name in _TELLING and isinstance(first, ast.Constant) and _CODE.fullmatch(str(first.value)):
+        return {str(first.value)}
+    return set()
+
+
+def _call_codes() -> set[str]:
+    """Return the codes of CallFailed that stand in the source of functions, and of the worker that performs them."""
+    codes = {code for code, _ in FAULTS.values()}
+    for source in [*(PACKAGE / "functions").glob("*.py"), PACKAGE / "temporal" / "performing.py"]:
+        text = source.read_text(encoding="utf-8")
+        codes |= set(re.findall(r"(?:code=|refusal\(\s*)\"(\w+)\"", text))
+        codes |= set(re.findall(r"Error: \(\"(\w+)\", ", text))
+    return codes

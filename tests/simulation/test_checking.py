@@ -1,0 +1,102 @@
+"""Comparing what happened with what was expected."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
+
+NOW = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def _check(expected: Expected, **seen: Any) -> list[str]:
+    scenario = Scenario("claim", Path("f.yaml"), 1, {}, expected)
+    return check(scenario, Observed(**{"status": expected.status, **seen}))
+
+
+def _entry(kind: Happening, lane: str, name: str, seconds: int = 0, **detail: Any) -> TraceEntry:
+    return TraceEntry(kind, lane, lane, name, NOW + timedelta(seconds=seconds), detail)
+
+
+def test_finds_nothing_where_all_is_as_expected() -> None:
+    """What is not said is not compared."""
+    assert _check(Expected(), output={"any": 1}, calls=[("f", None)]) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "difference"),
+    [
+        (Expected(output={"a": 1}), {"output": {"a": 2}}, 'output: expected {"a": 1}, but it is {"a": 2}'),
+        (Expected(output=None), {"output": {}}, "output: expected null, but it is {}"),
+        (Expected(calls={"f": 2}), {"calls": [("f", 1)]}, "calls of f: expected 2, but there were 1"),
+        (Expected(calls={"f": (1,)}), {"calls": [("f", 2)]}, "calls of f: expected [1], but it is [2]"),
+        (Expected(states=("A",)), {}, 'states: expected ["A"], but it is []'),
+        (Expected(produced=()), {"produced": [{"type": "t"}]}, "produced: expected 0 events, but there were 1: t"),
+        (
+            Expected(produced=({"type": "t"},)),
+            {"produced": [{"type": "u"}]},
+            'produced[0].type: expected "t", but it is "u"',
+        ),
+        (
+            Expected(elapsed=timedelta(hours=1)),
+            {"elapsed": timedelta(hours=2)},
+            "elapsed: expected 1:00:00, but it took 2:00:00",
+        ),
+        (
+            Expected("failed", error={"code": "1"}),
+            {"error": {"code": "2"}},
+            "error.code: expected '1', but it is '2'",
+        ),
+        (
+            Expected("failed", error={"message": "b"}),
+            {"error": {"message": "a"}},
+            "error.message: expected one that contains 'b', but it is 'a'",
+        ),
+        (
+            Expected(),
+            {"status": "failed", "error": {"name": "TimedOut", "state": "A", "message": "late"}},
+            "status: expected completed, but the run failed with TimedOut in state 'A': late",
+        ),
+        (Expected(), {"status": "waiting"}, "status: expected completed, but the run waits for an event"),
+    ],
+)
+def test_tells_a_difference(expected: Expected, seen: dict[str, Any], difference: str) -> None:
+    """Each difference is one readable text."""
+    assert _check(expected, **seen) == [difference]
+
+
+def test_shows_large_differences_line_by_line() -> None:
+    """Where values are large, only the lines that differ are marked."""
+    expected: JSON = {"customer": {"name": "John", "address": "1234 street", "city": "somewhere else"}}
+    actual = {"customer": {"name": "Jane", "address": "1234 street", "city": "somewhere else"}}
+    (difference,) = _check(Expected(output=expected), output=actual)
+    lines = difference.splitlines()
+    assert [line.strip() for line in lines if line.strip()[0] in "+-"] == [
+        '-     "name": "John"',
+        '+     "name": "Jane"',
+    ]
+
+
+def test_does_not_compare_time_where_it_is_not_virtual() -> None:
+    """A host whose time is real has no elapsed time to compare."""
+    assert _check(Expected(elapsed=timedelta(hours=1)), elapsed=None) == []
+
+
+def test_canonical_traces_do_not_depend_on_interleaving() -> None:
+    """Lanes that run side by side may take turns in any way; times and retries do not count either."""
+    a = [_entry(Happening.ACTION_STARTED, "A", "x", 1), _entry(Happening.ACTION_COMPLETED, "A", "x", 2)]
+    b = [_entry(Happening.ACTION_STARTED, "B", "y", 5)]
+    retried = _entry(Happening.ACTION_RETRIED, "B", "y", 6)
+    assert canonical([*a, *b]) == canonical([a[0], *b, retried, a[1]])
+    assert canonical([*a, *b]) != canonical([a[1], a[0], *b])
+
+
+def test_canonical_traces_hold_no_ids_of_events() -> None:
+    """The id and time of a whole event are its own run's."""
+    event = {"specversion": "1.0", "id": "1", "time": "now", "type": "t", "data": {"id": 7}}
+    (told,) = canonical([_entry(Happening.ACTION_COMPLETED, "A", "x", result=event)])["A"]
+    assert told[3] == {"result": {"specversion": "1.0", "type": "t", "data": {"id": 7}}}

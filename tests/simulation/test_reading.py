@@ -1,0 +1,137 @@
+"""Reading scenarios, strictly."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.errors import UsageError
+from swf_temporal.simulation.description import UNSAID, Answer
+from swf_temporal.simulation.scenario import find_scenarios, read_scenarios
+
+WORKFLOW = "workflow: {id: x, states: []}\n"
+
+
+def _file(folder: Path, text: str, name: str = "test.yaml") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_reads_all_that_a_scenario_says(tmp_path: Path) -> None:
+    """Every field of the format is read."""
+    _file(tmp_path, "id: child", "child.yaml")
+    text = """
+scenario: Ships
+spec: [Switch State]
+workflow: child.yaml
+definitions: [child.yaml, {id: other}]
+input: {a: 1}
+functions:
+  plain: {inStock: true}
+  returns: {returns: {returns: 1}}
+  computes: {computes: "${ .a }", takes: PT5S}
+  then: {then: [{raises: {code: 502, message: Bad}}, {ok: true}], takes: PT1S}
+events: [{type: go, source: s, data: 1}, {type: soon, early: true}]
+secrets: {KEY: k}
+cancel: true
+expect:
+  status: cancelled
+  output: null
+  produced: [{type: t}]
+  calls: {plain: 2, then: [{a: 1}]}
+  states: [A, B]
+  elapsed: PT1H
+hosts: [simulation]
+why: because
+"""
+    (one,) = read_scenarios(_file(tmp_path, text))
+    assert (one.claim, one.line, one.spec, one.input) == ("Ships", 2, ("Switch State",), {"a": 1})
+    assert (one.workflow, one.definitions) == (tmp_path / "child.yaml", (tmp_path / "child.yaml", {"id": "other"}))
+    assert one.functions == {
+        "plain": (Answer(returns={"inStock": True}),),
+        "returns": (Answer(returns={"returns": 1}),),
+        "computes": (Answer(computes="${ .a }", takes=timedelta(seconds=5)),),
+        "then": (
+            Answer(raises={"code": 502, "message": "Bad"}, takes=timedelta(seconds=1)),
+            Answer(returns={"ok": True}, takes=timedelta(seconds=1)),
+        ),
+    }
+    assert (one.events, one.early) == (({"type": "go", "source": "s", "data": 1},), ({"type": "soon"},))
+    assert (one.secrets, one.cancel, one.hosts, one.why) == ({"KEY": "k"}, True, ("simulation",), "because")
+    assert (one.expect.status, one.expect.output, one.expect.produced) == ("cancelled", None, ({"type": "t"},))
+    assert (one.expect.calls, one.expect.states) == ({"plain": 2, "then": ({"a": 1},)}, ("A", "B"))
+    assert one.expect.elapsed == timedelta(hours=1)
+
+
+def test_expects_completion_unless_an_error_is_expected(tmp_path: Path) -> None:
+    """Without a status a run is expected to complete; with an error, to fail. The output may stay unsaid."""
+    text = f"scenario: a\n{WORKFLOW}---\nscenario: b\n{WORKFLOW}expect: {{error: {{code: '1'}}}}\n"
+    first, second = read_scenarios(_file(tmp_path, text))
+    assert (first.expect.status, second.expect.status) == ("completed", "failed")
+    assert first.expect.output is UNSAID
+
+
+def test_reads_every_document_of_a_file(tmp_path: Path) -> None:
+    """Documents stand between lines of three hyphens; those that are no scenarios are passed over."""
+    text = (
+        f"# a comment\n---\nscenario: one\n{WORKFLOW}--- # here\nid: a definition\n---\nscenario: two\n{WORKFLOW}---\n"
+    )
+    scenarios = read_scenarios(_file(tmp_path, text))
+    assert [(one.claim, one.line) for one in scenarios] == [("one", 3), ("two", 8)]
+
+
+def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
+    """In a folder, and in all that are in it, files that hold no scenario are passed over, even broken ones."""
+    _file(tmp_path, f"scenario: b\n{WORKFLOW}", "b.yml")
+    _file(tmp_path, f"scenario: a\n{WORKFLOW}", "a/a.yaml")
+    _file(tmp_path, "{{{", "broken.yaml")
+    _file(tmp_path, "scenario: c", "c.txt")
+    assert [one.claim for one in find_scenarios([tmp_path])] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scenario: a\n", "names the workflow"),
+        ("scenario: 5\n" + WORKFLOW, "'scenario' is a sentence"),
+        (f"scenario: a\n{WORKFLOW}fucntions: {{}}\n", "did you mean 'functions'?"),
+        (f"scenario: a\n{WORKFLOW}expect: {{ouput: 1}}\n", "did you mean 'output'?"),
+        (f"scenario: a\n{WORKFLOW}expect: {{status: complete}}\n", "did you mean 'completed'?"),
+        (f"scenario: a\n{WORKFLOW}expect: {{error: {{nmae: x}}}}\n", "did you mean 'name'?"),
+        (f"scenario: a\n{WORKFLOW}expect: {{elapsed: 1h}}\n", "ISO 8601"),
+        (f"scenario: a\n{WORKFLOW}expect: {{calls: {{f: twice}}}}\n", "their number, or a list"),
+        (f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n", "a produced event is an object"),
+        (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{staus: 5}}}}}}\n", "did you mean 'status'?"),
+        (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n", "an HTTP status"),
+        (f"scenario: a\n{WORKFLOW}functions: {{f: {{returns: 1, computes: x}}}}\n", "returns and computes"),
+        (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "at least one answer"),
+        (f"scenario: a\n{WORKFLOW}events: [go]\n", "an event is an object"),
+        (f"scenario: a\n{WORKFLOW}events: [{{source: s}}]\n", "text as its 'type'"),
+        (f"scenario: a\n{WORKFLOW}hosts: [simulation]\n", "`why`"),
+        (f"scenario: a\n{WORKFLOW}hosts: [simulaton]\nwhy: x\n", "did you mean 'simulation'?"),
+        ("scenario: a\nworkflow: nowhere.yaml\n", "there is no file 'nowhere.yaml'"),
+        ("scenario: a\nworkflow: [1]\n", "the path of its file"),
+        ("scenario: a\nscenario: b\n", "twice"),
+    ],
+)
+def test_refuses(tmp_path: Path, text: str, message: str) -> None:
+    """A slip is refused, with its place and what was perhaps meant."""
+    with pytest.raises(UsageError) as refusal:
+        read_scenarios(_file(tmp_path, f"\n{text}"))
+    assert message in str(refusal.value)
+    assert "test.yaml:" in str(refusal.value)
+
+
+def test_names_the_line_of_a_slip_in_a_later_document(tmp_path: Path) -> None:
+    """Lines are counted through the whole file."""
+    text = f"scenario: a\n{WORKFLOW}---\nscenario: b\n{WORKFLOW}spce: []\n"
+    with pytest.raises(UsageError, match=r"test\.yaml:6:1 "):
+        read_scenarios(_file(tmp_path, text))
+
+
+def test_says_that_a_file_is_missing(tmp_path: Path) -> None:
+    """A path that is not there is the caller's mistake."""
+    with pytest.raises(UsageError, match="cannot be read"):
+        find_scenarios([tmp_path / "missing.yaml"])

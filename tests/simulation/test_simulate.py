@@ -1,0 +1,195 @@
+"""Simulating a definition in this process."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.loading import load
+from swf_temporal.simulation import CallFailed, simulate
+
+ORDER: dict[str, Any] = {
+    "id": "order",
+    "specVersion": "0.8",
+    "functions": [{"name": "price", "operation": "api#price"}],
+    "states": [
+        {
+            "name": "Price",
+            "type": "operation",
+            "actions": [{"name": "ask", "functionRef": {"refName": "price", "arguments": {"item": "${ .item }"}}}],
+            "end": True,
+        }
+    ],
+}
+WAITING: dict[str, Any] = {
+    "id": "waiting",
+    "specVersion": "0.8",
+    "events": [{"name": "Go", "type": "go", "source": "s"}],
+    "states": [{"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}], "end": True}],
+}
+
+
+def test_a_function_may_be_its_result() -> None:
+    """A scripted value is what the function returns."""
+    run = simulate(ORDER, {"item": "book"}, functions={"price": {"price": 5}})
+    assert (run.status, run.output) == ("completed", {"item": "book", "price": 5})
+    assert run.calls == (("price", {"item": "book"}),)
+
+
+def test_a_function_may_be_a_callable() -> None:
+    """A callable is given the arguments and returns the result."""
+    run = simulate(ORDER, {"item": "book"}, functions={"price": lambda arguments: {"price": len(arguments["item"])}})
+    assert run.output == {"item": "book", "price": 4}
+
+
+def test_a_function_may_be_an_async_callable() -> None:
+    """An async callable is awaited."""
+
+    async def price(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"asked": arguments["item"]}
+
+    assert simulate(ORDER, {"item": "book"}, functions={"price": price}).output == {"item": "book", "asked": "book"}
+
+
+def test_a_function_may_fail() -> None:
+    """CallFailed is the error that the workflow meets."""
+
+    def price(_: dict[str, Any]) -> None:
+        raise CallFailed("no such item", code=404)
+
+    run = simulate(ORDER, functions={"price": price})
+    assert run.status == "failed"
+    assert run.error is not None
+    assert (run.error.code, run.error.message) == ("404", "no such item")
+    assert (run.error.state, run.error.action) == ("Price", "ask")
+
+
+def test_a_function_with_a_bug_fails_the_call() -> None:
+    """Any other exception of a callable is a failed call, known by the exception's name."""
+    run = simulate(ORDER, functions={"price": lambda _: 1 / 0})
+    assert run.error is not None
+    assert (run.error.name, run.error.message) == ("ZeroDivisionError", "division by zero")
+
+
+def test_an_unscripted_function_says_what_to_do() -> None:
+    """A function without a script fails with a message that says where it belongs."""
+    run = simulate(ORDER)
+    assert run.error is not None
+    assert run.error.message == "function 'price' has no scripted result: give it one in `functions`"
+
+
+def test_delivers_events_when_they_are_awaited() -> None:
+    """Events are plain mappings; an id and attributes may be left out."""
+    run = simulate(WAITING, events=[{"type": "go", "source": "s", "data": {"went": True}}])
+    assert run.output == {"went": True}
+
+
+def test_says_that_it_waits() -> None:
+    """A run that waits for an event that nobody sent is waiting, and has no output."""
+    run = simulate(WAITING)
+    assert (run.status, run.output, run.error) == ("waiting", None, None)
+
+
+def test_refuses_an_event_that_is_none() -> None:
+    """A wrong event is the caller's mistake, and its number is named."""
+    with pytest.raises(UsageError, match="event 2: an event needs a text as its 'type'"):
+        simulate(WAITING, events=[{"type": "go"}, {"source": "s"}])
+
+
+def test_refuses_an_invalid_definition() -> None:
+    """A definition that cannot run raises InvalidDefinition before anything runs."""
+    with pytest.raises(InvalidDefinition, match="Nowhere"):
+        simulate({"id": "x", "specVersion": "0.8", "states": [{"name": "A", "type": "sleep", "transition": "Nowhere"}]})
+
+
+def test_knows_other_definitions_by_their_ids() -> None:
+    """Sub-workflows are found among the given definitions."""
+    parent = {
+        "id": "parent",
+        "specVersion": "0.8",
+        "states": [{"name": "Run", "type": "operation", "actions": [{"subFlowRef": "child"}], "end": True}],
+    }
+    child = {
+        "id": "child",
+        "specVersion": "0.8",
+        "states": [{"name": "Say", "type": "inject", "data": {"a": 1}, "end": True}],
+    }
+    assert simulate(parent, definitions=[child]).output == {"a": 1}
+
+
+def test_fills_secrets() -> None:
+    """The given secrets are what $SECRETS holds."""
+    states = [
+        {
+            **ORDER["states"][0],
+            "actions": [{"functionRef": {"refName": "price", "arguments": {"k": "${ $SECRETS.K }"}}}],
+        }
+    ]
+    run = simulate({**ORDER, "secrets": ["K"], "states": states}, functions={"price": None}, secrets={"K": "key"})
+    assert run.calls == (("price", {"k": "key"}),)
+
+
+def test_takes_a_file_a_text_an_object_or_a_workflow(tmp_path: Path) -> None:
+    """A definition may be given in each of the ways in which it may be at hand."""
+    text = "id: x\nspecVersion: '0.8'\nstates:\n- {name: A, type: inject, data: {a: 1}, end: true}\n"
+    file = tmp_path / "x.yaml"
+    file.write_text(text)
+    for definition in (text, file, str(file), load(text)):
+        assert simulate(definition).output == {"a": 1}
+
+
+async def test_runs_inside_a_running_loop() -> None:
+    """It can be called from async code, too."""
+    assert simulate(ORDER, functions={"price": 5}).output == 5
+
+
+def test_two_runs_are_equal() -> None:
+    """Nothing in a simulation depends on when or where it runs: ids, times and order are the same."""
+
+    def run() -> Any:
+        return simulate(
+            {
+                "id": "fork",
+                "specVersion": "0.8",
+                "autoRetries": True,
+                "events": [{"name": "Out", "type": "out", "source": "s", "kind": "produced"}],
+                "functions": [{"name": "f", "operation": "api#f"}],
+                "states": [
+                    {
+                        "name": "Fork",
+                        "type": "foreach",
+                        "inputCollection": "${ [range(20)] }",
+                        "outputCollection": "${ .out }",
+                        "actions": [{"functionRef": {"refName": "f", "arguments": {"n": "${ .item }"}}}],
+                        "end": {"produceEvents": [{"eventRef": "Out"}]},
+                    }
+                ],
+            },
+            functions={"f": lambda arguments: arguments["n"]},
+        )
+
+    first = run()
+    assert first == run()
+    assert first.output == {"out": list(range(20))}
+    assert first.produced_events[0]["time"] == "2024-01-01T00:00:00+00:00"
+
+
+def test_tells_how_long_it_would_have_taken() -> None:
+    """Elapsed is virtual time, exact over years."""
+    states = [{"name": "Nap", "type": "sleep", "duration": "P10Y", "end": True}]
+    assert simulate({"id": "x", "specVersion": "0.8", "states": states}).elapsed == timedelta(days=3650)
+
+
+def test_tells_what_happened() -> None:
+    """The trace has an entry for whatever happened, in order, with its place and time."""
+    trace = simulate(ORDER, functions={"price": 5}).trace
+    assert [(entry.kind, entry.lane) for entry in trace] == [
+        ("workflow-started", ""),
+        ("state-entered", "Price"),
+        ("action-started", "Price"),
+        ("action-completed", "Price"),
+        ("state-left", "Price"),
+        ("workflow-completed", ""),
+    ]

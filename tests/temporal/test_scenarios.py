@@ -1,0 +1,49 @@
+"""Every scenario holds on Temporal as well, and takes the same course there as in simulation."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
+from swf_temporal.loading import load
+from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.workflow import Interpreter
+
+ROOT = Path(__file__).parents[1] / "scenarios"
+SCENARIOS = [scenario for scenario in find_scenarios([ROOT]) if "temporal" in scenario.hosts]
+
+
+def named(scenario: Scenario) -> str:
+    """Return what a scenario is called in a report."""
+    return f"{scenario.file.relative_to(ROOT)}: {scenario.claim}"
+
+
+@pytest.fixture(scope="session")
+async def host() -> AsyncIterator[ScenarioHost]:
+    """A server whose time can jump, and a worker."""
+    async with scenario_host() as started:
+        yield started
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=named)
+async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> None:
+    """A scenario ends on Temporal as it says, by the same course as in simulation, and its history replays."""
+    simulated, _ = run(scenario)
+    observed = await host.observe(scenario)
+
+    assert check(scenario, observed) == []
+    assert canonical(observed.trace) == canonical(simulated.trace)
+    await replay(host, scenario)
+
+
+async def replay(host: ScenarioHost, scenario: Scenario) -> None:
+    """Replay the last execution that the scenario left on the server."""
+    handle = host.skipper.client.get_workflow_handle(load(scenario.workflow).id)
+    history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+    assert outcome.replay_failure is None

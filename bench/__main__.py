@@ -45,10 +45,7 @@ def _absolute(comparisons: list[Comparison], measure: str, title: str) -> str:
     head = f"| {title} per workflow, ms | {' | '.join(CONTENDERS)} |"
     return _table(
         head,
-        [
-            [one.work.title, *(f"{one.typical(measure, name):.1f}" for name in CONTENDERS)]
-            for one in comparisons
-        ],
+        [[one.work.title, *(f"{one.typical(measure, name):.1f}" for name in CONTENDERS)] for one in comparisons],
     )
 
 

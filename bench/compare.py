@@ -25,13 +25,11 @@ class Comparison:
 
     def ratios(self, measure: str, rival: str) -> list[float]:
         """Return, for each round, what interpreting took in units of what *rival* took, in ascending order."""
-        return sorted(
-            getattr(one[INTERPRETED], measure) / getattr(one[rival], measure) for one in self.rounds
-        )
+        return sorted(getattr(one[INTERPRETED], measure) / getattr(one[rival], measure) for one in self.rounds)
 
     def typical(self, measure: str, name: str) -> float:
         """Return the median of what contender *name* took, in milliseconds."""
-        return 1000 * median(getattr(one[name], measure) for one in self.rounds)
+        return 1000 * float(median(getattr(one[name], measure) for one in self.rounds))
 
     def to_json(self) -> dict[str, Any]:
         """Return all that was measured, in seconds."""

@@ -8,6 +8,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+from swf_temporal.data import JSON
 from swf_temporal.interpreter.host import Instance
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
@@ -18,7 +19,7 @@ from swf_temporal.simulation.simulate import World
 
 STATES = 1000
 LENGTH_OF_TEXT = 4096
-DATA = {"order": {"number": 7, "total": 120}}
+DATA: JSON = {"order": {"number": 7, "total": 120}}
 
 State = dict[str, Any]
 

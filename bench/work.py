@@ -38,9 +38,7 @@ def _no_activity() -> list[dict[str, Any]]:
 def _operation(actions: int, mode: str = "sequential") -> list[dict[str, Any]]:
     action = {"functionRef": {"refName": "answer", "arguments": {"number": "${ .number }"}}}
     actions_of_it = [{"name": f"answer {number}", **action} for number in range(actions)]
-    return [
-        {"name": "Answer", "type": "operation", "actionMode": mode, "actions": actions_of_it, "end": True}
-    ]
+    return [{"name": "Answer", "type": "operation", "actionMode": mode, "actions": actions_of_it, "end": True}]
 
 
 def _foreach() -> list[dict[str, Any]]:

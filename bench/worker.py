@@ -15,12 +15,20 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from bench.handwritten import WORKFLOWS, answer, answer_activity
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.performing import Calls
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
 READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for whoever started it."""
+
+
+class Nowhere:
+    """Where produced events go: the measured work produces none."""
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Do nothing."""
 
 
 def worker_of(contender: str, client: Client) -> Worker:

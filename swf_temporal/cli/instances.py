@@ -120,7 +120,10 @@ def list_(
 
 
 def cancel(workflow_id: WorkflowId, address: Address = None, namespace: Namespace = None) -> None:
-    """Ask an instance to end. It may still do what its definition asks for in that case."""
+    """Ask an instance to end.
+
+    It may still do what its definition asks for in that case.
+    """
 
     async def work() -> int:
         client = await quiet_client(address=address, namespace=namespace)

@@ -20,7 +20,7 @@ from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.model.actions import Action, EventRef, FunctionRef, SubflowRef
 
 Effect: TypeAlias = list[Any]
-"""`[path, value]`; the path is None where no toStateData says where the value goes."""
+"""`[path, value]`; the path is None where no toStateData says where the value goes, the value where there is none."""
 
 
 def name_of(action: Action) -> str:
@@ -36,7 +36,7 @@ def name_of(action: Action) -> str:
 
 def apply(effect: Effect | None, data: JSON, lane: Lane) -> JSON:
     """Return *data* with an effect applied (section "Data Merging")."""
-    if effect is None:
+    if effect is None or effect[1] is None:
         return data
     path, value = effect
     return add_result(data, value) if path is None else lane.merged_at(path, value, data)
@@ -77,7 +77,7 @@ async def run_sequence(
 
 
 async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
-    """Perform *action* on *data* and return its effect, or None if it has none."""
+    """Perform *action* on *data* and return its effect, or None if it was skipped."""
     name = name_of(action)
     frame = lane.frame
     if "condition" not in frame:
@@ -110,7 +110,7 @@ def _alone(action: Action, index: int, data: JSON, lane: Lane, timeout: str | No
     return path
 
 
-async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect:
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     given = action.action_data_filter
@@ -121,12 +121,10 @@ async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout:
         frame["silent"] = result is NOTHING
         lane.note(Happening.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
     if frame["silent"] or (given is not None and not given.use_results):
-        return None
+        return [None, None]
     value = frame["result"]
     if given is not None and given.results is not None:
         value = lane.filtered(given.results, value)
-    if value is None:
-        return None
     to = None if given is None or given.to_state_data is None else lane.target(given.to_state_data, data)
     return [to, value]
 

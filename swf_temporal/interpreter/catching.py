@@ -70,7 +70,7 @@ def _is(word: str, fault: WorkflowFault) -> bool:
     if word in (fault.name, fault.code):
         return True
     plain = word.removeprefix("HTTP:").removeprefix("HTTP ")
-    if fault.status is not None and plain == str(fault.status):
+    if plain in (fault.code, str(fault.status)):
         return True
     return word in _GRPC_NUMBER and fault.code == _GRPC_NUMBER[word]
 

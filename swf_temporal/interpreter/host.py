@@ -154,6 +154,8 @@ class ContinuedAs:
     version: str | None
     data: JSON
     timeout: timedelta | None = None
+    events: tuple[CloudEvent, ...] = ()
+    """Events that came and that nobody has taken: they are the next execution's."""
 
 
 @dataclass(frozen=True, slots=True)

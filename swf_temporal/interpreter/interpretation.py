@@ -139,6 +139,13 @@ class Interpretation:
         data: JSON = self.frame.get("walk", {}).get("data", self.input)
         return data
 
+    @property
+    def latest_data(self) -> JSON:
+        """The data as the actions of the running state have left it."""
+        body = self.frame.get("walk", {}).get("run", {}).get("body", {})
+        data: JSON = body.get("data", self.data)
+        return data
+
     # For lanes
 
     def time(self) -> float:

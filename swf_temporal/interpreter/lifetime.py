@@ -39,7 +39,7 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
             current.uncancel()
     lane = _lane(interpretation)
     lane.frame = frame.setdefault("cancelled", {})
-    await compensate(interpretation.data, lane)
+    await compensate(interpretation.latest_data, lane)
     raise asyncio.CancelledError
 
 
@@ -59,8 +59,8 @@ async def _run_in_time(interpretation: "Interpretation") -> Outcome:
             return outcome
         frame["expired"] = True
     if timeout.run_before is not None:
-        await interpretation.walk(timeout.run_before, interpretation.data, frame.setdefault("before", {}))
-    raise TimedOut(f"workflow {interpretation.program.workflow.id!r} took longer than {timeout.duration}")
+        await interpretation.walk(timeout.run_before, interpretation.latest_data, frame.setdefault("before", {}))
+    raise TimedOut(f"workflow {interpretation.program.workflow.id!r} took longer than it may")
 
 
 def _timeout(interpretation: "Interpretation") -> WorkflowExecTimeout | None:
@@ -119,7 +119,7 @@ def _continued(to: ContinueAs, left: "Ended", interpretation: "Interpretation") 
     limit = to.workflow_exec_timeout
     text = limit.get("duration") if isinstance(limit, dict) else limit
     timeout: timedelta | None = lane.duration(str(text), data) if text is not None else None
-    return ContinuedAs(to.workflow_id, to.version, data, timeout)
+    return ContinuedAs(to.workflow_id, to.version, data, timeout, tuple(interpretation.inbox.kept))
 
 
 def _lane(interpretation: "Interpretation") -> Lane:

@@ -58,10 +58,13 @@ async def _step(state: State, data: JSON, lane: Lane) -> Step:
 
 
 async def _in_time(state: State, data: JSON, lane: Lane) -> Step:
-    """Run the body of *state* within its timeout. One for all states is not meant for those that run no actions."""
+    """Run the body of *state* within its timeout. One for all states is not meant for those that cannot have one.
+
+    In 0.8-next, sleep and inject states have no timeouts; where one is written in such a state itself it holds.
+    """
     body = lane.child("body", lane.path)
     timeout = state.timeouts.state_exec_timeout
-    if timeout is None and not isinstance(state, InjectState | SwitchState | SleepState):
+    if timeout is None and not isinstance(state, InjectState | SleepState):
         timeout = lane.interpretation.program.timeouts(state).state_exec_timeout
     deadline = lane.deadline("deadline", timeout, data)
     return await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")

@@ -148,25 +148,26 @@ class World:
 
     async def run_instance(self, workflow_id: str, version: str | None, data: JSON, instance_id: str) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""
-        limit: timedelta | None = None
+        execution = ContinuedAs(workflow_id, version, data)
         while True:
-            program = self._program(workflow_id, version)
-            host = SimulatedHost(self, self._loop, instance_id)
-            outcome = await self._run_execution(program, host, data, instance_id, limit)
+            outcome = await self._run_execution(execution, instance_id)
             if isinstance(outcome, Completed):
                 return outcome.output
-            workflow_id, version, data, limit = outcome.workflow_id, outcome.version, outcome.data, outcome.timeout
+            execution = outcome
 
-    async def _run_execution(
-        self, program: Program, host: SimulatedHost, data: JSON, instance_id: str, limit: timedelta | None
-    ) -> Completed | ContinuedAs:
+    async def _run_execution(self, execution: ContinuedAs, instance_id: str) -> Completed | ContinuedAs:
+        program = self._program(execution.workflow_id, execution.version)
+        host = SimulatedHost(self, self._loop, instance_id)
+        data, limit = execution.data, execution.timeout
         progress: dict[str, Any] | None = None
+        events = [*execution.events, *self._early]
+        self._early = []
         while True:
             instance = Instance(instance_id, self.new_id())
             interpretation = Interpretation(program, host, data, instance, progress, limit)
             self._instances[instance_id] = interpretation
-            while self._early:
-                interpretation.deliver(self._early.pop(0))
+            while events:
+                interpretation.deliver(events.pop(0))
             try:
                 outcome = await interpretation.run()
             finally:

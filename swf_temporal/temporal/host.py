@@ -1,7 +1,6 @@
 """How does Temporal perform what an interpretation asks for?"""
 
 import asyncio
-import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,6 +14,7 @@ from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellat
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
@@ -39,6 +39,9 @@ HEARTBEAT = timedelta(seconds=30)
 
 LONGEST_SUMMARY = 200
 """How many characters the server keeps of a summary."""
+
+_LONGEST_PAUSE = 100.0
+"""Seconds before a lost attempt is made again where the definition sets no limit."""
 
 _STOCK = frozenset({Happening.STATE_ENTERED, Happening.ACTION_COMPLETED, Happening.EVENT_TAKEN})
 
@@ -86,7 +89,6 @@ class TemporalHost:
             await self._detach(call)
             return None
         payload = await self._payload(call_to_json(call, self.source))
-        retry = call.retry
         self._pending += 1
         try:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
@@ -97,11 +99,7 @@ class TemporalHost:
                 start_to_close_timeout=CALL_LIMIT if call.timeout is None else call.timeout,
                 heartbeat_timeout=HEARTBEAT,
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
-                retry_policy=RetryPolicy(
-                    initial_interval=timedelta(seconds=max(0.001, retry.delay if retry else 1.0)),
-                    maximum_interval=timedelta(seconds=100 if retry is None else max(1.0, retry.max_delay or 100)),
-                    non_retryable_error_types=["PayloadsTooLarge"],
-                ),
+                retry_policy=_policy(call.retry),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
                 summary=_short(f"{call.state} › {call.action}"),
             )
@@ -165,35 +163,12 @@ class TemporalHost:
 
     async def _detach(self, call: FunctionCall) -> None:
         """Run a call that nobody waits for in a workflow of its own: an activity would be lost with this one."""
-        deferred = call.deferred
-        definition = {
-            "id": call.function.name,
-            "specVersion": "0.8",
-            "version": "1.0.0",
-            "constants": {} if deferred is None else deferred.variables.get("CONST", {}),
-            "functions": [call.function.model_dump(by_alias=True, exclude_defaults=True)],
-            "states": [
-                {
-                    "name": call.action,
-                    "type": "operation",
-                    "actions": [
-                        {
-                            "functionRef": {
-                                "refName": call.function.name,
-                                "arguments": "${ . }" if deferred is None else deferred.template,
-                            }
-                        }
-                    ],
-                    "end": True,
-                }
-            ],
-        }
-        pin = Pin.from_json({"definitions": [{"text": json.dumps(definition), "name": self.source}]})
+        pin = Pin(definitions=self.pin.definitions, call=call_to_json(call, self.source))
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,
             version=None,
-            data=call.arguments if deferred is None else deferred.data,
+            data=None,
             state=call.state,
             action=call.action,
             detached=True,
@@ -232,6 +207,18 @@ class TemporalHost:
 def should_take_stock(entry: TraceEntry) -> bool:
     """Tell whether *entry* is a moment at which a run may continue as new."""
     return entry.kind in _STOCK
+
+
+def _policy(retry: RetryRule | None) -> RetryPolicy:
+    """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
+    first = max(0.001, retry.delay if retry else 1.0)
+    longest = (retry and retry.max_delay) or _LONGEST_PAUSE
+    return RetryPolicy(
+        initial_interval=timedelta(seconds=first),
+        # The engine refuses a policy whose first pause is longer than its longest.
+        maximum_interval=timedelta(seconds=max(first, longest)),
+        non_retryable_error_types=["PayloadsTooLarge"],
+    )
 
 
 def _short(text: str) -> str:

@@ -48,6 +48,8 @@ class Pin:
     """How often ids were given in the executions before this one."""
     limit: float | None = None
     """Seconds that a `continueAs` gives this execution in place of the workflow's own timeout."""
+    call: dict[str, Any] | None = None
+    """The call that this run consists in: one that was invoked `async`, and that nobody waits for."""
     suspend_after: int | None = None
     """After how many events of history the run continues as new, where the server's own advice is not to be awaited."""
 

@@ -23,7 +23,7 @@ from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.addressing import event_of_signal
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import LARGEST_PAYLOAD, TemporalHost, should_take_stock
-from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, program_of
+from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, program_of
 from swf_temporal.temporal.telling import details, failure_text, status_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -48,6 +48,8 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         try:
+            if self._pin.call is not None:
+                return await self._call(self._pin.call)
             return await self._interpret(await self._program())
         except WorkflowFault as fault:
             text = failure_text(workflow.info().workflow_type, fault)
@@ -96,6 +98,10 @@ class Interpreter:
     def trace(self) -> list[dict[str, Any]]:
         """Return what happened in this run so far, the latest entries."""
         return [] if self._host is None else [_entry(entry) for entry in self._host.trace]
+
+    async def _call(self, record: dict[str, Any]) -> Any:
+        call = call_from_json(record, activity_id=workflow.info().workflow_type, state=workflow.info().workflow_type)
+        return await TemporalHost(self._pin, record["source"]).invoke(call)
 
     async def _program(self) -> Program:
         if self._wrong is not None:
@@ -151,7 +157,7 @@ class Interpreter:
         pin = self._next_pin(
             version=to.version,
             numbers=interpretation.numbers,
-            events=[event.to_json() for event in interpretation.inbox.kept],
+            events=[event.to_json() for event in to.events],
             limit=None if to.timeout is None else to.timeout.total_seconds(),
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]

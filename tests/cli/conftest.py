@@ -104,7 +104,12 @@ class Swf:
     def running(self, *arguments: str) -> Iterator["Running"]:
         """Run beside the test; what is still running at the end is killed."""
         process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         try:
             yield Running(process)

@@ -7,11 +7,12 @@ import pytest
 
 from swf_temporal import __version__
 from swf_temporal.cli.lazy import COMMANDS
+from tests.cli.conftest import Swf
 
 HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
 
 
-def test_help_lists_every_command(swf):
+def test_help_lists_every_command(swf: Swf) -> None:
     """The help names every command and says what it does."""
     ended = swf("--help")
     assert ended.code == 0
@@ -21,7 +22,7 @@ def test_help_lists_every_command(swf):
 
 
 @pytest.mark.parametrize(("arguments", "heavy"), [(["--help"], HEAVY), (["validate", "--help"], ["temporalio"])])
-def test_imports_no_more_than_it_needs(arguments, heavy):
+def test_imports_no_more_than_it_needs(arguments: list[str], heavy: list[str]) -> None:
     """Asking for help imports nothing heavy, and validating does not import the engine."""
     program = (
         "import sys\nfrom swf_temporal.cli.main import code_of\n"
@@ -32,7 +33,7 @@ def test_imports_no_more_than_it_needs(arguments, heavy):
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=30)
 
 
-def test_version(swf):
+def test_version(swf: Swf) -> None:
     """`--version` prints the version and nothing else."""
     assert swf("--version").out == f"swf {__version__}\n"
 
@@ -47,7 +48,7 @@ def test_version(swf):
         (["list", "--limit", "0"], "Invalid value for '--limit'"),
     ],
 )
-def test_wrong_use(swf, arguments, told):
+def test_wrong_use(swf: Swf, arguments: list[str], told: str) -> None:
     """A command line that cannot be understood is answered on stderr, with exit code 2."""
     ended = swf(*arguments)
     assert (ended.code, ended.out) == (2, "")
@@ -55,7 +56,7 @@ def test_wrong_use(swf, arguments, told):
     assert "Traceback" not in ended.err
 
 
-def test_bug_is_told_in_a_line(swf):
+def test_bug_is_told_in_a_line(swf: Swf) -> None:
     """An error that nobody foresaw is told in one line, and where it happened only if that is asked for."""
     program = (
         "from swf_temporal.cli import lazy, main\n"
@@ -65,13 +66,15 @@ def test_bug_is_told_in_a_line(swf):
     command = [sys.executable, "-c", program, "run", "x.yaml"]
     ended = subprocess.run(command, check=False, env=swf.env, capture_output=True, text=True, timeout=30)
     assert ended.returncode == 70
-    assert ended.stderr.startswith("error: ModuleNotFoundError: No module named 'swf_temporal.cli.nowhere'\nthis is a bug")
+    assert ended.stderr.startswith(
+        "error: ModuleNotFoundError: No module named 'swf_temporal.cli.nowhere'\nthis is a bug"
+    )
     env = {**swf.env, "SWF_DEBUG": "1"}
     ended = subprocess.run(command, check=False, env=env, capture_output=True, text=True, timeout=30)
     assert "Traceback" in ended.stderr
 
 
-def test_completion(swf):
+def test_completion(swf: Swf) -> None:
     """Shells complete the names of commands."""
     env = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": "swf va", "COMP_CWORD": "1"}
     assert swf(env=env).out.split() == ["validate"]

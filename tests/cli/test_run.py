@@ -5,6 +5,7 @@ import re
 import signal
 
 import pytest
+
 from tests.cli.conftest import BROKEN, CALLER, Dev, Swf, free_port, listens
 
 pytestmark = pytest.mark.temporal
@@ -41,7 +42,9 @@ def test_completes_on_a_server_of_its_own(swf: Swf) -> None:
 
 def test_finds_the_server_that_is_named(swf: Swf, dev: Dev) -> None:
     """TEMPORAL_ADDRESS and --address name the server; the worker is our own, whatever others serve."""
-    given = swf("run", "hello.yaml", "--input", "-", "--id", "by-address", "--address", dev.address, stdin='{"name": 1}')
+    given = swf(
+        "run", "hello.yaml", "--input", "-", "--id", "by-address", "--address", dev.address, stdin='{"name": 1}'
+    )
     assert json.loads(given.out) == {"name": 1, "greeting": "Hello 1!"}
     swf.write("in.yaml", "name: Eve\n")
     named = swf("run", "hello.yaml", "--input", "@in.yaml", env={"TEMPORAL_ADDRESS": dev.address})
@@ -165,7 +168,10 @@ def test_cannot_be_run(swf: Swf, arguments: list[str], told: str) -> None:
 def test_no_server_where_one_was_named(swf: Swf) -> None:
     """A server that was named and does not answer is not replaced by another."""
     address = f"127.0.0.1:{free_port()}"
-    for ended in (swf("run", "hello.yaml", "--address", address), swf("run", "hello.yaml", env={"TEMPORAL_ADDRESS": address})):
+    for ended in (
+        swf("run", "hello.yaml", "--address", address),
+        swf("run", "hello.yaml", env={"TEMPORAL_ADDRESS": address}),
+    ):
         assert ended.code == 2
         assert f"no Temporal server answers at {address}" in ended.err
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.cli.conftest import Swf
 
 from swf_temporal.cli.scenario_host import run_on_temporal
 from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run
+from tests.cli.conftest import Swf
 
 HOLDS = """\
 scenario: Waits for money
@@ -51,11 +51,17 @@ def test_says_what_does_not_hold(swf: Swf) -> None:
     """Each scenario has its line, one that does not hold its differences, and the exit code is 1."""
     swf.write("good.yaml", HOLDS)
     held = swf("test", "good.yaml")
-    assert (held.code, held.out, held.err) == (0, "✓  good.yaml:1: Waits for money (simulation)\n", "1 hold, 0 do not\n")
+    assert (held.code, held.out, held.err) == (
+        0,
+        "✓  good.yaml:1: Waits for money (simulation)\n",
+        "1 hold, 0 do not\n",
+    )
     swf.write("bad.yaml", FAILS)
     failed = swf("test", ".")
     assert (failed.code, failed.err) == (1, "1 hold, 1 do not\n")
-    assert '✗  bad.yaml:1: Expects too much (simulation)\n     output: expected {"a": 2}, but it is {"a": 1}' in failed.out
+    assert (
+        '✗  bad.yaml:1: Expects too much (simulation)\n     output: expected {"a": 2}, but it is {"a": 1}' in failed.out
+    )
     assert swf("test", ".", "-k", "MONEY").code == 0
 
 

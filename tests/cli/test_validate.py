@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.cli.conftest import BROKEN, Swf
 
 WARNED = """\
@@ -25,7 +26,7 @@ def test_problems_as_text(swf: Swf) -> None:
     """A problem stands with its place, its line and what was perhaps meant."""
     ended = swf("validate", swf.write("broken.yaml", BROKEN))
     assert ended.code == 1
-    assert ended.out.startswith("broken.yaml:5:52  error  transition-target  state 'Say' leads to 'Sya'")
+    assert ended.out.startswith("broken.yaml:5:53  error  transition-target  state 'Say' leads to 'Sya'")
     assert "did you mean" in ended.out
 
 
@@ -37,7 +38,7 @@ def test_problems_as_json(swf: Swf) -> None:
     assert {key: found[0][key] for key in ("file", "line", "column", "severity", "code")} == {
         "file": "broken.yaml",
         "line": 5,
-        "column": 52,
+        "column": 53,
         "severity": "error",
         "code": "transition-target",
     }

@@ -224,3 +224,24 @@ async def test_an_unknown_definition_is_named_with_what_is_known(bench: Bench) -
             failed = error.__cause__
 
     assert "no definition 'order' is known here; did you mean 'orders'?" in str(failed)
+
+
+async def test_a_call_that_nobody_waits_for_outlives_its_run(bench: Bench) -> None:
+    """A function invoked `async` runs with its secrets after its workflow has ended, and hurts nobody if it fails."""
+    action = {"functionRef": {"refName": "f", "arguments": {"key": "${ $SECRETS.token }"}, "invoke": "async"}}
+    definition = define({"name": "a", "type": "operation", "actions": [action]}, functions=("f",), secrets=["token"])
+    called = asyncio.Event()
+
+    async def late(arguments: JSON) -> None:
+        await asyncio.sleep(0.1)
+        seen.append(arguments)
+        called.set()
+        raise ValueError("nobody minds")
+
+    seen: list[JSON] = []
+    async with bench.worker(definition, secrets={"token": "s3cr3t"}, f=late) as worker:
+        assert await worker.run({"n": 1}) == {"n": 1}
+        assert seen == []
+        await asyncio.wait_for(called.wait(), 30)
+
+    assert seen == [{"key": "s3cr3t"}]

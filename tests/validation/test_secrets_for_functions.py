@@ -59,7 +59,7 @@ states:
   end: true
 """,
         [
-            ("9:48 warning state 'A' uses the secret 'kee', which is not declared in 'secrets' | did you mean 'key'?"),
+            ("9:48 error state 'A' uses the secret 'kee', which is not declared in 'secrets' | did you mean 'key'?"),
         ],
     ),
     "by index": (
@@ -75,7 +75,7 @@ states:
   end: true
 """,
         [
-            "8:48 warning state 'A' uses the secret 'k', which is not declared in 'secrets'",
+            "8:48 error state 'A' uses the secret 'k', which is not declared in 'secrets'",
         ],
     ),
 }

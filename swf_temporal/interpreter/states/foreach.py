@@ -1,8 +1,9 @@
 """Foreach: runs actions for each element of an array (section "ForEach State").
 
 Every iteration sees the state's data and the element: as a field of the data and as a variable, both by the name of
-the iteration parameter. With an outputCollection the results of the iterations, which are those of their last
-actions, are appended to it in the order of the input. Without one they are merged as any action's results are.
+the iteration parameter. With an outputCollection the results of the iterations, which are those of the last actions
+that they ran, are appended to it in the order of the input: one for each element, null where there is none. Without
+one the results of all their actions are merged as any action's results are.
 """
 
 from typing import Any
@@ -33,7 +34,8 @@ async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
             for effect in effects:
                 data = apply(effect, data, lane)
         return Step(data)
-    return Step(_appended([effects[-1][1] for effects in results if effects], state.output_collection, data, lane))
+    outputs = [effects[-1][1] if effects else None for effects in results]
+    return Step(_appended(outputs, state.output_collection, data, lane))
 
 
 def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane) -> Path[list[Effect]]:

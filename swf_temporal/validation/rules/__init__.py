@@ -8,6 +8,7 @@ from swf_temporal.validation.context import Context
 from swf_temporal.validation.rules import (
     auth_defined,
     compensation,
+    conditions_decide,
     counts,
     definitions_used,
     durations,
@@ -48,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     # Workflow Expressions
     expression_language.check,
     expressions_compile.check,
+    conditions_decide.check,
     secrets_for_functions.check,
     # Function, Event, Retry, Error and Auth Definitions
     functions_defined.check,

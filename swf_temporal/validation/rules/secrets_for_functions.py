@@ -22,11 +22,13 @@ def check(context: Context) -> Iterator[Problem]:
     for field, compiled in context.expressions:
         if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
             continue
-        if not isinstance(field.node, FunctionRef | Function | Auth):
+        # An expression function is evaluated in the workflow, where what it yields would be kept.
+        in_workflow = isinstance(field.node, Function) and field.node.type == "expression"
+        if in_workflow or not isinstance(field.node, FunctionRef | Function | Auth):
             message = f"{field.owner}: {field.key} uses $SECRETS, which only the arguments of a function may"
             yield context.error("secrets-in-expression", message, field.position)
         elif "secrets" not in context.workflow.externals or declared:
             for name in (found[1] or found[2] for found in _SECRET.finditer(field.text)):
                 if name not in declared:
                     message = f"{field.owner} uses the secret {name!r}, which is not declared in 'secrets'"
-                    yield context.warning("secret-undefined", message, field.position, did_you_mean(name, declared))
+                    yield context.error("secret-undefined", message, field.position, did_you_mean(name, declared))

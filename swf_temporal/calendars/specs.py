@@ -1,0 +1,95 @@
+"""What can an engine hold of a schedule: sets of calendar times, and periods?
+
+The records say what Temporal's schedules can say, without its library. All ranges are inclusive. A time is one of a
+calendar's if every field agrees; it is one of a schedule's if any of its calendars or intervals has it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+FIRST_YEAR, LAST_YEAR = 2000, 2100
+"""The years that the engine knows of."""
+
+DAYS_OF_MONTH = frozenset(range(1, 32))
+DAYS_OF_WEEK = frozenset(range(7))
+"""Sunday is 0."""
+MONTHS = frozenset(range(1, 13))
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Whole numbers from *start* to *end*, every *step*-th."""
+
+    start: int
+    end: int
+    step: int = 1
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the numbers."""
+        return iter(range(self.start, self.end + 1, self.step))
+
+
+Ranges = tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarSpec:
+    """Times by the calendar. No years means every year."""
+
+    second: Ranges
+    minute: Ranges
+    hour: Ranges
+    day_of_month: Ranges
+    month: Ranges
+    year: Ranges
+    day_of_week: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalSpec:
+    """Times at a fixed distance: whole multiples of *every* since 1970 in UTC, each *phase* later."""
+
+    every: timedelta
+    phase: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSpec:
+    """When instances are started.
+
+    Calendars are read in *timezone*. Times before *start_at* and after *end_at* do not count. *limit* is how many
+    starts there are in all, where the times themselves do not say.
+    """
+
+    calendars: tuple[CalendarSpec, ...] = ()
+    intervals: tuple[IntervalSpec, ...] = ()
+    start_at: datetime | None = None
+    end_at: datetime | None = None
+    timezone: str = "UTC"
+    limit: int | None = None
+
+
+def ranges_of(values: Iterable[int]) -> Ranges:
+    """Return few ranges that hold exactly *values*, the one with the lowest number first."""
+    rest = set(values)
+    ranges: list[Range] = []
+    while rest:
+        start = min(rest)
+        longest = max((_from(start, other - start, rest) for other in rest if other > start), key=len, default=())
+        chosen = longest if len(longest) >= _PROGRESSION else (start,)
+        ranges.append(Range(start, chosen[-1], chosen[1] - start if len(chosen) > 1 else 1))
+        rest -= set(chosen)
+    return tuple(ranges)
+
+
+_PROGRESSION = 3
+"""Fewer numbers than this are no progression, unless one follows the other."""
+
+
+def _from(start: int, step: int, values: set[int]) -> tuple[int, ...]:
+    """Return the longest progression in *values* of this start and step."""
+    end = start
+    while end + step in values:
+        end += step
+    return tuple(range(start, end + 1, step))

@@ -1,0 +1,46 @@
+"""What do the clocks of a time zone show, and when?"""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from swf_temporal.calendars.specs import FIRST_YEAR, LAST_YEAR
+from swf_temporal.calendars.unreadable import Unreadable
+
+_HOUR = timedelta(hours=1)
+
+
+@lru_cache(maxsize=64)
+def zone_of(name: str) -> tzinfo:
+    """Return the time zone *name* of the IANA database. Raises Unreadable."""
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise Unreadable(f"the timezone {name!r} is not known", 0, "such as Europe/Berlin") from None
+
+
+def parse_time(text: str, offset: int = 0) -> datetime:
+    """Return the date and time that *text* writes in ISO 8601, with its offset from UTC if it has one.
+
+    Raises Unreadable.
+    """
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        hint = "such as 2030-12-31T23:59:59Z"
+        raise Unreadable(f"{text!r} is no date and time of ISO 8601", offset, hint) from None
+
+
+def in_zone(time: datetime, zone: tzinfo) -> datetime:
+    """Return *time* by the clocks of *zone*; without an offset of its own it was written by them."""
+    return time.replace(tzinfo=zone) if time.tzinfo is None else time.astimezone(zone)
+
+
+@lru_cache(maxsize=64)
+def keeps_whole_hours(name: str) -> bool:
+    """Tell whether the clocks of the zone *name* always show the same minutes and seconds as those of UTC."""
+    zone = zone_of(name)
+    days = (datetime(year, month, 1, tzinfo=UTC) for year in range(FIRST_YEAR, LAST_YEAR + 1) for month in range(1, 13))
+    return not any((day.astimezone(zone).utcoffset() or timedelta()) % _HOUR for day in days)

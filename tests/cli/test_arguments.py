@@ -1,0 +1,71 @@
+"""What texts on a command line stand for."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.cli.arguments import functions_of, json_value, length_of, read_document, read_events
+from swf_temporal.errors import UsageError
+
+
+@pytest.mark.parametrize(("text", "value"), [(None, None), ("7", 7), ('"a"', "a"), ("[1, null]", [1, None])])
+def test_json(text: str | None, value: object) -> None:
+    """A value is what JSON says, of any type."""
+    assert json_value(text, "--input") == value
+
+
+@pytest.mark.parametrize("text", ["", "a", "{a: 1}", "NaN", "[" * 100_000])
+def test_no_json(text: str) -> None:
+    """What is not JSON is refused in one message that names the option."""
+    with pytest.raises(UsageError, match="--input is not JSON"):
+        json_value(text, "--input")
+
+
+def test_files(tmp_path: Path) -> None:
+    """A file holds JSON or YAML, by its ending; what only YAML can write becomes text."""
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    (tmp_path / "a.yaml").write_text("day: 2024-01-02\n")
+    assert json_value(f"@{tmp_path}/a.json", "--input") == {"a": 1}
+    assert read_document(tmp_path / "a.yaml") == {"day": "2024-01-02"}
+    (tmp_path / "b.yaml").write_text("a: [")
+    with pytest.raises(UsageError, match="is not YAML"):
+        read_document(tmp_path / "b.yaml")
+    (tmp_path / "b.json").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="it is not text in UTF-8"):
+        read_document(tmp_path / "b.json")
+
+
+def test_events(tmp_path: Path) -> None:
+    """A file holds one event or a list of them, and the one that is none is named."""
+    file = tmp_path / "events.yaml"
+    file.write_text("type: a\n")
+    assert read_events([file, file]) == [{"type": "a"}, {"type": "a"}]
+    file.write_text("- type: a\n- 7\n")
+    with pytest.raises(UsageError, match=r"event 2: an event is a JSON object"):
+        read_events([file])
+
+
+def test_functions_of_a_plain_module(tmp_path: Path) -> None:
+    """A module without a registry offers its own public functions, even if it is called like another module."""
+    file = tmp_path / "json.py"
+    file.write_text("from math import sqrt\ndef greet(name): return name\ndef _hidden(): pass\n")
+    assert list(functions_of([str(file)])) == ["greet"]
+
+
+def test_functions_of_a_module_that_breaks(tmp_path: Path) -> None:
+    """A module that cannot be imported is told with the reason."""
+    file = tmp_path / "broken.py"
+    file.write_text("1 / 0\n")
+    with pytest.raises(UsageError, match="cannot be imported: ZeroDivisionError"):
+        functions_of([str(file)])
+
+
+def test_lengths() -> None:
+    """Times are seconds, or durations as definitions write them; nothing and less than nothing is refused."""
+    assert length_of(None, "--timeout") is None
+    assert length_of("1.5", "--timeout") == timedelta(seconds=1.5)
+    assert length_of("PT2M", "--timeout") == timedelta(minutes=2)
+    for wrong in ("0", "-1", "nan", "inf", "PX", "PT0S"):
+        with pytest.raises(UsageError, match="--timeout is"):
+            length_of(wrong, "--timeout")

@@ -55,28 +55,29 @@ def _by_cron(
         raise Unreadable(message)
     start, end = (None, None) if interval is None else _window(interval, zone)
     ends = [end, None if valid_until is None else in_zone(valid_until, zone)]
-    last = min((_before(one) for one in ends if one is not None), default=None)
+    last = min((one.astimezone(UTC) - _SECOND for one in ends if one is not None), default=None)
     if all(map(_is_any_hour, calendars)) and keeps_whole_hours(name):
         # Every hour is every hour in UTC, too, where no hour is skipped or comes twice.
         name = "UTC"
-    return ScheduleSpec(calendars, start_at=None if start is None else _from(start), end_at=last, timezone=name)
+    return ScheduleSpec(calendars, start_at=_utc(start), end_at=last, timezone=name)
 
 
 def _repeating(interval: Interval, length: Length, zone: tzinfo) -> ScheduleSpec:
     count = interval.count
+    start: datetime | None
     last: datetime | None
     if interval.start is not None:
-        anchor = in_zone(interval.start, zone)
-        start, last = _from(anchor), None if count is None else later(anchor, length, count - 1)
+        anchor = start = in_zone(interval.start, zone)
+        last = None if count is None else later(anchor, length, count - 1)
     elif interval.end is not None:
         anchor = in_zone(interval.end, zone)
-        start = None if count is None else _from(later(anchor, length, -count))
+        start = None if count is None else later(anchor, length, -count)
         last = later(anchor, length, -1)
     else:
         calendars, intervals = every(in_zone(_FIRST, zone), length)
         return ScheduleSpec(calendars, intervals, limit=count)
-    calendars, intervals = every(_from(anchor).astimezone(zone), length)
-    return ScheduleSpec(calendars, intervals, start, None if last is None else _from(last))
+    calendars, intervals = every(anchor, length)
+    return ScheduleSpec(calendars, intervals, _utc(start), _utc(last))
 
 
 def _window(interval: Interval, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
@@ -97,12 +98,5 @@ def _is_any_hour(calendar: CalendarSpec) -> bool:
     return not calendar.year and all(field == ranges_of(all_) for field, all_ in zip(fields, whole, strict=True))
 
 
-def _from(time: datetime) -> datetime:
-    """Return *time* in UTC, or the next whole second: schedules know nothing shorter."""
-    whole = time.astimezone(UTC).replace(microsecond=0)
-    return whole + _SECOND if time.microsecond else whole
-
-
-def _before(time: datetime) -> datetime:
-    """Return the last whole second before *time*."""
-    return _from(time) - _SECOND
+def _utc(time: datetime | None) -> datetime | None:
+    return None if time is None else time.astimezone(UTC)

@@ -3,7 +3,8 @@
 The answer is Temporal's, worked out without it, and that matters where clocks are changed. A time that clocks skip
 does not come. In the hour that they show twice, Temporal looks up a local time in the way of its language's library,
 which takes the first or the second of the two by whether the zone lies west or east of Greenwich; where it takes
-the first it goes through the hour once more. So a time in that hour comes once in Berlin and twice in New York.
+the first it goes through the hour once more. So a time in that hour comes once in Berlin and twice in New York. And
+a day whose midnight is skipped passes, while it is looked for, for the weekday before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +30,7 @@ def preview(spec: ScheduleSpec, after: datetime, count: int) -> list[datetime]:
 def ever_comes(calendars: Iterable[CalendarSpec]) -> bool:
     """Tell whether any of *calendars* has a day at all."""
     first = datetime(FIRST_YEAR, 1, 1)  # noqa: DTZ001 - a day on any clock
-    return any(next(_days(calendar, first), None) is not None for calendar in calendars)
+    return any(next(_days(calendar, first, UTC), None) is not None for calendar in calendars)
 
 
 def distance(spec: ScheduleSpec) -> timedelta:
@@ -67,7 +68,7 @@ def _next_in_calendar(calendar: CalendarSpec, after: datetime, zone: tzinfo) -> 
     clock = _clock(after, zone)
     hour = clock.replace(minute=0, second=0)
     again = _clock(after - _HOUR, zone).hour == clock.hour
-    if _has_hour(calendar, hour):
+    if clock.hour in _numbers(calendar.hour) and _has_day(calendar, clock):
         later = _in_hour(calendar, hour, clock)
         if later is not None:
             return _instant(later, zone) + (_HOUR if again else timedelta())
@@ -78,7 +79,7 @@ def _next_in_calendar(calendar: CalendarSpec, after: datetime, zone: tzinfo) -> 
 
 
 def _in_later_hours(calendar: CalendarSpec, hour: datetime, zone: tzinfo) -> datetime | None:
-    for day in _days(calendar, hour):
+    for day in _days(calendar, hour, zone):
         for number in _numbers(calendar.hour):
             coming = day.replace(hour=number)
             time = _in_hour(calendar, coming, None) if coming > hour else None
@@ -87,27 +88,35 @@ def _in_later_hours(calendar: CalendarSpec, hour: datetime, zone: tzinfo) -> dat
             instant = _instant(time, zone)
             if _clock(instant, zone).hour == number:
                 return instant
+            if not _has_day(calendar, day):
+                break
     return None
 
 
-def _days(calendar: CalendarSpec, first: datetime) -> Iterator[datetime]:
+def _days(calendar: CalendarSpec, first: datetime, zone: tzinfo) -> Iterator[datetime]:
     """Yield the days of *calendar*, as midnights, from that of *first* on."""
-    days, weekdays = set(_numbers(calendar.day_of_month)), set(_numbers(calendar.day_of_week))
-    months, years = set(_numbers(calendar.month)), set(_numbers(calendar.year))
-    day = first.replace(hour=0, minute=0, second=0)
+    days, months, years = map(_numbers, (calendar.day_of_month, calendar.month, calendar.year))
+    day = today = first.replace(hour=0, minute=0, second=0)
     while day.year <= LAST_YEAR:
         if years and day.year not in years:
             day = day.replace(year=day.year + 1, month=1, day=1)
         elif day.month not in months:
             day = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
         else:
-            if day.day in days and day.isoweekday() % 7 in weekdays:
+            if day.day in days and _has_weekday(calendar, first if day == today else _clock(_instant(day, zone), zone)):
                 yield day
             day += _DAY
 
 
-def _has_hour(calendar: CalendarSpec, hour: datetime) -> bool:
-    return hour.hour in _numbers(calendar.hour) and next(_days(calendar, hour), None) == hour.replace(hour=0)
+def _has_day(calendar: CalendarSpec, day: datetime) -> bool:
+    fields = ((calendar.day_of_month, day.day), (calendar.month, day.month), (calendar.year or None, day.year))
+    return all(ranges is None or number in _numbers(ranges) for ranges, number in fields) and _has_weekday(
+        calendar, day
+    )
+
+
+def _has_weekday(calendar: CalendarSpec, day: datetime) -> bool:
+    return day.isoweekday() % 7 in _numbers(calendar.day_of_week)
 
 
 def _in_hour(calendar: CalendarSpec, hour: datetime, after: datetime | None) -> datetime | None:

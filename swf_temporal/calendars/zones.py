@@ -34,8 +34,13 @@ def parse_time(text: str, offset: int = 0) -> datetime:
 
 
 def in_zone(time: datetime, zone: tzinfo) -> datetime:
-    """Return *time* by the clocks of *zone*; without an offset of its own it was written by them."""
-    return time.replace(tzinfo=zone) if time.tzinfo is None else time.astimezone(zone)
+    """Return *time* by the clocks of *zone*; without an offset of its own it was written by them.
+
+    Schedules know nothing shorter than a second, so a part of one is rounded up.
+    """
+    instant = (time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC)
+    whole = instant.replace(microsecond=0)
+    return (whole if whole == instant else whole + timedelta(seconds=1)).astimezone(zone)
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,7 @@ class On:
         self.env = {"TEMPORAL_ADDRESS": dev.address}
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Return the exit code, and what was written to stdout and stderr."""
         ended = self.swf(*arguments, env=self.env)
         assert "Traceback" not in ended.err
         return ended.code, ended.out, ended.err
@@ -57,7 +58,8 @@ def test_start_from_a_file(on: On) -> None:
     """Started from a file, an instance runs the text of that file, whatever the workers serve by its id."""
     on.swf.write(
         "mine.yaml",
-        'id: hello\nspecVersion: "0.8"\nversion: "9.0"\nstates: [{name: Mine, type: inject, data: {mine: true}, end: true}]',
+        'id: hello\nspecVersion: "0.8"\nversion: "9.0"\n'
+        "states: [{name: Mine, type: inject, data: {mine: true}, end: true}]",
     )
     code, out, _ = on("start", "mine.yaml", "--wait", "--json")
     assert (code, json.loads(out)["output"]) == (0, {"mine": True})

@@ -1,7 +1,7 @@
 """`swf test` as a process, and scenarios on Temporal."""
 
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -72,7 +72,7 @@ def test_on_both_hosts(swf: Swf) -> None:
     swf.write("all.yaml", "---\n".join([HOLDS, FAILS, HOLDS.replace("Waits", "Hopes") + only]))
     ended = swf("test", "all.yaml", "--host", "both", "--junit", "report.xml")
     assert (ended.code, ended.err) == (1, "3 hold, 2 do not, 1 left out\n")
-    suite = ElementTree.parse(swf.folder / "report.xml").getroot()  # noqa: S314 - it is our own
+    suite = ET.parse(swf.folder / "report.xml").getroot()  # noqa: S314 - it is our own
     assert [suite.get(key) for key in ("tests", "failures", "skipped")] == ["6", "2", "1"]
 
 

@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import urllib.error
 import urllib.request
 
 import pytest
@@ -10,6 +11,17 @@ import pytest
 from tests.cli.conftest import HELLO, Dev, Swf, free_port
 
 pytestmark = pytest.mark.temporal
+
+
+def answer_of(port: int, path: str) -> int:
+    """Return the status with which a worker answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
+            status: int = answer.status
+            return status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
 
 
 def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
@@ -50,9 +62,10 @@ def test_worker(swf: Swf, dev: Dev) -> None:
     queue = ["--task-queue", "of-its-own", "--address", dev.address]
     with swf.running("worker", ".", "--functions", "functions.py", "--health", str(health), *queue) as worker:
         worker.until("working for")
-        for path in ("livez", "readyz"):
-            with urllib.request.urlopen(f"http://127.0.0.1:{health}/{path}", timeout=10) as answer:
-                assert answer.status == 200
+        assert answer_of(health, "livez") == 200
+        while (status := answer_of(health, "readyz")) != 200:
+            assert status == 503
+        assert answer_of(health, "elsewhere") == 404
         assert json.loads(swf("start", "caller", "--input", '{"n": 5}', "--wait", *queue).out)["doubled"] == 10
         assert swf("start", "caller", "--id", "fails", "--input", '{"n": "x"}', "--wait", *queue).code == 1
         line = worker.until("that is no number")

@@ -81,8 +81,10 @@ class _Join:
             self._start()
         try:
             await self.decided
-        finally:
+        except asyncio.CancelledError:
             await self._stop()
+            raise
+        await self._stop()
         if self.failure is not None:
             raise self.failure
         if self.complete < self.need:

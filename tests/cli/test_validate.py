@@ -60,8 +60,7 @@ def test_strict(swf: Swf) -> None:
         ("bad.yaml", "id: x\nspecVersion: '0.8'\nstates: 7\n", 1, "states"),
         (
             "bad.yaml",
-            "id: x\nspecVersion: '0.8'\nstates:\n"
-            " - {name: A, type: operation, actions: [{functionRef: nix}], end: true}\n",
+            "id: x\nspecVersion: '0.8'\nstates: [{name: A, type: operation, actions: [functionRef: nix], end: true}]\n",
             1,
             "'nix'",
         ),

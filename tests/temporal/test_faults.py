@@ -245,3 +245,29 @@ async def test_a_call_that_nobody_waits_for_outlives_its_run(bench: Bench) -> No
         await asyncio.wait_for(called.wait(), 30)
 
     assert seen == [{"key": "s3cr3t"}]
+
+
+async def test_an_async_sub_workflow_ends_with_its_parent(bench: Bench) -> None:
+    """An async sub-workflow that may not continue is ended when its parent completes; one that may goes on."""
+    sleeping = {"name": "nap", "type": "sleep", "duration": "PT1H"}
+    children = [define(sleeping, id="ends"), define(sleeping, id="goes-on")]
+    parent = define(
+        {
+            "name": "a", "type": "operation",
+            "actions": [
+                {"subFlowRef": {"workflowId": "ends", "invoke": "async"}},
+                {"subFlowRef": {"workflowId": "goes-on", "invoke": "async", "onParentComplete": "continue"}},
+            ],
+        },
+    )  # fmt: skip
+    async with bench.worker(parent, *children) as worker:
+        handle = await worker.start()
+        await handle.result()
+        ends, goes_on = (bench.client.get_workflow_handle(f"{handle.id}/a/{name}#1") for name in ("ends", "goes-on"))
+        async with asyncio.timeout(30):
+            while (await ends.describe()).status == WorkflowExecutionStatus.RUNNING:
+                await asyncio.sleep(0.02)
+
+        assert (await ends.describe()).status == WorkflowExecutionStatus.TERMINATED
+        assert (await goes_on.describe()).status == WorkflowExecutionStatus.RUNNING
+        await goes_on.terminate()

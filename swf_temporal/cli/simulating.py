@@ -1,37 +1,29 @@
 """How is a definition run in virtual time, its functions answering from a script?"""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from swf_temporal.cli.arguments import read_document
 from swf_temporal.cli.output import print_json
 from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.model.workflow import Workflow
+from swf_temporal.simulation.scenario import answering
 from swf_temporal.simulation.simulate import Simulation, simulate
 
 
 def run_simulated(workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1."""
     first, *others = workflows
-    functions = {} if script is None else _script(script)
+    functions = {} if script is None else answering(script)
     ended = simulate(first, data, events=events, functions=functions, definitions=others)
     if ended.status == "completed":
         print_json(ended.output)
         return 0
     typer.echo(f"error: {_why(ended)}", err=True)
     return 1
-
-
-def _script(path: Path) -> Mapping[str, JSON]:
-    document = read_document(path)
-    if not isinstance(document, dict):
-        raise UsageError(f"{path} does not say what functions answer", "write an object: the name of each, its result")
-    return document
 
 
 def _why(ended: Simulation) -> str:

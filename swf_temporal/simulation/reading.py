@@ -56,6 +56,24 @@ def read_scenarios(path: str | os.PathLike[str]) -> list[Scenario]:
     return found
 
 
+def read_script(path: str | os.PathLike[str]) -> dict[str, tuple[Answer, ...]]:
+    """Return how functions answer, as the file at *path* says: an object in the form of a scenario's `functions`.
+
+    Raises UsageError, with the place and what was perhaps meant, if it is not written as it should be.
+    """
+    file = Path(path)
+    source = Source(_text(file), str(file))
+    try:
+        data, _ = read_source(source)
+    except Unreadable as unreadable:
+        raise UsageError(str(unreadable)) from None
+    reader = _Reader(source, file.parent)
+    if not isinstance(data, Object):
+        hint = "write an object: the name of each function, and its result"
+        reader.fail(f"{file.name} does not say what functions answer", Position(), hint)
+    return {name: reader.answers(value, data.where.value(name)) for name, value in data.items()}
+
+
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():

@@ -7,12 +7,13 @@ says what is expected. The same scenario runs on every host: this module holds a
 import asyncio
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 
 from swf_temporal.loading import load
 from swf_temporal.simulation.checking import Observed, canonical, check
 from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
-from swf_temporal.simulation.reading import find_scenarios, read_scenarios
-from swf_temporal.simulation.script import Sleep, scripted
+from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
+from swf_temporal.simulation.script import Scripted, Sleep, scripted
 from swf_temporal.simulation.simulate import Simulation, World, events_of
 
 __all__ = [
@@ -21,12 +22,15 @@ __all__ = [
     "Expected",
     "Observed",
     "Scenario",
+    "Scripted",
     "Sleep",
+    "answering",
     "canonical",
     "check",
     "find_scenarios",
     "observed",
     "read_scenarios",
+    "read_script",
     "run",
     "scripted",
     "world_of",
@@ -52,6 +56,11 @@ def world_of(scenario: Scenario) -> World:
         early=events_of(scenario.early, "early"),
         cancelling=scenario.cancel,
     )
+
+
+def answering(path: Path) -> dict[str, Scripted]:
+    """Return the functions that the script at *path* describes, for one simulated run."""
+    return scripted(read_script(path), _sleep)
 
 
 def observed(simulation: Simulation) -> Observed:

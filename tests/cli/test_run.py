@@ -130,6 +130,9 @@ def test_simulation(swf: Swf) -> None:
     """A simulation takes the results of functions from a script, and says what it waits for in vain."""
     swf.write("script.yaml", "double: {doubled: 7}\n")
     assert json.loads(swf("run", "caller.yaml", "--simulate", "--script", "script.yaml").out) == {"doubled": 7}
+    swf.write("script.yaml", "double: {then: [{raises: {code: 503}}, {returns: {doubled: 8}}]}\n")
+    failed = swf("run", "caller.yaml", "--simulate", "--script", "script.yaml")
+    assert (failed.code, "CallFailed" in failed.err) == (1, True)
     unscripted = swf("run", "caller.yaml", "--simulate")
     assert unscripted.code == 1
     assert "function 'double' has no scripted result" in unscripted.err

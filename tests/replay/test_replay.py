@@ -1,0 +1,31 @@
+"""Runs that began under this or an earlier version go on under this one: their recorded histories replay."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.workflow import Interpreter
+
+HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json.gz"))
+
+
+def test_there_are_histories() -> None:
+    """The corpus is there."""
+    assert len(HISTORIES) >= 50
+
+
+@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.name.removesuffix(".json.gz"))
+async def test_replays(path: Path) -> None:
+    """A recorded history replays without a server, command by command as it was."""
+    kept = json.loads(gzip.decompress(path.read_bytes()))
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    history = WorkflowHistory.from_json(kept["workflow_id"], kept["history"])
+
+    outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+
+    assert outcome.replay_failure is None, kept["claim"]

@@ -9,6 +9,7 @@ import sys
 import time
 
 from temporalio.client import Client
+from temporalio.converter import DataConverter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
@@ -16,8 +17,9 @@ from bench.handwritten import WORKFLOWS, answer, answer_activity
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.performing import Calls
-from swf_temporal.temporal.worker import Capacity, make_worker
+from swf_temporal.temporal.worker import Capacity, make_worker, settle
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
 READY, CPU = "ready", "cpu"
@@ -34,6 +36,7 @@ class Nowhere:
 def worker_of(contender: str, client: Client) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
+        settle()  # as `swf worker` does
         return make_worker(client, Catalogue(), Calls({"answer": answer}), HttpSink(), task_queue=contender)
     capacity = Capacity()
     return Worker(
@@ -50,7 +53,8 @@ def worker_of(contender: str, client: Client) -> Worker:
 
 async def main(contender: str, address: str) -> None:
     """Work until the input ends."""
-    async with worker_of(contender, await Client.connect(address)):
+    converter = CONVERTER if contender == INTERPRETED else DataConverter.default
+    async with worker_of(contender, await Client.connect(address, data_converter=converter)):
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             print(CPU, time.process_time(), flush=True)

@@ -31,7 +31,15 @@ def compile_schedule(
     timezone: str | None = None,
 ) -> ScheduleSpec:
     """Return when the schedule with these texts starts instances. Raises Unreadable."""
-    name = timezone or "UTC"
+    try:
+        return _compiled(interval, cron, valid_until, timezone or "UTC")
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, Unreadable):
+            raise
+        raise Unreadable("the schedule has times that lie before the year 1, or after 9999") from None
+
+
+def _compiled(interval: str | None, cron: str | None, valid_until: str | None, name: str) -> ScheduleSpec:
     zone = zone_of(name)
     parsed = None if interval is None else parse_interval(interval)
     if cron is not None:

@@ -14,12 +14,13 @@ from swf_temporal.calendars.fields import DAY_OF_MONTH, Field, entries, number, 
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, FIRST_YEAR, LAST_YEAR, MONTHS
 from swf_temporal.calendars.unreadable import Unreadable
 
-_LAST_DAY = re.compile(r"L(?:-(?P<before>\d+))?(?P<weekday>W)?", re.IGNORECASE | re.ASCII)
-_NEAREST = re.compile(r"(?P<day>\d+)W", re.IGNORECASE | re.ASCII)
+_LAST_DAY = re.compile(r"L(?:-(?P<before>\d{1,9}))?(?P<weekday>W)?", re.IGNORECASE | re.ASCII)
+_NEAREST = re.compile(r"(?P<day>\d{1,9})W", re.IGNORECASE | re.ASCII)
 _LAST_WEEKDAY = re.compile(r"(?P<day>\w+)L", re.IGNORECASE | re.ASCII)
 _NTH = re.compile(r"(?P<day>\w+)#(?P<nth>\w+)", re.ASCII)
 
-_SHORTEST, _WEEK, _WEEKS = 28, 7, 5
+_SHORTEST, _WEEK = 28, 7
+_WEEKS = frozenset("12345")
 _WORKDAYS = frozenset({1, 2, 3, 4, 5})
 _MONDAY, _FRIDAY, _SATURDAY = frozenset({1}), frozenset({5}), frozenset({6})
 
@@ -88,7 +89,7 @@ def _in_week(text: str, offset: int, weekday: Field) -> list[Days] | None:
             plain |= _SATURDAY
         elif match := _NTH.fullmatch(entry):
             nth = match["nth"]
-            if not nth.isdecimal() or not 1 <= int(nth) <= _WEEKS:
+            if nth not in _WEEKS:
                 raise Unreadable(f"{nth} is no week of a month: it goes from 1 to 5", at + match.start("nth"))
             last = _WEEK * int(nth)
             of_week = _weekdays(weekday, frozenset({number(weekday, match["day"], at)}))

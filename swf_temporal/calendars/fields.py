@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 from swf_temporal.calendars.unreadable import Unreadable
 
-_ENTRY = re.compile(r"(?P<first>\*|\w+)(?:-(?P<last>\w+))?(?:/(?P<step>\d+))?", re.ASCII)
+_ENTRY = re.compile(r"(?P<first>\*|\w+)(?:-(?P<last>\w+))?(?:/(?P<step>\d{1,9}))?", re.ASCII)
+_DIGITS = 9
+"""Longer numbers are not even read."""
+
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
@@ -82,7 +85,7 @@ def numbers_of_entry(of: Field, text: str, offset: int) -> frozenset[int]:
 
 def number(of: Field, text: str, offset: int) -> int:
     """Return the number that *text* writes, in figures or as a name in any case. Raises Unreadable."""
-    if text.isdecimal():
+    if text.isdecimal() and len(text) <= _DIGITS:
         value = int(text)
         if not of.low <= value <= max(of.high, of.highest):
             raise Unreadable(f"{text} is no {of.name}: {_allowed(of)}", offset)

@@ -13,7 +13,7 @@ from swf_temporal.calendars.lengths import Length, parse_length
 from swf_temporal.calendars.unreadable import Unreadable
 from swf_temporal.calendars.zones import parse_time
 
-_REPEATS = re.compile(r"R(?P<count>\d*)", re.IGNORECASE | re.ASCII)
+_REPEATS = re.compile(r"R(?P<count>\d{0,9})", re.IGNORECASE | re.ASCII)
 _TWO = 2
 _HINT = "such as R/PT15M"
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from swf_temporal.calendars.unreadable import Unreadable
 
-_NUMBER = r"(\d+(?:[.,]\d+)?)"
+_NUMBER = r"(\d{1,12}(?:[.,]\d{1,12})?)"
 _LENGTH = re.compile(
     rf"P(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
     rf"(?:T(?:{_NUMBER}W)?(?:{_NUMBER}D)?(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?",
@@ -16,6 +16,8 @@ _SECONDS = (7 * 86400, 86400, 7 * 86400, 86400, 3600, 60, 1)
 """Of a week and a day before the T and, where official examples have them, after it; an hour, a minute, a second."""
 
 DAY, WEEK = 1, 7
+
+_MOST_MONTHS, _MOST_SECONDS = 100 * 12, 100 * 366 * 86400
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Length:
 
 
 def parse_length(text: str, offset: int = 0) -> Length:
-    """Return the length of an ISO 8601 duration of at least a second.
+    """Return the length of an ISO 8601 duration of at least a second, and at most a hundred years.
 
     Raises Unreadable for anything else, and for months mixed with anything shorter: no calendar can hold that.
     """
@@ -49,6 +51,8 @@ def parse_length(text: str, offset: int = 0) -> Length:
         raise Unreadable(f"{text!r} mixes months with days or hours, which no calendar can hold", offset)
     if not whole and not seconds:
         raise Unreadable(f"{text!r} is no time at all: the shortest is a second", offset)
+    if whole > _MOST_MONTHS or seconds > _MOST_SECONDS:
+        raise Unreadable(f"{text!r} is more than a hundred years", offset)
     by_the_clock = any(others[4:])
     days = 0 if by_the_clock else int(seconds // _SECONDS[1])
     return Length(int(whole), int(seconds), days)

@@ -3,8 +3,9 @@
 The answer is Temporal's, worked out without it, and that matters where clocks are changed. A time that clocks skip
 does not come. In the hour that they show twice, Temporal looks up a local time in the way of its language's library,
 which takes the first or the second of the two by whether the zone lies west or east of Greenwich; where it takes
-the first it goes through the hour once more. So a time in that hour comes once in Berlin and twice in New York. And
-a day whose midnight is skipped passes, while it is looked for, for the weekday before.
+the first it goes through the hour once more. So a time in that hour comes once in Berlin and twice in New York; of
+several in Berlin all but the first are taken to be an hour later. And a day whose midnight is skipped passes, while it
+is looked for, for the weekday before. None of this is ours to mend: a preview that knew better would be wrong.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,10 +47,10 @@ def distance(spec: ScheduleSpec) -> timedelta:
 
 def _times(spec: ScheduleSpec, after: datetime) -> Iterator[datetime]:
     zone = zone_of(spec.timezone)
-    time = after.astimezone(UTC).replace(microsecond=0)
+    time = max(after, _EPOCH).astimezone(UTC).replace(microsecond=0)
     if spec.start_at is not None and after < spec.start_at:
         time = spec.start_at.astimezone(UTC) - _SECOND
-    while True:
+    while time.year <= LAST_YEAR:
         candidates = [_next_in_calendar(calendar, time, zone) for calendar in spec.calendars]
         candidates += [_next_in_interval(interval, time) for interval in spec.intervals]
         coming = min((one for one in candidates if one is not None), default=None)

@@ -11,11 +11,9 @@ from math import lcm
 from swf_temporal.calendars.days import MONTHS_BY_LENGTH, Days
 from swf_temporal.calendars.lengths import DAY, Length
 from swf_temporal.calendars.specs import (
-    DAYS_OF_MONTH,
     DAYS_OF_WEEK,
     FIRST_YEAR,
     LAST_YEAR,
-    MONTHS,
     CalendarSpec,
     IntervalSpec,
     Range,
@@ -97,8 +95,8 @@ def _at(time: datetime, days: Days) -> CalendarSpec:
         second=(Range(time.second, time.second),),
         minute=(Range(time.minute, time.minute),),
         hour=(Range(time.hour, time.hour),),
-        day_of_month=ranges_of(days.of_month or DAYS_OF_MONTH),
-        month=ranges_of(days.months or MONTHS),
+        day_of_month=ranges_of(days.of_month),
+        month=ranges_of(days.months),
         year=() if days.years is None else ranges_of(days.years),
         day_of_week=ranges_of(days.of_week),
     )

@@ -29,6 +29,10 @@ class Range:
         """Yield the numbers."""
         return iter(range(self.start, self.end + 1, self.step))
 
+    def __len__(self) -> int:
+        """Return how many numbers there are."""
+        return len(range(self.start, self.end + 1, self.step))
+
 
 Ranges = tuple[Range, ...]
 
@@ -76,20 +80,21 @@ def ranges_of(values: Iterable[int]) -> Ranges:
     ranges: list[Range] = []
     while rest:
         start = min(rest)
-        longest = max((_from(start, other - start, rest) for other in rest if other > start), key=len, default=())
-        chosen = longest if len(longest) >= _PROGRESSION else (start,)
-        ranges.append(Range(start, chosen[-1], chosen[1] - start if len(chosen) > 1 else 1))
+        possible = (_from(start, other - start, rest) for other in sorted(rest) if other > start)
+        longest = max(possible, key=len, default=Range(start, start))
+        chosen = longest if longest.step == 1 or len(longest) >= _PROGRESSION else Range(start, start)
+        ranges.append(chosen)
         rest -= set(chosen)
     return tuple(ranges)
 
 
 _PROGRESSION = 3
-"""Fewer numbers than this are no progression, unless one follows the other."""
+"""Fewer numbers than this are no progression, unless they follow each other."""
 
 
-def _from(start: int, step: int, values: set[int]) -> tuple[int, ...]:
+def _from(start: int, step: int, values: set[int]) -> Range:
     """Return the longest progression in *values* of this start and step."""
     end = start
     while end + step in values:
         end += step
-    return tuple(range(start, end + 1, step))
+    return Range(start, end, step)

@@ -27,6 +27,7 @@ COMMANDS = {
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
     "list": Command("instances", "list_", "List instances, the latest first."),
     "cancel": Command("instances", "cancel", "Ask an instance to end."),
+    "schedule": Command("schedule", "schedule", "Have the server start instances when definitions say so."),
 }
 
 
@@ -43,6 +44,8 @@ class LazyGroup(TyperGroup):
             return None
         command = COMMANDS[cmd_name]
         module = importlib.import_module(f"swf_temporal.cli.{command.module}")
+        if hasattr(module, "GROUP"):
+            return typer.main.get_command(module.GROUP)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
         alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name])(getattr(module, command.function))
         return typer.main.get_command(alone)

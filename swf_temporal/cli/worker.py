@@ -22,7 +22,7 @@ from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.server import Server
-from swf_temporal.temporal.worker import TASK_QUEUE, Capacity
+from swf_temporal.temporal.worker import TASK_QUEUE, Capacity, settle
 
 EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
 
@@ -85,6 +85,7 @@ async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
         running = await stack.enter_async_context(serving)
         if work.health is not None:
             await stack.enter_async_context(health_endpoint(work.health, lambda: _is_ready(running, server.client)))
+        settle()
         _log_what_is_served(work, server)
         await told.wait()
         _log.info("told to stop: finishing what is under way")

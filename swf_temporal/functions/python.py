@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -101,9 +102,9 @@ def _bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[JSON, ...], 
     the object as it is, as it would take a text, a number or an array. Null is no argument at all.
     """
     try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        signature = None  # some functions written in C do not say what they take
+        signature = _signature(function)
+    except TypeError:  # it cannot be hashed, and so not be remembered
+        signature = _signature.__wrapped__(function)
     positional: tuple[JSON, ...] = ()
     keywords: dict[str, JSON] = {}
     arguments = call.arguments
@@ -118,6 +119,15 @@ def _bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[JSON, ...], 
             message = f"custom function '{call.function.name}' takes {signature}: {error}"
             raise refusal("BadArguments", message) from error
     return positional, keywords
+
+
+@lru_cache(maxsize=1024)
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return what *function* takes. Looking is slow, and the same function is called again and again."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None  # some functions written in C do not say what they take
 
 
 def _takes_whole(signature: inspect.Signature, arguments: dict[str, JSON]) -> bool:

@@ -23,7 +23,7 @@ class OrderedJSON(JSONPlainPayloadConverter):
     def to_payload(self, value: Any) -> Payload | None:
         """Return *value* as JSON; what is not plain JSON is left to the SDK."""
         try:
-            text = json.dumps(value, separators=(",", ":"))
+            text = _ENCODER.encode(value)
         except (TypeError, ValueError):
             return super().to_payload(value)
         return Payload(metadata=_METADATA, data=text.encode())
@@ -40,6 +40,7 @@ def _ours(converter: EncodingPayloadConverter) -> EncodingPayloadConverter:
     return OrderedJSON() if converter.encoding == _ENCODING else converter
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _ENCODING = "json/plain"
 _METADATA = {"encoding": _ENCODING.encode()}
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from temporalio import workflow
@@ -58,10 +58,18 @@ class TemporalHost:
         self._room: asyncio.Future[None] | None = None
         self._sent = 0
         self._sent_at: datetime | None = None
+        # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
+        self._loop = asyncio.get_running_loop()
+        self._converter = workflow.payload_converter()
+        self._time = -1.0
+        self._now = datetime.fromtimestamp(0, UTC)
 
     def now(self) -> datetime:
-        """Return the time of the current workflow task."""
-        return workflow.now()
+        """Return the time of the current workflow task; the same object as long as that lasts."""
+        time = self._loop.time()
+        if time != self._time:
+            self._time, self._now = time, datetime.fromtimestamp(time, UTC)
+        return self._now
 
     def new_id(self) -> str:
         """Return a random id that is the same on every replay."""
@@ -178,7 +186,7 @@ class TemporalHost:
 
     async def _payload(self, value: Any) -> Payload:
         """Return *value* ready to be sent, once there is room to send it."""
-        payload = workflow.payload_converter().to_payload(value)
+        payload = self._converter.to_payload(value)
         size = len(payload.data)
         if size > LARGEST_PAYLOAD:
             raise PayloadTooLarge(
@@ -188,12 +196,11 @@ class TemporalHost:
             if self._room is None:
                 self._room = asyncio.get_running_loop().create_future()
             await self._room
-        now = workflow.now()
-        if now != self._sent_at:
-            self._sent, self._sent_at = 0, now
+        if self.now() is not self._sent_at:
+            self._sent, self._sent_at = 0, self.now()
         if self._sent + size > MOST_BYTES_AT_ONCE:
             await self.breathe()
-            self._sent, self._sent_at = 0, workflow.now()
+            self._sent, self._sent_at = 0, self.now()
         self._sent += size
         return payload
 

@@ -1,5 +1,6 @@
 """What is a worker: the process that interprets definitions and calls their functions."""
 
+import gc
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.workflow import Interpreter
 
+_THRESHOLDS = 10_000, 20, 20
+"""How many new objects make the garbage collector look at the youngest, and how often it looks at the older ones."""
+
 TASK_QUEUE = "swf"
 """The task queue that everything here uses unless told otherwise."""
 
@@ -25,6 +29,17 @@ class Capacity:
     """Running workflows kept in memory; others are replayed when something happens to them."""
     activities: int = 200
     """Function calls under way."""
+
+
+def settle() -> None:
+    """Prepare a process that is a worker and nothing else, once everything is loaded.
+
+    What is there now stays until the process ends, so the garbage collector need not look at it again and again; and
+    workflows make many small objects that live as long as their workflow task, so it need not look so often.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_THRESHOLDS)
 
 
 def make_worker(

@@ -7,7 +7,7 @@ and continues as new with its progress; so does one whose definition asks for it
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
 from temporalio import workflow
@@ -43,6 +43,7 @@ class Interpreter:
         self._interpretation: Interpretation | None = None
         self._host: TemporalHost | None = None
         self._stays = False
+        self._took_stock: datetime | None = None
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
@@ -196,7 +197,9 @@ class Interpreter:
             return
         if entry.kind in (Happening.STATE_ENTERED, Happening.EVENT_AWAITED):
             workflow.set_current_details(details(interpretation, entry))
-        if should_take_stock(entry) and not self._stays:
+        if should_take_stock(entry) and not self._stays and entry.at is not self._took_stock:
+            # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.
+            self._took_stock = entry.at
             info = workflow.info()
             limit = self._pin.suspend_after
             if info.is_continue_as_new_suggested() or (limit and info.get_current_history_length() >= limit):

@@ -1,77 +1,88 @@
 """A schedule says when (sections "Schedule Definition" and "Cron Definition")."""
 
-import re
-from collections.abc import Iterator
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Callable, Iterator
 
+from swf_temporal.calendars.compiling import compile_schedule
+from swf_temporal.calendars.cron import parse_cron
+from swf_temporal.calendars.intervals import parse_interval
+from swf_temporal.calendars.unreadable import Unreadable
+from swf_temporal.calendars.zones import parse_time, zone_of
 from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Problem
-from swf_temporal.model.schedules import Cron, Schedule
+from swf_temporal.errors import Position, Problem
+from swf_temporal.model.node import Node
+from swf_temporal.model.schedules import Schedule
 from swf_temporal.validation.context import Context
 
 _CODE = "schedule"
-_REPEATS = re.compile(r"R\d*")
-_FIELD = re.compile(r"[\w*?/,#-]+")
-_SHORTHANDS = {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each schedule that says nothing, or whose times cannot be read."""
     for schedule, _ in context.nodes.each(Schedule):
-        if schedule.interval is None and schedule.cron is None:
-            message = "the schedule has neither an interval nor a cron expression"
-            yield context.error(_CODE, message, schedule.where.position)
-        elif schedule.interval is not None and schedule.cron is not None:
-            message = "the schedule has an interval and a cron expression: it can have only one of them"
-            yield context.error(_CODE, message, schedule.where.key("cron"))
-        if schedule.interval is not None and not _is_interval(schedule.interval):
-            message = f"the interval {schedule.interval!r} is not an ISO 8601 interval"
-            yield context.error(_CODE, message, schedule.where.value("interval"), "such as R/PT15M")
-        if schedule.timezone is not None and not _is_timezone(schedule.timezone):
-            message = f"the timezone {schedule.timezone!r} is not known"
-            yield context.error(_CODE, message, schedule.where.value("timezone"), "such as Europe/Berlin")
-    for cron, _ in context.nodes.each(Cron):
-        if not _is_cron(cron.expression):
-            message = f"the cron expression {cron.expression!r} does not have five to seven fields"
-            yield context.error(_CODE, message, cron.where.value("expression"), "such as 0 0/15 * * * ?")
-        if cron.valid_until is not None and not (_is_time(cron.valid_until) or _is_duration(cron.valid_until)):
-            message = f"validUntil {cron.valid_until!r} is not a time in ISO 8601"
-            yield context.error(_CODE, message, cron.where.value("validUntil"), "such as 2030-12-31T23:59:59Z")
+        unreadable = list(_unreadable(context, schedule))
+        yield from unreadable
+        if not unreadable:
+            yield from _contradictory(context, schedule)
+        if schedule.cron is None and schedule.interval is not None and not unreadable:
+            yield from _single(context, schedule, schedule.interval)
 
 
-def _is_interval(text: str) -> bool:
-    """Tell whether *text* repeats (`R5/…`), or is a window from a start to an end as in examples."""
-    parts = text.strip().split("/")
-    if _REPEATS.fullmatch(parts[0]):
-        parts = parts[1:]
-    durations = sum(map(_is_duration, parts))
-    return 1 <= len(parts) <= 2 and durations <= 1 and durations + sum(map(_is_time, parts)) == len(parts)  # noqa: PLR2004 - from, to
+def _unreadable(context: Context, schedule: Schedule) -> Iterator[Problem]:
+    yield from _told(context, schedule, "interval", schedule.interval, parse_interval)
+    yield from _told(context, schedule, "timezone", schedule.timezone, zone_of)
+    cron = schedule.cron
+    if cron is None:
+        return
+    yield from _told(context, cron, "expression", cron.expression, parse_cron)
+    if cron.valid_until is not None and _is_duration(cron.valid_until):
+        message = f"validUntil {cron.valid_until!r} is a length of time and says no end: the schedule cannot be applied"
+        where = cron.where.value("validUntil")
+        yield context.warning(_CODE, message, where, "such as 2030-12-31T23:59:59Z")
+    else:
+        yield from _told(context, cron, "validUntil", cron.valid_until, parse_time)
+
+
+def _told(context: Context, node: Node, key: str, text: str | None, read: Callable[[str], object]) -> Iterator[Problem]:
+    try:
+        if text is not None:
+            read(text)
+    except Unreadable as error:
+        position = _position(context, node.where.value(key), text or "", error.offset)
+        yield context.error(_CODE, error.message, position, error.hint)
+
+
+def _contradictory(context: Context, schedule: Schedule) -> Iterator[Problem]:
+    cron = schedule.cron
+    try:
+        compile_schedule(
+            interval=schedule.interval,
+            cron=None if cron is None else cron.expression,
+            valid_until=None if cron is None else cron.valid_until,
+            timezone=schedule.timezone,
+        )
+    except Unreadable as error:
+        yield context.error(_CODE, error.message, schedule.where.key("interval"), error.hint)
+
+
+def _single(context: Context, schedule: Schedule, interval: str) -> Iterator[Problem]:
+    if not parse_interval(interval).repeats:
+        message = f"the interval {interval!r} does not repeat: one instance is started, at its start"
+        yield context.warning(
+            _CODE, message, schedule.where.value("interval"), "one that repeats begins with R/, such as R/PT1H"
+        )
+
+
+def _position(context: Context, value: Position, text: str, offset: int) -> Position:
+    """Return where a character of a text stands: beyond a quote, and where the text begins if it is written freely."""
+    lines = context.workflow.source.text.splitlines()
+    line = lines[value.line - 1] if value.line <= len(lines) else ""
+    start = line.find(text, value.column - 1)
+    return value if start < 0 or not offset else Position(value.line, start + 1 + offset)
 
 
 def _is_duration(text: str) -> bool:
     try:
-        return parse_duration(text).total_seconds() > 0
+        parse_duration(text)
     except (ValueError, OverflowError):
         return False
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
     return True
-
-
-def _is_timezone(text: str) -> bool:
-    try:
-        ZoneInfo(text)
-    except (KeyError, ValueError, OSError):
-        return False
-    return True
-
-
-def _is_cron(text: str) -> bool:
-    fields = text.split()
-    return text in _SHORTHANDS or (5 <= len(fields) <= 7 and all(map(_FIELD.fullmatch, fields)))  # noqa: PLR2004 - with seconds, and years

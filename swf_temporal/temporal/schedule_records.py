@@ -1,0 +1,92 @@
+"""What is a definition's schedule to the engine: its times, what it starts, and what it remembers?"""
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from temporalio import client as engine
+from temporalio.client import (
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleCalendarSpec,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleRange,
+    ScheduleState,
+)
+
+from swf_temporal.calendars.previewing import distance
+from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
+from swf_temporal.data import JSON, identity
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal.records import Pin, pinned
+
+MEMO = "swf"
+"""Under which name schedules, and the instances that they start, remember their definition."""
+NOTE = "definition "
+"""How the note begins that we write on a schedule; any other is somebody else's."""
+
+_SHORT = 12
+"""Characters of a digest that people are shown."""
+
+
+def facts_about(spec: ScheduleSpec, workflows: Sequence[Workflow], data: JSON, task_queue: str) -> dict[str, JSON]:
+    """Return which definition is started, and a digest of everything that a schedule is made from."""
+    first = workflows[0]
+    everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
+    made_from = sha256(json.dumps(everything).encode()).hexdigest()
+    return {"definition": first.id, "version": first.version, "digest": first.digest, "madeFrom": made_from}
+
+
+def schedule_of(
+    spec: ScheduleSpec, workflows: Sequence[Workflow], data: JSON, task_queue: str, facts: Mapping[str, JSON]
+) -> Schedule:
+    """Return the schedule that starts the first of *workflows* at the times of *spec*; the others go with it."""
+    first = workflows[0]
+    named = first.id if first.version is None else f"{first.id} {first.version}"
+    pin = Pin(pinned(list(workflows)), version=first.version)
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            first.id,
+            args=[{} if data is None else data, pin.to_json()],
+            id=first.id,
+            task_queue=task_queue,
+            memo={MEMO: facts},
+            static_summary=first.name or first.id,
+        ),
+        spec=_spec(spec),
+        # Each time starts an instance, whatever has become of the ones before.
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.ALLOW_ALL, catchup_window=distance(spec)),
+        state=ScheduleState(
+            note=f"{NOTE}{named}, sha256 {first.digest[:_SHORT]}",
+            limited_actions=spec.limit is not None,
+            remaining_actions=spec.limit or 0,
+        ),
+    )
+
+
+def _spec(spec: ScheduleSpec) -> engine.ScheduleSpec:
+    return engine.ScheduleSpec(
+        calendars=[_calendar(one) for one in spec.calendars],
+        intervals=[ScheduleIntervalSpec(one.every, one.phase or None) for one in spec.intervals],
+        start_at=spec.start_at,
+        end_at=spec.end_at,
+        time_zone_name=spec.timezone,
+    )
+
+
+def _calendar(spec: CalendarSpec) -> ScheduleCalendarSpec:
+    return ScheduleCalendarSpec(
+        second=_ranges(spec.second),
+        minute=_ranges(spec.minute),
+        hour=_ranges(spec.hour),
+        day_of_month=_ranges(spec.day_of_month),
+        month=_ranges(spec.month),
+        year=_ranges(spec.year),
+        day_of_week=_ranges(spec.day_of_week),
+    )
+
+
+def _ranges(ranges: Ranges) -> tuple[ScheduleRange, ...]:
+    return tuple(ScheduleRange(one.start, one.end, one.step) for one in ranges)

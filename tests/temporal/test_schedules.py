@@ -1,0 +1,236 @@
+"""Are definitions started by the server when their schedules say so?"""
+
+import asyncio
+import os
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from temporalio.client import ScheduleOverlapPolicy, ScheduleRange, ScheduleUpdate, ScheduleUpdateInput
+
+from swf_temporal.calendars.compiling import compile_schedule
+from swf_temporal.calendars.previewing import preview
+from swf_temporal.errors import UsageError
+from swf_temporal.loading import load
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal import schedules
+from swf_temporal.temporal.client import result
+from swf_temporal.temporal.schedules import Outcome
+from tests.temporal.conftest import Bench
+
+pytestmark = pytest.mark.temporal
+
+NUMBERS = count(1)
+FAR = "R/2090-01-01T00:00:00Z/P1D"
+
+
+def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Workflow:
+    """Return a definition of an id of its own, with *schedule*."""
+    return load(
+        {
+            "id": id_ or f"timed-{os.getpid()}-{next(NUMBERS)}",
+            "version": "1.0",
+            "specVersion": "0.8",
+            "start": {"stateName": "Note", "schedule": schedule},
+            "states": [{"name": "Note", "type": "inject", "data": {"noted": True}, "end": True}],
+            **rest,
+        }
+    )
+
+
+async def test_applied(bench: Bench) -> None:
+    """Applying makes a schedule that says when, what is started, and which definition it was made from."""
+    workflow = scheduled({"cron": {"expression": "0 15,30,45 9 ? * MON-FRI", "validUntil": "2090-01-01"}})
+    applied = await schedules.apply(bench.client, workflow, data={"a": 1}, task_queue="some")
+    found = await schedules.describe(bench.client, workflow.id)
+    assert (applied.id, applied.outcome, applied.paused) == (f"swf-{workflow.id}", Outcome.CREATED, False)
+    assert applied.next_time == found.info.next_action_times[0]
+    [calendar] = found.schedule.spec.calendars
+    assert calendar.minute == (ScheduleRange(15, 45, 15),)
+    assert calendar.hour == (ScheduleRange(9),)
+    assert calendar.day_of_week == (ScheduleRange(1, 5),)
+    assert found.schedule.spec.end_at == datetime(2089, 12, 31, 23, 59, 59, tzinfo=UTC)
+    assert found.schedule.policy.overlap is ScheduleOverlapPolicy.ALLOW_ALL
+    assert found.schedule.policy.catchup_window == timedelta(minutes=15)
+    facts = await schedules.facts_of(found)
+    assert (facts["definition"], facts["version"], facts["digest"]) == (workflow.id, "1.0", workflow.digest)
+    assert found.schedule.state.note == f"definition {workflow.id} 1.0, sha256 {workflow.digest[:12]}"
+
+
+async def test_unchanged(bench: Bench) -> None:
+    """Applying the same definition again changes nothing; other data, or another task queue, does."""
+    workflow = scheduled("R/2090-01-01T08:30:15+02:00/PT7H")
+    outcomes = [
+        (await schedules.apply(bench.client, workflow)).outcome,
+        (await schedules.apply(bench.client, workflow)).outcome,
+        (await schedules.apply(bench.client, workflow, data={"a": 1})).outcome,
+        (await schedules.apply(bench.client, workflow, data={"a": 1}, task_queue="other")).outcome,
+        (await schedules.apply(bench.client, workflow, data={"a": 1}, task_queue="other")).outcome,
+    ]
+    assert outcomes == [Outcome.CREATED, Outcome.UNCHANGED, Outcome.UPDATED, Outcome.UPDATED, Outcome.UNCHANGED]
+
+
+@pytest.mark.parametrize("text", ["L * ?", "15W * ?", "? * 6L", "? * 6#3", "1,15 * MON", "29 2 ?"])
+async def test_unchanged_calendars(bench: Bench, text: str) -> None:
+    """The server gives calendars back as they were given to it, so that nothing looks changed."""
+    workflow = scheduled({"cron": f"0 0 12 {text}", "timezone": "Europe/Berlin"})
+    await schedules.apply(bench.client, workflow, paused=True)
+    assert (await schedules.apply(bench.client, workflow)).outcome is Outcome.UNCHANGED
+
+
+async def test_updated_in_place(bench: Bench) -> None:
+    """A new version changes the same schedule, which stays paused and keeps the note that somebody wrote."""
+    first = scheduled(FAR)
+    await schedules.apply(bench.client, first)
+    before = await schedules.describe(bench.client, first.id)
+    await schedules.pause(bench.client, first.id, "until the audit is over")
+    second = scheduled({"cron": "0 0 1 1 *"}, id_=first.id, version="2.0")
+    applied = await schedules.apply(bench.client, second)
+    after = await schedules.describe(bench.client, first.id)
+    assert (applied.outcome, applied.paused) == (Outcome.UPDATED, True)
+    assert after.info.created_at == before.info.created_at
+    assert (after.schedule.state.paused, after.schedule.state.note) == (True, "until the audit is over")
+    assert (await schedules.facts_of(after))["version"] == "2.0"
+    assert after.schedule.spec.start_at is None
+
+
+async def test_note_of_ours(bench: Bench) -> None:
+    """The note that we wrote names the definition as it is after an update."""
+    first = scheduled(FAR)
+    await schedules.apply(bench.client, first)
+    await schedules.apply(bench.client, scheduled(FAR, id_=first.id, version="2.0"))
+    note = (await schedules.describe(bench.client, first.id)).schedule.state.note
+    assert note is not None
+    assert note.startswith(f"definition {first.id} 2.0, ")
+
+
+async def test_changed_by_hand(bench: Bench) -> None:
+    """Times that somebody changed on the server are those of the definition again after it is applied."""
+    workflow = scheduled(FAR)
+    await schedules.apply(bench.client, workflow)
+
+    def earlier(found: ScheduleUpdateInput) -> ScheduleUpdate:
+        found.description.schedule.spec.start_at = None
+        return ScheduleUpdate(found.description.schedule)
+
+    await bench.client.get_schedule_handle(schedules.schedule_id(workflow.id)).update(earlier)
+    assert (await schedules.apply(bench.client, workflow)).outcome is Outcome.UPDATED
+    found = await schedules.describe(bench.client, workflow.id)
+    assert found.schedule.spec.start_at == datetime(2090, 1, 1, tzinfo=UTC)
+
+
+async def test_starts_instances(bench: Bench) -> None:
+    """A schedule of every second starts instances, each with its data, of the definition as it was applied."""
+    workflow = scheduled("R/PT1S")
+    async with bench.worker(workflow) as running:
+        await schedules.apply(bench.client, workflow, data={"from": "schedule"}, task_queue=running.queue)
+        async with asyncio.timeout(30):
+            while len(actions := (await schedules.describe(bench.client, workflow.id)).info.recent_actions) < 2:
+                await asyncio.sleep(0.1)
+        await schedules.delete(bench.client, workflow.id)
+        for action in actions:
+            started: Any = action.action
+            handle = bench.client.get_workflow_handle(started.workflow_id)
+            assert started.workflow_id.startswith(f"{workflow.id}-")
+            assert (await handle.describe()).workflow_type == workflow.id
+            assert await result(handle) == {"from": "schedule", "noted": True}
+        assert all(action.scheduled_at.microsecond == 0 for action in actions)
+
+
+async def test_number_of_starts(bench: Bench) -> None:
+    """`R2/…` without a start starts two instances; applying it again does not start more."""
+    workflow = scheduled("R2/PT1S")
+    async with bench.worker(workflow) as running:
+        await schedules.apply(bench.client, workflow, task_queue=running.queue)
+        async with asyncio.timeout(30):
+            while (found := await schedules.describe(bench.client, workflow.id)).schedule.state.remaining_actions:
+                await asyncio.sleep(0.1)
+        assert found.info.num_actions == 2
+        again = await schedules.apply(bench.client, workflow, data={"a": 1}, task_queue=running.queue)
+        assert (again.outcome, again.next_time) == (Outcome.UPDATED, None)
+        state = (await schedules.describe(bench.client, workflow.id)).schedule.state
+        assert (state.limited_actions, state.remaining_actions) == (True, 0)
+
+
+async def test_paused_and_triggered(bench: Bench) -> None:
+    """A schedule that is new may be paused; it can be resumed, paused again and triggered all the same."""
+    workflow = scheduled("R/PT1S")
+    async with bench.worker(workflow) as running:
+        applied = await schedules.apply(bench.client, workflow, task_queue=running.queue, paused=True)
+        assert applied.paused
+        await schedules.trigger(bench.client, workflow.id)
+        async with asyncio.timeout(30):
+            while not (found := await schedules.describe(bench.client, workflow.id)).info.recent_actions:
+                await asyncio.sleep(0.05)
+        assert found.schedule.state.paused
+        await schedules.resume(bench.client, workflow.id)
+        assert not (await schedules.describe(bench.client, workflow.id)).schedule.state.paused
+        await schedules.pause(bench.client, workflow.id)
+        state = (await schedules.describe(bench.client, workflow.id)).schedule.state
+        assert (state.paused, state.note) == (True, "paused by swf")
+        await schedules.delete(bench.client, workflow.id)
+
+
+async def test_listed(bench: Bench) -> None:
+    """The list has schedules of definitions, by and by."""
+    workflow = scheduled(FAR)
+    await schedules.apply(bench.client, workflow)
+    async with asyncio.timeout(30):
+        while schedules.schedule_id(workflow.id) not in [one.id async for one in schedules.list_all(bench.client)]:
+            await asyncio.sleep(0.1)
+
+
+async def test_without_schedule(bench: Bench) -> None:
+    """A definition without a schedule cannot be applied, and what was never applied is not there."""
+    workflow = load(
+        {"id": "plain", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
+    )
+    with pytest.raises(UsageError, match="the definition 'plain' has no schedule"):
+        await schedules.apply(bench.client, workflow)
+    for ask in (schedules.describe, schedules.pause, schedules.resume, schedules.trigger, schedules.delete):
+        with pytest.raises(UsageError, match="the definition 'never-applied' has no schedule on the server"):
+            await ask(bench.client, "never-applied")
+
+
+async def test_end_that_is_a_length(bench: Bench) -> None:
+    """A schedule whose `validUntil` is a duration is refused: it would never end."""
+    workflow = scheduled({"cron": {"expression": "@daily", "validUntil": "PT10M"}})
+    with pytest.raises(UsageError, match="'PT10M' is no date and time"):
+        await schedules.apply(bench.client, workflow)
+
+
+SAME: dict[str, dict[str, str]] = {
+    "the official car auction": {"interval": "R/PT2H"},
+    "the official inbox": {"cron": "0 0/15 * * * ?"},
+    "the official minutes": {"cron": "0 15,30,45 * ? * *"},
+    "the official greeting": {"cron": "* * * * *"},
+    "the official start and duration": {"interval": "R/2020-03-20T13:00:00Z/PT2H"},
+    "either day": {"cron": "30 4 1,15 * 5"},
+    "last day": {"cron": "0 0 0 L * ?"},
+    "last workday": {"cron": "0 30 18 LW * ?", "timezone": "America/New_York"},
+    "nearest workday": {"cron": "0 0 9 1W,31W * ?"},
+    "third day from the end": {"cron": "0 0 9 L-3 * ?"},
+    "third Friday": {"cron": "0 0 9 ? * FRI#3"},
+    "last Friday": {"cron": "0 0 9 ? * FRIL", "timezone": "Asia/Tokyo"},
+    "leap days": {"cron": "0 0 29 2 *"},
+    "monthly on the 31st": {"interval": "R/2026-01-31T10:00:00/P1M", "timezone": "Europe/Paris"},
+    "every fifth month": {"interval": "R/2026-01-31T10:00:00/P5M", "timezone": "Europe/Paris"},
+    "weekly": {"interval": "R/P1W", "timezone": "Australia/Sydney"},
+    "in the hour that comes twice": {"cron": "30 1 * 3,11 *", "timezone": "America/New_York"},
+    "several in the hour that comes twice": {"cron": "0/15 2 * 10 SUN", "timezone": "Europe/Berlin"},
+    "in the hour that is skipped": {"cron": "30 2 * 3,11 *", "timezone": "Europe/Berlin"},
+    "in an hour of some length": {"cron": "0/10 1-3 * 4,10 SAT,SUN", "timezone": "Australia/Lord_Howe"},
+    "on a day without midnight": {"cron": "15 0-2 * 3 SUN", "timezone": "America/Havana"},
+}
+
+
+@pytest.mark.parametrize("schedule", SAME.values(), ids=SAME)
+async def test_same_times(bench: Bench, schedule: dict[str, str]) -> None:
+    """The next times that the server works out are those of `preview`."""
+    workflow = scheduled(schedule)
+    await schedules.apply(bench.client, workflow, paused=True)
+    theirs = (await schedules.describe(bench.client, workflow.id)).info.next_action_times
+    ours = preview(compile_schedule(**schedule), theirs[0] - timedelta(seconds=1), len(theirs))
+    assert ours == list(theirs)
+    await schedules.delete(bench.client, workflow.id)

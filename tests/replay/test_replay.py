@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import WorkflowHistory
@@ -14,6 +15,12 @@ from swf_temporal.temporal.workflow import Interpreter
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json.gz"))
 
 
+def recorded(path: Path) -> dict[str, Any]:
+    """Return what was recorded."""
+    kept: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return kept
+
+
 def test_there_are_histories() -> None:
     """The corpus is there."""
     assert len(HISTORIES) >= 50
@@ -22,7 +29,7 @@ def test_there_are_histories() -> None:
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.name.removesuffix(".json.gz"))
 async def test_replays(path: Path) -> None:
     """A recorded history replays without a server, command by command as it was."""
-    kept = json.loads(gzip.decompress(path.read_bytes()))
+    kept = recorded(path)
     replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
     history = WorkflowHistory.from_json(kept["workflow_id"], kept["history"])
 

@@ -20,15 +20,19 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "an expression without marks": (
         "x > 3",
         [
-            "7:16 warning state 'A': the condition 'x > 3' is a plain text, and as such it always holds"
-            " | did you mean '${ x > 3 }'?"
+            (
+                "7:16 warning state 'A': the condition 'x > 3' is a plain text, and as such it always holds"
+                " | did you mean '${ x > 3 }'?"
+            )
         ],
     ),
     "false as a text": (
         '"false"',
         [
-            "7:16 warning state 'A': the condition 'false' is a plain text, and as such it always holds"
-            " | did you mean '${ false }'?"
+            (
+                "7:16 warning state 'A': the condition 'false' is a plain text, and as such it always holds"
+                " | did you mean '${ false }'?"
+            )
         ],
     ),
     "an expression": ('"${ .x > 3 }"', []),

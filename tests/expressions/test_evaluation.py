@@ -83,9 +83,7 @@ def test_a_field_that_holds_an_expression(expressions: Expressions, text: Any, y
         ("{{ nope }}", "nope/0 is not defined", 3),
     ],
 )
-def test_what_does_not_compile_says_where(
-    expressions: Expressions, text: str, message: str, offset: int
-) -> None:
+def test_what_does_not_compile_says_where(expressions: Expressions, text: str, message: str, offset: int) -> None:
     """A text that is surely meant as an expression is refused with its fault and the place of it."""
     with pytest.raises(BadExpression, match=message) as error:
         expressions.expression(text)

@@ -18,9 +18,7 @@ KEYS = [*NAMES, "a b", "", "é", "😀", "0"]
 numbers = st.one_of(
     st.integers(-5, 5),
     st.integers(),
-    st.sampled_from(
-        [2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 10**20, 0.0, -0.0, 1.0, 1e16, 1e-7, 0.1]
-    ),
+    st.sampled_from([2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 10**20, 0.0, -0.0, 1.0, 1e16, 1e-7, 0.1]),
     st.floats(allow_nan=False, allow_infinity=False),
 )
 texts = st.one_of(
@@ -39,9 +37,7 @@ objects = st.dictionaries(st.sampled_from(KEYS), values, min_size=1, max_size=6)
 
 quoted = st.sampled_from(["a", "b", "a b", "", "é", "😀", "0"]).map(lambda key: f'"{key}"')
 literals = st.one_of(
-    st.sampled_from(
-        ["0", "1", "-1", "-2", "1.5", "1.0", "0.10", "12345678901234567", "1e3", "true", "false", "null"]
-    ),
+    st.sampled_from(["0", "1", "-1", "-2", "1.5", "1.0", "0.10", "12345678901234567", "1e3", "true", "false", "null"]),
     st.integers(0, 3).map(str),
     quoted,
 )
@@ -55,9 +51,7 @@ steps = st.one_of(
 )
 starts = st.sampled_from([".", ".a", ".b", ".and", "$CONST", "$item", '."a b"', '.["é"]'])
 lookups = (
-    st.tuples(starts, st.lists(steps, max_size=3).map("".join))
-    .map("".join)
-    .map(lambda text: text.replace("..", "."))
+    st.tuples(starts, st.lists(steps, max_size=3).map("".join)).map("".join).map(lambda text: text.replace("..", "."))
 )
 
 

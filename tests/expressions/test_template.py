@@ -77,9 +77,7 @@ def test_splitting(text: str, pieces: list[str | Source]) -> None:
     assert split(text) == pieces
 
 
-@pytest.mark.parametrize(
-    ("text", "offset"), [("a ${ .b", 2), ("${ {a: 1} ", 0), ("${ . # }", 0), ("${}${", 3)]
-)
+@pytest.mark.parametrize(("text", "offset"), [("a ${ .b", 2), ("${ {a: 1} ", 0), ("${ . # }", 0), ("${}${", 3)])
 def test_an_unclosed_expression_is_refused_where_it_starts(text: str, offset: int) -> None:
     """What is not closed is reported at its opening."""
     with pytest.raises(BadExpression, match="is not closed") as error:
@@ -99,7 +97,5 @@ def test_any_text_around_any_string(parts: list[tuple[str, str]]) -> None:
     plain = [(text, string) for text, string in plain if "${" not in text]
     text = "".join(f"{piece}${{ {string} }}" for piece, string in plain)
     pieces = split(text)
-    assert [piece.text for piece in pieces if isinstance(piece, Source)] == [
-        f" {string} " for _, string in plain
-    ]
+    assert [piece.text for piece in pieces if isinstance(piece, Source)] == [f" {string} " for _, string in plain]
     assert [piece for piece in pieces if isinstance(piece, str)] == [piece for piece, _ in plain if piece]

@@ -95,9 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = parse_qsl(url.query, keep_blank_values=True)
-        self.service.requests.append(
-            Received(self.command, url.path, query, headers, content, self.client_address)
-        )
+        self.service.requests.append(Received(self.command, url.path, query, headers, content, self.client_address))
         self.service.asked.set()
         answer = self.service.answers.get((self.command, url.path), Answer(b"no such page", 404))
         if answer.hangs:

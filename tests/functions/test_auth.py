@@ -23,9 +23,7 @@ BASIC = "Basic " + base64.b64encode(b"ada:pw:1").decode()
 
 def headers(scheme: str, properties: Any) -> dict[str, str]:
     """Return the headers that the auth `a` makes."""
-    call = Call(
-        Function(name="f"), auth=(Auth(name="a", scheme=scheme, properties=properties),), secrets=SECRETS
-    )
+    call = Call(Function(name="f"), auth=(Auth(name="a", scheme=scheme, properties=properties),), secrets=SECRETS)
     return dict(headers_for("a", call))
 
 
@@ -70,16 +68,12 @@ def test_an_auth_that_is_not_defined() -> None:
         headers_for("shopauth", Call(Function(name="f"), auth=(Auth(name="shop-auth"),)))
 
 
-async def test_document_and_service_have_each_their_own(
-    service: Service, functions: Functions, tmp_path: Path
-) -> None:
+async def test_document_and_service_have_each_their_own(service: Service, functions: Functions, tmp_path: Path) -> None:
     """`resource` is for fetching the document, `invocation` for calling; neither is sent to the other."""
     document = {"openapi": "3.0.0", "paths": {"/a": {"get": {"operationId": "ask"}}}}
     service.answers_with("GET", "/api.json", document)
     service.answers_with("GET", "/a", "ok")
-    auths = tuple(
-        Auth(name=name, scheme="bearer", properties={"token": name}) for name in ("fetching", "calling")
-    )
+    auths = tuple(Auth(name=name, scheme="bearer", properties={"token": name}) for name in ("fetching", "calling"))
     function = Function(
         name="ask",
         operation=f"{service.url}/api.json#ask",
@@ -92,9 +86,7 @@ async def test_document_and_service_have_each_their_own(
     assert sent == {"/api.json": "Bearer fetching", "/a": "Bearer calling"}
 
 
-async def test_credentials_do_not_appear_in_faults(
-    service: Service, functions: Functions, failed: Failed
-) -> None:
+async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions, failed: Failed) -> None:
     """A service that shows what it was sent does not make a secret public."""
     service.answers_with("GET", "/a", {"got": "t-42"}, status=403)
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))

@@ -51,9 +51,7 @@ def test_the_base_may_be_the_definition_itself(tmp_path: Path) -> None:
     assert locate("a.json", str(file)) == str(tmp_path / "a.json")
 
 
-@pytest.mark.parametrize(
-    "text", [json.dumps(OPENAPI), "openapi: 3.1.0\npaths: {}", "swagger: 2.0\npaths: {}"]
-)
+@pytest.mark.parametrize("text", [json.dumps(OPENAPI), "openapi: 3.1.0\npaths: {}", "swagger: 2.0\npaths: {}"])
 async def test_files_are_json_or_yaml(tmp_path: Path, text: str) -> None:
     """The content decides, not the name."""
     (tmp_path / "api").write_text(text, encoding="utf-8")

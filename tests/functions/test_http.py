@@ -30,9 +30,7 @@ async def test_an_answer_is_the_result(service: Service, functions: Functions, h
 
 
 @pytest.mark.parametrize("status", [204, 205])
-async def test_nothing_is_null(
-    service: Service, functions: Functions, http_call: HttpCall, status: int
-) -> None:
+async def test_nothing_is_null(service: Service, functions: Functions, http_call: HttpCall, status: int) -> None:
     """An answer without content is null."""
     service.answers_with("DELETE", "/a", status=status)
 
@@ -108,13 +106,9 @@ async def test_an_answer_may_be_too_large(
     headers = {"Content-Encoding": "gzip"} if compressed else {}
     service.answers_with("GET", "/a", gzip.compress(content) if compressed else content, headers=headers)
 
-    async with aclosing(
-        Functions(settings=Settings(base_url=service.url, max_response_bytes=100))
-    ) as functions:
+    async with aclosing(Functions(settings=Settings(base_url=service.url, max_response_bytes=100))) as functions:
         fault = await failed(functions, http_call("GET", "/a"))
-    async with aclosing(
-        Functions(settings=Settings(base_url=service.url, max_response_bytes=101))
-    ) as functions:
+    async with aclosing(Functions(settings=Settings(base_url=service.url, max_response_bytes=101))) as functions:
         result = await functions.call(http_call("GET", "/a"))
 
     assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
@@ -168,9 +162,7 @@ async def test_an_answer_that_cannot_be_decompressed(
     assert (await failed(functions, http_call("GET", "/a"))).code == "MalformedAnswer"
 
 
-async def test_cancelling_closes_the_request(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_cancelling_closes_the_request(service: Service, functions: Functions, http_call: HttpCall) -> None:
     """A cancelled call hangs up, and its cancellation is no fault."""
     service.hangs("POST", "/a")
     task = asyncio.create_task(functions.call(http_call("POST", "/a")))
@@ -182,9 +174,7 @@ async def test_cancelling_closes_the_request(
     assert await asyncio.to_thread(service.hung_up.wait, 10)
 
 
-@pytest.mark.parametrize(
-    ("method", "sent"), [("POST", True), ("PUT", True), ("DELETE", True), ("GET", False)]
-)
+@pytest.mark.parametrize(("method", "sent"), [("POST", True), ("PUT", True), ("DELETE", True), ("GET", False)])
 async def test_the_idempotency_key(
     service: Service,
     functions: Functions,
@@ -215,9 +205,7 @@ async def test_only_questions_are_redirected(
     assert (await failed(functions, http_call("GET", "/round"))).code == "TooManyRedirects"
 
 
-async def test_cookies_are_not_remembered(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_cookies_are_not_remembered(service: Service, functions: Functions, http_call: HttpCall) -> None:
     """What a service gives to one workflow does not come back with the call of another."""
     service.answers_with("GET", "/a", {}, headers={"Set-Cookie": "session=mine; Path=/"})
 
@@ -227,9 +215,7 @@ async def test_cookies_are_not_remembered(
     assert "cookie" not in service.last.headers
 
 
-async def test_connections_are_used_again(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_connections_are_used_again(service: Service, functions: Functions, http_call: HttpCall) -> None:
     """One call after the other needs one connection."""
     service.answers_with("GET", "/a", {})
 
@@ -251,9 +237,7 @@ def test_each_event_loop_has_its_own_connections(service: Service, http_call: Ht
     assert [asyncio.run(use()), asyncio.run(use())] == ["fine", "fine"]
 
 
-async def test_a_header_cannot_smuggle_another(
-    functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
+async def test_a_header_cannot_smuggle_another(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
     """A line break in an argument is refused before anything is sent."""
     fault = await failed(functions, http_call("GET", "/a", {"HEADER_X": "a\r\nY: b"}))
 
@@ -301,9 +285,7 @@ async def test_secrets_are_kept_out(
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\x00b"])
-async def test_a_header_holds_only_text(
-    functions: Functions, http_call: HttpCall, failed: Failed, text: str
-) -> None:
+async def test_a_header_holds_only_text(functions: Functions, http_call: HttpCall, failed: Failed, text: str) -> None:
     """Half a character, or a control character, cannot be sent and is told as a mistake in the arguments."""
     fault = await failed(functions, http_call("GET", "/a", {"HEADER_X": text}))
 

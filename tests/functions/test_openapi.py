@@ -97,9 +97,7 @@ async def test_a_service_says_where_it_is(service: Service) -> None:
     function = Function(name="checkStock", operation="shop.yaml#checkStock")
 
     async with aclosing(Functions()) as functions:
-        result = await functions.call(
-            Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json")
-        )
+        result = await functions.call(Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json"))
 
     assert result == {"quantity": 3}
 
@@ -113,9 +111,7 @@ async def test_an_operation_has_two_parts(functions: Functions, failed: Failed, 
     assert "document.json#operationId" in fault.message
 
 
-async def test_nothing_is_sent_for_bad_arguments(
-    service: Service, functions: Functions, failed: Failed
-) -> None:
+async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions, failed: Failed) -> None:
     """A call that cannot be right does not reach the service."""
     fault = await failed(functions, shop("3.0", "getOrder", {"X-Trace": "t"}))
 

@@ -19,9 +19,7 @@ def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
     return Call(Function(name="ask", type=kind, operation=operation), arguments)
 
 
-async def test_arguments_fill_the_url_and_the_body(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions, http_call: HttpCall) -> None:
     """What the URL does not name is the JSON body."""
     service.answers_with("POST", "/numbers/4/multiply", 20)
 
@@ -44,9 +42,7 @@ async def test_without_a_body_the_rest_is_the_query(
     assert service.last.content == b""
 
 
-async def test_prefixes_say_where_an_argument_goes(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions, http_call: HttpCall) -> None:
     """SonataFlow's `HEADER_` and `QUERY_` are understood."""
     service.answers_with("POST", "/a", {})
 
@@ -120,9 +116,7 @@ async def test_a_relative_url_needs_a_server(http_call: HttpCall, failed: Failed
     assert "SWF_BASE_URL_ASK" in fault.message
 
 
-async def test_values_cannot_leave_their_place(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_values_cannot_leave_their_place(service: Service, functions: Functions, http_call: HttpCall) -> None:
     """A slash or a question mark in an argument is data."""
     service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
 

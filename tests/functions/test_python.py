@@ -67,9 +67,7 @@ class Receipt:
         (lambda **named: named, {"x": 1}, {"x": 1}),
     ],
 )
-async def test_arguments_become_pythons(
-    function: Callable[..., Any], arguments: JSON, expected: JSON
-) -> None:
+async def test_arguments_become_pythons(function: Callable[..., Any], arguments: JSON, expected: JSON) -> None:
     """An object is keywords, or the one parameter that it does not name; the rest is one argument."""
     assert await Functions({"f": function}).call(custom("f", arguments)) == expected
 

@@ -28,17 +28,13 @@ GET = Operation(
 
 def put(arguments: JSON, body: Body | None = None) -> Request:
     """Return the request that changes an order."""
-    operation = Operation(
-        "putOrder", "PUT", "/orders/{id}", (ID,), body or Body(properties=frozenset({"id"}))
-    )
+    operation = Operation("putOrder", "PUT", "/orders/{id}", (ID,), body or Body(properties=frozenset({"id"})))
     return build_request(operation, "http://shop/api/", arguments)
 
 
 def post(arguments: JSON, body: Body | None = None) -> bytes | None:
     """Return the body of the request that makes an order."""
-    return build_request(
-        Operation("post", "POST", "/orders", (), body or Body()), "http://shop", arguments
-    ).content
+    return build_request(Operation("post", "POST", "/orders", (), body or Body()), "http://shop", arguments).content
 
 
 def test_each_argument_goes_where_it_is_declared() -> None:
@@ -54,9 +50,7 @@ def test_each_argument_goes_where_it_is_declared() -> None:
     assert request.content is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "state"), [({}, "is missing"), ({"id": None}, "is null"), (None, "is missing")]
-)
+@pytest.mark.parametrize(("arguments", "state"), [({}, "is missing"), ({"id": None}, "is null"), (None, "is missing")])
 def test_a_required_parameter_is_asked_for(arguments: JSON, state: str) -> None:
     """The fault names the operation, the argument and its place."""
     with pytest.raises(CallFailed) as caught:

@@ -1,0 +1,76 @@
+"""The order example runs as it stands."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.loading import check_file
+from swf_temporal.simulation import simulate
+
+FOLDER = Path(__file__).parents[2] / "examples" / "orders"
+ORDER = json.loads((FOLDER / "order.json").read_text())
+CONFIRMED = json.loads((FOLDER / "confirmed.json").read_text())
+
+
+@pytest.mark.temporal
+def test_the_demo_fulfils_an_order() -> None:
+    """`make demo` runs an order against a real service on an embedded server, and prints what came of it."""
+    ran = subprocess.run(
+        [sys.executable, str(FOLDER / "demo.py")],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")},
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {
+        "orderId": "A-1001",
+        "payment": {"paymentId": "P-1", "orderId": "A-1001", "amount": 199},
+        "shipment": {"shipmentId": "S-1", "orderId": "A-1001"},
+    }
+    assert "→ event orderShipped" in ran.stderr
+
+
+def test_the_definition_has_no_problems() -> None:
+    """Nothing is to be said about the example's definition, not even a warning."""
+    assert check_file(FOLDER / "orders.sw.yaml").problems == ()
+
+
+def test_an_order_that_cannot_be_fulfilled_is_rejected() -> None:
+    """Where something is missing the customer is told, and nothing is charged."""
+    run = simulate(
+        FOLDER / "orders.sw.yaml",
+        ORDER,
+        functions={"checkStock": {"inStock": False}, "notifyCustomer": None},
+    )
+
+    assert run.output == {"orderId": "A-1001", "rejected": True}
+    assert [name for name, _ in run.calls] == ["checkStock", "checkStock", "notifyCustomer"]
+
+
+def test_a_declined_card_is_no_failure() -> None:
+    """A declined payment is caught, and the customer is told."""
+
+    def charge(_: object) -> None:
+        raise CallFailed(code=402, status=402, message="declined", retryable=False)
+
+    run = simulate(
+        FOLDER / "orders.sw.yaml",
+        ORDER,
+        events=[CONFIRMED],
+        functions={
+            "checkStock": {"inStock": True},
+            "reserveItem": {"id": 1},
+            "chargeCard": charge,
+            "notifyCustomer": None,
+        },
+    )
+
+    assert run.output == {"orderId": "A-1001", "rejected": True}

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
 
@@ -50,8 +50,10 @@ def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
             action += f" → function {fault.function!r}"
         lines.append(action)
     lines.append(f"{fault.name}: {fault.message}" if fault.name != "CallFailed" else fault.message)
-    if fault.cause:
+    if fault.cause and isinstance(fault, SubflowFailed):
         lines.append(f"in {fault.cause}")
+    elif fault.cause and isinstance(fault, TimedOut):
+        lines.append(f"the last attempt ended with {fault.cause}")
     if fault.state and fault.catchable:
         lines.append(f"no onErrors entry of {fault.state!r} covers it")
     return "\n  ".join(lines)

@@ -1,0 +1,66 @@
+"""What a person reads of a failed run."""
+
+import pytest
+
+from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.temporal.telling import failure_text
+
+WHERE = {"state": "Charge card", "action": "charge"}
+
+CASES: dict[str, tuple[WorkflowFault, list[str]]] = {
+    "a call": (
+        CallFailed("the service answered 502", code=502, attempt=3, function="payments", cause="ReadError", **WHERE),
+        [
+            "workflow 'orders' failed in state 'Charge card'",
+            "  action 'charge', attempt 3 → function 'payments'",
+            "  the service answered 502",
+            "  no onErrors entry of 'Charge card' covers it",
+        ],
+    ),
+    "in a branch": (
+        CallFailed("no", branch="money", **WHERE),
+        [
+            "workflow 'orders' failed in state 'Charge card'",
+            "  action 'charge' of branch 'money'",
+            "  no",
+            "  no onErrors entry of 'Charge card' covers it",
+        ],
+    ),
+    "an error of another name": (
+        NoConditionMatched("nothing fits", state="Choose"),
+        [
+            "workflow 'orders' failed in state 'Choose'",
+            "  NoConditionMatched: nothing fits",
+            "  no onErrors entry of 'Choose' covers it",
+        ],
+    ),
+    "a sub-workflow": (
+        SubflowFailed("sub-workflow 's' failed: no", name="Teapot", cause="state 'Brew' of 's'", state="Ship"),
+        [
+            "workflow 'orders' failed in state 'Ship'",
+            "  Teapot: sub-workflow 's' failed: no",
+            "  in state 'Brew' of 's'",
+            "  no onErrors entry of 'Ship' covers it",
+        ],
+    ),
+    "a timeout between attempts": (
+        TimedOut("action 'charge' took longer than it may", cause="CallFailed: busy", **WHERE),
+        [
+            "workflow 'orders' failed in state 'Charge card'",
+            "  action 'charge'",
+            "  TimedOut: action 'charge' took longer than it may",
+            "  the last attempt ended with CallFailed: busy",
+            "  no onErrors entry of 'Charge card' covers it",
+        ],
+    ),
+    "what cannot be caught": (
+        FatalFault("too large", name="PayloadTooLarge", state="Ship"),
+        ["workflow 'orders' failed in state 'Ship'", "  PayloadTooLarge: too large"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("fault", "lines"), CASES.values(), ids=CASES)
+def test_failure_text(fault: WorkflowFault, lines: list[str]) -> None:
+    """A failure says where it was, what was tried, what was answered, and that nothing covers it."""
+    assert failure_text("orders", fault).splitlines() == lines

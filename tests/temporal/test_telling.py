@@ -1,11 +1,13 @@
 """What a person reads of a failed run."""
 
+from typing import Any
+
 import pytest
 
 from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.temporal.telling import failure_text
 
-WHERE = {"state": "Charge card", "action": "charge"}
+WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
 
 CASES: dict[str, tuple[WorkflowFault, list[str]]] = {
     "a call": (

@@ -1,0 +1,87 @@
+"""`python -m bench.loading [FOLDER]`: reading and validating definitions, against plain JSON Schema validation.
+
+The definitions are the specification's own examples if they stand beside the checkout, else those of `examples/` and
+of the scenarios. Both contenders read the same files, in turn, in one process: ours says everything that is wrong and
+compiles every expression; the other parses a file and tells whether the schema that `swf schema` prints accepts it.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+
+from swf_temporal.dialects.schema import json_schema
+from swf_temporal.loading import check
+
+ROOT = Path(__file__).parents[1]
+OFFICIAL = ROOT.parent / "shared" / "spec" / "examples"
+ROUNDS = 7
+
+
+def main() -> None:
+    """Measure, and print a line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.loading", description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="where definitions are (default: see above)")
+    texts = _texts(parser.parse_args().folder)
+    validator = Draft202012Validator(json_schema())
+
+    def plain(text: str) -> bool:
+        return bool(validator.is_valid(_parsed(text)))
+
+    _rate(check, texts), _rate(plain, texts)  # both get warm: expressions and patterns are compiled once
+    ours, theirs, ratios = [], [], []
+    for _ in range(ROUNDS):
+        ours.append(_rate(check, texts))
+        theirs.append(_rate(plain, texts))
+        ratios.append(ours[-1] / theirs[-1])
+    print(f"{len(texts)} definitions, median of {ROUNDS} rounds, definitions a second in one process:")
+    print(f"  swf_temporal.loading.check   {median(ours):8.0f}")
+    print(f"  parsed, and JSON Schema      {median(theirs):8.0f}")
+    print(f"  ratio                        {median(ratios):8.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
+
+
+def _texts(folder: Path | None) -> list[str]:
+    if folder is None and (OFFICIAL / "INDEX.md").is_file():
+        return [path.read_text() for path in _complete()]
+    paths = [*(folder or ROOT / "examples").rglob("*")]
+    return [path.read_text() for path in paths if path.suffix in {".json", ".yaml", ".yml"} and _is_one(path)]
+
+
+def _complete() -> list[Path]:
+    """Return the official examples that are said to be complete and valid."""
+    paths = []
+    dialect = ""
+    for line in (OFFICIAL / "INDEX.md").read_text().splitlines():
+        if line.startswith("## "):
+            dialect = line.removeprefix("## ").strip()
+        elif dialect.startswith("0.8") and "| valid CLEAN" in line:
+            paths.append(OFFICIAL / dialect / line.split("`")[1])
+    return paths
+
+
+def _is_one(path: Path) -> bool:
+    return "states" in path.read_text()
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe one
+
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _rate(validate: Callable[[str], object], texts: list[str]) -> float:
+    before = time.perf_counter()
+    for text in texts:
+        validate(text)
+    return len(texts) / (time.perf_counter() - before)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,14 +3,17 @@
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from swf_temporal.dialects.externals import Elsewhere, told_where_written
 from swf_temporal.dialects.reading import read
+from swf_temporal.dialects.resources import Fetch, ResourceError, nothing
 from swf_temporal.errors import InvalidDefinition, Position, Problem, Severity, UsageError
+from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.model.workflow import Source, Workflow
 from swf_temporal.validation.validate import validate
 
@@ -42,12 +45,112 @@ class Checked:
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
 
-def check(text: str, *, name: str = "<definition>", folder: Path | None = None) -> Checked:
-    """Return what is to be said about the definition in *text*, in the order in which it stands there.
+def check(
+    text: str, *, name: str = "<definition>", folder: Path | None = None, resources: Resources | None = None
+) -> Checked:
+    """Return what is to be said about the definition in *text*: about itself, then about documents that it names.
 
-    Problems call the text *name*. What it names by a relative URI is looked for in *folder*.
+    Problems call the text *name*. URIs in it are relative to *name* if that is a URL, else to *folder*. *resources*
+    says what else it may read; by default the environment does for what lies in a folder, and nothing else may.
     """
-    reading = read(Source(text, name), folder)
+    return _checked(text, name, _fetch(name, folder, resources))
+
+
+def check_file(path: str | os.PathLike[str], *, resources: Resources | None = None) -> Checked:
+    """Return what is to be said about the definition in the file at *path*. Raises UsageError."""
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    return _check_bytes(content, str(path), path.parent, resources)
+
+
+def check_url(url: str, *, resources: Resources | None = None) -> Checked:
+    """Return what is to be said about the definition at *url*. Raises UsageError if it may not be had."""
+    resources = resources or Resources.from_environment(os.environ)
+    try:
+        found = resources.fetch(url)
+    except ResourceError as error:
+        raise UsageError(f"the definition is at {url}, {error.reason}", error.hint) from None
+    return _check_bytes(found.content, url, None, resources)
+
+
+def load(
+    definition: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    name: str | None = None,
+    resources: Resources | None = None,
+) -> Workflow:
+    """Return the workflow that *definition* describes: a file, a URL, a text in YAML or JSON, or an object.
+
+    A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
+    text again costs almost nothing. *resources* is what the definition may read besides its own folder; without,
+    the environment says it for files and URLs, and texts and objects read nothing. Raises InvalidDefinition with
+    every problem, warnings too, if one of them is an error, and UsageError if there is no such file.
+    """
+    if isinstance(definition, str) and _is_url(definition):
+        return _valid(check_url(definition, resources=resources))
+    if isinstance(definition, os.PathLike) or (isinstance(definition, str) and _is_path(definition)):
+        return _valid(check_file(definition, resources=resources))
+    text = definition if isinstance(definition, str) else _written(definition)
+    if resources is None:
+        return _loaded(text, name or "<definition>")
+    return _valid(check(text, name=name or "<definition>", resources=resources))
+
+
+def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None = None) -> list[Workflow]:
+    """Return the workflows in *folder* and the folders in it, in the order of their paths.
+
+    Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken
+    workflows, and if two of them have the same id and version.
+    """
+    if not Path(folder).is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    files = [path for path in sorted(Path(folder).rglob("*")) if _is_workflow(path)]
+    checked = [check_file(path, resources=resources) for path in files]
+    if any(one.errors for one in checked):
+        raise InvalidDefinition([problem for one in checked for problem in one.problems])
+    workflows = [one.workflow for one in checked if one.workflow is not None]
+    if conflicts := conflicting(workflows):
+        raise InvalidDefinition(conflicts)
+    return workflows
+
+
+def conflicting(workflows: Iterable[Workflow]) -> list[Problem]:
+    """Return a problem for each workflow that has the id and version of one before it, and another text."""
+    first: dict[tuple[str, str | None], Workflow] = {}
+    problems: list[Problem] = []
+    for workflow in workflows:
+        other = first.setdefault((workflow.id, workflow.version), workflow)
+        if other.digest != workflow.digest:
+            which = f"version {workflow.version!r}" if workflow.version else "no version"
+            message = f"there are several definitions with the id {workflow.id!r} and {which}"
+            hint = f"the first is at {other.source.name}:{other.where.value('id').line}"
+            place, file = workflow.where.value("id"), workflow.source.name
+            problems.append(Problem("duplicate-definition", message, place, hint=hint, file=file))
+    return problems
+
+
+def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch:
+    # A text without a place may be one that travelled with a run: it must mean the same wherever it is read.
+    if resources is None and folder is None:
+        return nothing
+    base = name if is_web(name) else folder
+    return partial((resources or Resources.from_environment(os.environ)).fetch, base=base)
+
+
+def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Resources | None) -> Checked:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
+        return Checked(None, (Problem("encoding", message, Position(), file=name),))
+    return check(text, name=name, folder=folder, resources=resources)
+
+
+def _checked(text: str, name: str, fetch: Fetch) -> Checked:
+    reading = read(Source(text, name), fetch)
     workflow, problems = reading.workflow, list(reading.problems)
     if workflow is not None:
         found = validate(workflow)
@@ -55,51 +158,21 @@ def check(text: str, *, name: str = "<definition>", folder: Path | None = None) 
     if _stops(problems):
         workflow = None
     if workflow is not None and reading.bundled is not None:
-        # What travels with a run must not depend on files that lie beside the definition.
+        # What travels with a run must not depend on documents that lie elsewhere.
         workflow = workflow.model_copy(update={"source": Source(reading.bundled, name)})
-    problems.sort(key=lambda problem: (problem.position.line, problem.position.column, problem.code))
-    return Checked(workflow, tuple(problems))
+    told = [told_where_written(problem) for problem in problems if not _is_about_others(problem)]
+    return Checked(workflow, tuple(sorted(told, key=partial(_order, name))))
 
 
-def check_file(path: str | os.PathLike[str]) -> Checked:
-    """Return what is to be said about the definition in the file at *path*. Raises UsageError."""
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
-        return Checked(None, (Problem("encoding", message, Position(), file=str(path)),))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    return check(text, name=str(path), folder=path.parent)
+def _is_about_others(problem: Problem) -> bool:
+    """Tell whether a document holds more than this definition needs: it may serve others, too."""
+    return problem.code == "unused-definition" and isinstance(problem.position, Elsewhere)
 
 
-def load(definition: str | os.PathLike[str] | Mapping[str, Any], *, name: str | None = None) -> Workflow:
-    """Return the workflow that *definition* describes: a file, a text in YAML or JSON, or an object.
-
-    A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
-    text again costs almost nothing. Raises InvalidDefinition with every problem, warnings too, if one of them
-    is an error, and UsageError if there is no such file.
-    """
-    if isinstance(definition, Mapping):
-        return _loaded(_written(definition), name or "<definition>")
-    if isinstance(definition, str) and not _is_path(definition):
-        return _loaded(definition, name or "<definition>")
-    return _valid(check_file(definition))
-
-
-def load_folder(folder: str | os.PathLike[str]) -> list[Workflow]:
-    """Return the workflows in *folder* and the folders in it, in the order of their paths.
-
-    Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken
-    workflows.
-    """
-    if not Path(folder).is_dir():
-        raise UsageError(f"{folder} is not a folder")
-    checked = [check_file(path) for path in sorted(Path(folder).rglob("*")) if _is_workflow(path)]
-    if any(one.errors for one in checked):
-        raise InvalidDefinition([problem for one in checked for problem in one.problems])
-    return [one.workflow for one in checked if one.workflow is not None]
+def _order(name: str, problem: Problem) -> tuple[bool, str, int, int, str]:
+    """Return where *problem* comes among others: those of the text called *name* first, then file by file."""
+    place = problem.position
+    return problem.file != name, problem.file, place.line, place.column, problem.code
 
 
 @lru_cache(maxsize=512)
@@ -128,6 +201,10 @@ def _of_what_is_left(found: list[Problem]) -> list[Problem]:
     """Return the problems that parts of the wrong form, which were taken out, cannot be the reason of."""
     kept = [one for one in found if one.severity is Severity.ERROR or one.code == "unknown-property"]
     return [one for one in kept if one.code not in _OF_ABSENCE]
+
+
+def _is_url(text: str) -> bool:
+    return is_web(text) and not any(character.isspace() for character in text.strip())
 
 
 def _is_path(text: str) -> bool:

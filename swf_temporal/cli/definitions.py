@@ -8,8 +8,9 @@ from pathlib import Path
 import typer
 
 from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.fetching.resources import Resources
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.loading import Checked, check_file
+from swf_temporal.loading import Checked, check_file, conflicting
 from swf_temporal.model.workflow import Source, Workflow
 
 _ENDINGS = (".json", ".yaml", ".yml")
@@ -33,22 +34,36 @@ def files_in(folder: Path) -> list[Path]:
     return [file for file in documents_in(folder) if _holds_definition(file)]
 
 
-def catalogue_of(folders: Iterable[Path]) -> Catalogue:
+def resources_of(folders: Iterable[Path] | None) -> Resources:
+    """Return what definitions may read: what the environment allows, and *folders*. Raises UsageError."""
+    found = list(folders or ())
+    for folder in found:
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not a folder", "see --resources")
+    return Resources.from_environment(os.environ, found)
+
+
+def catalogue_of(folders: Iterable[Path], resources: Resources | None = None) -> Catalogue:
     """Return the definitions in *folders*. Raises InvalidDefinition with the problems of all that cannot run."""
-    checked = [check_file(file) for folder in folders for file in files_in(folder)]
+    checked = [check_file(file, resources=resources) for folder in folders for file in files_in(folder)]
     if any(one.workflow is None for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.errors])
-    return Catalogue(one.workflow for one in checked if one.workflow is not None)
+    workflows = [one.workflow for one in checked if one.workflow is not None]
+    if conflicts := conflicting(workflows):
+        raise InvalidDefinition(conflicts)
+    return Catalogue(workflows)
 
 
-def with_sub_workflows(workflow: Workflow, file: Path, folders: Iterable[Path]) -> list[Workflow]:
+def with_sub_workflows(
+    workflow: Workflow, file: Path, folders: Iterable[Path], resources: Resources | None = None
+) -> list[Workflow]:
     """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
 
     They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, and that is told.
     """
-    catalogue = catalogue_of(folders)
+    catalogue = catalogue_of(folders, resources)
     if any(word in workflow.source.text for word in _LEADS_ON):
-        catalogue = Catalogue([*_beside(file), *catalogue])
+        catalogue = Catalogue([*_beside(file, resources), *catalogue])
     catalogue.add(workflow)
     return [_anywhere(one) for one in catalogue.with_reachable(workflow)]
 
@@ -59,11 +74,11 @@ def _anywhere(workflow: Workflow) -> Workflow:
     return workflow.model_copy(update={"source": Source(source.text, str(Path(source.name).resolve()))})
 
 
-def _beside(file: Path) -> Iterator[Workflow]:
+def _beside(file: Path, resources: Resources | None) -> Iterator[Workflow]:
     for other in sorted(file.parent.iterdir()):
         if other == file or other.suffix not in _ENDINGS or not _holds_definition(other):
             continue
-        checked: Checked = check_file(other)
+        checked: Checked = check_file(other, resources=resources)
         if checked.workflow is None:
             typer.echo(f"{other} is left out: it has errors (see `swf validate {other}`)", err=True)
         else:

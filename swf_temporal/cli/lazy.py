@@ -18,6 +18,8 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command("run", "run", "Run a definition to its end and print its output."),
     "validate": Command("validate", "validate", "Say everything that is wrong with definitions."),
+    "describe": Command("describe", "describe", "Tell what a workflow needs and does."),
+    "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
     "test": Command("scenarios", "scenarios", "Put scenarios to the test."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),

@@ -16,6 +16,10 @@ Definitions = Annotated[
     list[Path] | None,
     typer.Option("--definitions", "-d", help="A folder with sub-workflows, if they are not beside FILE. Repeatable."),
 ]
+ResourceFolders = Annotated[
+    list[Path] | None,
+    typer.Option("--resources", help="A folder that definitions may read, besides their own. Repeatable."),
+]
 FunctionModules = Annotated[
     list[str] | None,
     typer.Option("--functions", "-f", help="A Python file or module with custom functions. Repeatable."),

@@ -7,8 +7,18 @@ from uuid import uuid4
 import typer
 
 from swf_temporal.cli.arguments import functions_of, json_value, length_of, read_events
-from swf_temporal.cli.definitions import with_sub_workflows
-from swf_temporal.cli.options import Address, Definitions, Events, FunctionModules, Input, InstanceId, Namespace
+from swf_temporal.cli.definitions import resources_of, with_sub_workflows
+from swf_temporal.cli.fitting import refuse_unfit
+from swf_temporal.cli.options import (
+    Address,
+    Definitions,
+    Events,
+    FunctionModules,
+    Input,
+    InstanceId,
+    Namespace,
+    ResourceFolders,
+)
 from swf_temporal.cli.running import Order, run_on_some_server
 from swf_temporal.cli.simulating import run_simulated
 from swf_temporal.cli.stopping import run_until_stopped
@@ -24,6 +34,7 @@ def run(
     input_: Input = None,
     event: Events = None,
     definitions: Definitions = None,
+    resources: ResourceFolders = None,
     functions: FunctionModules = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run in virtual time, and call no function.")] = False,
     script: Annotated[
@@ -44,8 +55,10 @@ def run(
     Exits with 0 if the workflow completed, with 1 if it did not, and with 2 if it cannot be run.
     """
     data = json_value(input_, "--input")
-    workflow = load(file)
-    workflows = with_sub_workflows(workflow, file, definitions or ())
+    readable = resources_of(resources)
+    workflow = load(file, resources=readable)
+    workflows = with_sub_workflows(workflow, file, definitions or (), readable)
+    refuse_unfit(workflow, data)
     events = read_events(event or ())
     if simulate:
         raise typer.Exit(run_simulated(workflows, data, events, script))

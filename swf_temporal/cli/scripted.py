@@ -84,7 +84,7 @@ class ScriptedCalls:
                 raise _postponed(session, place, waited)
         if not isinstance(waited.outcome, WorkflowFault):
             return waited.outcome
-        failure = decided(call, waited.outcome, waited.attempt)
+        failure = decided(call, waited.outcome, waited.attempt, key)
         if failure.next_retry_delay is not None:
             session.waiting[place] = Call(info.started_time + failure.next_retry_delay, waited.attempt + 1)
         raise failure

@@ -10,6 +10,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.cli.arguments import json_value, read_events
 from swf_temporal.cli.definitions import with_sub_workflows
+from swf_temporal.cli.fitting import refuse_unfit
 from swf_temporal.cli.logs import be_quiet
 from swf_temporal.cli.options import Address, AsJson, Definitions, Events, Input, InstanceId, Namespace, TaskQueue
 from swf_temporal.cli.output import print_json
@@ -53,6 +54,8 @@ def start(
     file = Path(what)
     is_file = what.endswith(_ENDINGS) or file.is_file()
     workflows = with_sub_workflows(load(file), file, definitions or ()) if is_file else []
+    if workflows:
+        refuse_unfit(workflows[0], data)
     definition_id = workflows[0].id if workflows else what
     chosen = workflow_id or f"{definition_id}-{uuid4().hex[:8]}"
 

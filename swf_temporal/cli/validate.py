@@ -10,9 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from swf_temporal.cli.definitions import files_in
+from swf_temporal.cli.definitions import files_in, resources_of
+from swf_temporal.cli.options import ResourceFolders
 from swf_temporal.errors import Problem, Severity, UsageError
-from swf_temporal.loading import check_file
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.loading import check_file, conflicting
 
 EXAMPLES = {"validate": "Example: swf validate workflows/ --strict"}
 
@@ -30,31 +32,42 @@ def validate(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Definitions, and folders of definitions.")],
     form: Annotated[Format, typer.Option("--format", help="How to write the problems, on stdout.")] = Format.TEXT,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
+    resources: ResourceFolders = None,
 ) -> None:
     """Say everything that is wrong with definitions.
 
     Exits with 0 if they can run, with 1 if they cannot, and with 2 if a file cannot be read.
     """
-    files = list(_files(paths))
-    problems = [problem for file in files for problem in check_file(file).problems]
+    groups = list(_groups(paths))
+    readable = resources_of(resources)
+    # Several definitions may name one document: what is wrong with that is told once.
+    problems = list(dict.fromkeys(problem for group in groups for problem in _problems(group, readable)))
     if form is Format.JSON:
         typer.echo(json.dumps([_as_json(problem) for problem in problems], indent=2, ensure_ascii=False))
     else:
         _show(problems)
-    typer.echo(_summary(len(files), problems), err=True)
+    typer.echo(_summary(sum(map(len, groups)), problems), err=True)
     if any(strict or problem.severity is Severity.ERROR for problem in problems):
         raise typer.Exit(1)
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
+def _problems(group: Iterable[Path], readable: Resources) -> Iterator[Problem]:
+    checked = [check_file(file, resources=readable) for file in group]
+    for one in checked:
+        yield from one.problems
+    yield from conflicting(one.workflow for one in checked if one.workflow is not None)
+
+
+def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
+    """Yield files that are served together: those of a folder, and each that is named by itself."""
     for path in paths:
         if path.is_dir():
             inside = files_in(path)
             if not inside:
                 raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
-            yield from inside
+            yield inside
         else:
-            yield path
+            yield [path]
 
 
 def _show(problems: list[Problem]) -> None:

@@ -14,10 +14,10 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from swf_temporal.cli.arguments import functions_of
-from swf_temporal.cli.definitions import catalogue_of
+from swf_temporal.cli.definitions import catalogue_of, resources_of
 from swf_temporal.cli.health import health_endpoint
 from swf_temporal.cli.logs import log_lines
-from swf_temporal.cli.options import Address, FunctionModules, Namespace, TaskQueue
+from swf_temporal.cli.options import Address, FunctionModules, Namespace, ResourceFolders, TaskQueue
 from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.interpreter.catalogue import Catalogue
@@ -49,6 +49,7 @@ def worker(
     ] = None,
     *,
     functions: FunctionModules = None,
+    resources: ResourceFolders = None,
     task_queue: TaskQueue = TASK_QUEUE,
     max_activities: Annotated[
         int, typer.Option("--max-activities", min=1, help="How many function calls may be under way at once.")
@@ -64,7 +65,7 @@ def worker(
     Secrets and settings come from variables named SWF_..., produced events are sent to the URL in SWF_SINK. SIGTERM
     and Ctrl-C let the calls that are under way come to an end.
     """
-    catalogue = catalogue_of(folders or [Path()])
+    catalogue = catalogue_of(folders or [Path()], resources_of(resources))
     work = Work(catalogue, functions_of(functions or ()), task_queue, max_activities, health)
     log_lines()
     run_until_stopped(_serve(work, address, namespace))

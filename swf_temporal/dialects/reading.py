@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from swf_temporal.dialects.building import build
 from swf_temporal.dialects.detect import detect
 from swf_temporal.dialects.externals import take_externals
 from swf_temporal.dialects.placed import Unreadable, plain
+from swf_temporal.dialects.resources import Fetch, nothing
 from swf_temporal.dialects.serverless_workflow import SPELLINGS, spell_out
 from swf_temporal.dialects.source import read_object
 from swf_temporal.dialects.spelling import Speller
@@ -23,12 +23,13 @@ class Reading:
     workflow: Workflow | None
     """Without the parts of the wrong form, where there are problems about such parts."""
     problems: tuple[Problem, ...]
+    """Some may be about another text: `externals.told_where_written` has the last word about places."""
     bundled: str | None = None
     """The definition with all its externals in place, where it has some that were found."""
 
 
-def read(source: Source, folder: Path | None = None) -> Reading:
-    """Return the workflow in *source*, whose external definitions are looked for in *folder*."""
+def read(source: Source, fetch: Fetch = nothing) -> Reading:
+    """Return the workflow in *source*, whose external definitions are got by *fetch*."""
     try:
         root, problems = read_object(source)
     except Unreadable as unreadable:
@@ -38,9 +39,9 @@ def read(source: Source, folder: Path | None = None) -> Reading:
         message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
         return Reading(None, (source.problem("dialect", message, detected.position),))
     speller = Speller(source, SPELLINGS, StateBase)
-    externals, broken = take_externals(root, speller, folder)
-    bundled = json.dumps(plain(root)) if any(kind in root for kind in externals) else None
+    externals = take_externals(root, speller, fetch)
+    bundled = json.dumps(plain(root)) if externals.are_taken else None
     spell_out(root, speller)
-    root["externals"] = externals
+    root["externals"] = externals.uris
     workflow, refused = build(root, source)
-    return Reading(workflow, (*problems, *broken, *speller.problems, *refused), bundled)
+    return Reading(workflow, (*problems, *externals.problems, *speller.problems, *refused), bundled)

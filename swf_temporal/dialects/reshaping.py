@@ -10,7 +10,7 @@ from swf_temporal.dialects.placed import Array, Object
 from swf_temporal.dialects.spelling import TRUTHS, Speller
 
 _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
-_COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
+COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
 
 
 def child(node: Object, key: str) -> Object:
@@ -137,9 +137,9 @@ def iteration_param(node: Object, speller: Speller) -> None:
 def completion(node: Object, speller: Speller) -> None:
     """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
     word = node.get("completionType")
-    if not isinstance(word, str) or word not in _COMPLETIONS:
+    if not isinstance(word, str) or word not in COMPLETIONS:
         return
-    node["completionType"], number = _COMPLETIONS[word]
+    node["completionType"], number = COMPLETIONS[word]
     if number is not None and "numCompleted" not in node:
         node.put("numCompleted", number, node.where.keys["completionType"])
     speller.tolerate(

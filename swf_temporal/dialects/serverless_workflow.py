@@ -9,7 +9,7 @@ from swf_temporal.dialects.spelling import Speller, Spelling, Step
 from swf_temporal.model import actions, definitions, schedules, states, workflow
 from swf_temporal.model.node import Node
 
-_TYPES = {"delay": "sleep", "subflow": "operation"}
+FORMER_TYPES = {"delay": "sleep", "subflow": "operation"}
 """The types of states before 0.7, and what they are now."""
 
 _LEAVING = (reshape.end_as_truth,)
@@ -21,9 +21,9 @@ _ARGUMENTS = {"parameters": "arguments", "args": "arguments"}
 def _state_types(root: Object, speller: Speller) -> None:
     for state in _objects(root.get("states")):
         word = state.get("type")
-        if isinstance(word, str) and word in _TYPES:
-            state["type"] = _TYPES[word]
-            speller.tolerate(f"the state type {word!r} is read as {_TYPES[word]!r}", state.where.value("type"))
+        if isinstance(word, str) and word in FORMER_TYPES:
+            state["type"] = FORMER_TYPES[word]
+            speller.tolerate(f"the state type {word!r} is read as {FORMER_TYPES[word]!r}", state.where.value("type"))
 
 
 def _state_ids(root: Object, speller: Speller) -> None:

@@ -20,10 +20,12 @@ from swf_temporal.expressions.compiled import (
     is_true,
 )
 from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.jsonpath import Condition, JsonPathProgram, path_of
 from swf_temporal.expressions.targets import Target, target
 
 __all__ = [
     "ALWAYS_DECLARED",
+    "LANGUAGES",
     "NOTHING",
     "BadExpression",
     "Compiled",
@@ -34,6 +36,9 @@ __all__ = [
     "Variables",
     "is_true",
 ]
+
+LANGUAGES: Final = ("jq", "jsonpath")
+"""The languages that expressions may be written in."""
 
 ALWAYS_DECLARED: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
 """The variables that every expression may name."""
@@ -58,8 +63,9 @@ class Expressions:
         functions: Mapping[str, str] | None = None,
         language: str = "jq",
     ) -> None:
-        if language != "jq":
-            raise BadExpression(f"expressions are written in jq here, not in '{language}'")
+        if language not in LANGUAGES:
+            raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
+        self._is_jq = language == "jq"
         self._declared = ALWAYS_DECLARED.union(variables)
         self._functions = dict(functions or {})
         self._expressions: dict[str, Compiled] = {}
@@ -80,6 +86,14 @@ class Expressions:
         if found is None:
             found = self._expressions[value] = self._field(value, ())
         return found
+
+    def condition(self, value: JSON) -> Compiled:
+        """Compile a condition: an expression whose outcome is true or not. Raises BadExpression.
+
+        A JSONPath holds if it finds something, which its outcome alone, an array, does not tell.
+        """
+        compiled = self.expression(value)
+        return Condition(compiled) if isinstance(compiled, JsonPathProgram) else compiled
 
     def template(self, value: JSON) -> Compiled:
         """Compile JSON in which texts may hold `${ … }`. Raises BadExpression.
@@ -114,8 +128,14 @@ class Expressions:
         found = self._targets.get(text)
         if found is None:
             inner, offset = _unwrapped(text)
-            found = self._targets[text] = _moved(lambda: target(inner, self._declared), offset)
+            found = self._targets[text] = _moved(lambda: self._target(inner), offset)
         return found
+
+    def _target(self, text: str) -> Target:
+        if self._is_jq:
+            return target(text, self._declared)
+        steps = path_of(text, self._declared)
+        return lambda _data, _variables: list(steps)
 
     def _field(self, text: str, within: tuple[str, ...]) -> Compiled:
         stripped = text.strip()
@@ -141,6 +161,8 @@ class Expressions:
         if stripped.startswith(_FUNCTION):
             offset = text.index(_FUNCTION)
             return _moved(lambda: self._function(stripped[len(_FUNCTION) :].strip(), within), offset)
+        if not self._is_jq:
+            return JsonPathProgram(text, self._declared)
         return paths.compiled(text, self._declared) or JqProgram(text, self._declared)
 
     def _function(self, name: str, within: tuple[str, ...]) -> Compiled:

@@ -150,7 +150,7 @@ async def _call_function(
     deferred: Deferred | None = None
     if "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
-        deferred = Deferred(ref.arguments, data, known)
+        deferred = Deferred(ref.arguments, data, known, interpretation.program.workflow.expression_lang)
         arguments: JSON = ref.arguments
     else:
         arguments = lane.evaluate(template, data)
@@ -216,7 +216,7 @@ async def _with_retries(
         try:
             return await attempt()
         except WorkflowFault as fault:
-            delay = None if rule is None or not rule.covers(fault) else rule.delay_after(number, lambda: 0.5)
+            delay = None if rule is None or not rule.covers(fault) else rule.delay_after(number)
             if delay is None:
                 fault.attempt = number
                 raise

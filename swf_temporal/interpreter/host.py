@@ -31,6 +31,7 @@ class Happening(StrEnum):
     SLEEPING = "sleeping"
     ERROR_CAUGHT = "error-caught"
     SEVERAL_OUTPUTS = "several-outputs"
+    SCHEMA_MISMATCH = "schema-mismatch"
     COMPENSATING = "compensating"
     WORKFLOW_STARTED = "workflow-started"
     WORKFLOW_COMPLETED = "workflow-completed"
@@ -61,6 +62,7 @@ class Deferred:
     template: JSON
     data: JSON
     variables: dict[str, JSON]
+    language: str = "jq"
 
 
 @dataclass(frozen=True, slots=True)

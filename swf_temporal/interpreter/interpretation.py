@@ -36,6 +36,7 @@ from swf_temporal.interpreter.inbox import Inbox
 from swf_temporal.interpreter.joining import MISSING, SuspendRequested, within
 from swf_temporal.interpreter.lane import Frame, Lane
 from swf_temporal.interpreter.lifetime import Expired, run_in_time
+from swf_temporal.interpreter.parameters import for_run, has_open_parameters
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.stages import Left, run_state
 from swf_temporal.model.cloudevent import CloudEvent
@@ -98,6 +99,7 @@ class Interpretation:
         if not self.frame:
             self._note(Happening.WORKFLOW_STARTED, self.program.workflow.id)
         try:
+            self._set_parameters()
             outcome = await run_in_time(self)
         except SuspendRequested:
             return Suspended(self._progress())
@@ -285,6 +287,12 @@ class Interpretation:
             }
         about = self._about if self.error is None else {**self._about, "error": self.error}
         return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.time()}
+
+    def _set_parameters(self) -> None:
+        """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
+        if has_open_parameters(self.program.workflow):
+            self.program = for_run(self.program, self.input, {**self.variables(), "__now": self._started})
+            self._about = None
 
     def _note(self, kind: Happening, name: str, **detail: JSON) -> None:
         self.host.note(TraceEntry(kind, "", "", name, self.host.now(), detail))

@@ -70,8 +70,8 @@ class Lane:
         return value
 
     def holds(self, condition: JSON, data: JSON) -> bool:
-        """Tell whether *condition* holds, in jq's sense: all but false and null does."""
-        value = self.evaluate(self.interpretation.program.expressions.expression(condition), data)
+        """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something."""
+        value = self.evaluate(self.interpretation.program.expressions.condition(condition), data)
         return value is not NOTHING and value is not None and value is not False
 
     def filtered(self, expression: JSON, data: JSON) -> JSON:

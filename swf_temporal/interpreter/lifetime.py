@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
 from swf_temporal.interpreter.compensation import compensate
+from swf_temporal.interpreter.data_schemas import check_input, check_output
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Outcome
 from swf_temporal.interpreter.joining import MISSING, within
 from swf_temporal.interpreter.lane import Lane
@@ -26,9 +27,10 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
 
     When the time is over, what is running is interrupted or, with `interrupt: false`, its state may finish. Then the
     `runBefore` state runs, and the workflow fails with TimedOut. A run that is cancelled undoes what it did if its
-    definition asks for that by `metadata.compensateOnCancel`.
+    definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
     frame = interpretation.frame
+    check_input(interpretation)
     if "cancelled" not in frame:
         try:
             return await _run_in_time(interpretation)
@@ -102,6 +104,7 @@ async def _run_through(interpretation: "Interpretation") -> Outcome:
         if end.continue_as is not None:
             return _continued(end.continue_as, left, interpretation)
         if end.terminate or not workflow.keep_active:
+            check_output(interpretation, left.data)
             return Completed(left.data)
         # The start state waits anew, with the data that this round ended with.
         frame["walk"] = {"state": start, "data": left.data}

@@ -4,6 +4,7 @@ States, functions and events by name; expressions compiled; timeouts with what t
 all the runs of its definition and never changes.
 """
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +13,12 @@ from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.interpreter.catching import ErrorName, names_of
 from swf_temporal.interpreter.retrying import RetryRule, rule_of
+from swf_temporal.interpreter.shared_auth import with_shared_auth
 from swf_temporal.model.actions import Action
 from swf_temporal.model.definitions import Auth, Event, Function, Retry
-from swf_temporal.model.states import ForeachState, State, StateTimeouts
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.model.states import EventState, ForeachState, State, StateTimeouts
+from swf_temporal.model.workflow import DataSchema, Workflow
+from swf_temporal.validation.data_schemas import BadSchema, DataSchemaValidator
 
 
 class Program:
@@ -24,7 +27,7 @@ class Program:
     def __init__(self, workflow: Workflow) -> None:
         self.workflow = workflow
         self.states: dict[str, State] = {state.name: state for state in workflow.states}
-        self.functions: dict[str, Function] = {function.name: function for function in workflow.functions}
+        self.functions: dict[str, Function] = with_shared_auth(workflow.functions)
         self.events: dict[str, Event] = {event.name: event for event in workflow.events}
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
         self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
@@ -50,6 +53,27 @@ class Program:
         """What `$WORKFLOW` says of the definition."""
         workflow = self.workflow
         return {"id": workflow.id, "name": workflow.name, "version": workflow.version}
+
+    @cached_property
+    def input_schema(self) -> DataSchemaValidator | None:
+        """What a run's input must fit. Where a run starts by waiting for an event, its input does not count."""
+        if isinstance(self.states.get(self.workflow.start_state), EventState):
+            return None
+        return _validator("dataInputSchema", self.workflow.data_input_schema)
+
+    @cached_property
+    def output_schema(self) -> DataSchemaValidator | None:
+        """What a run's output must fit."""
+        return _validator("dataOutputSchema", self.workflow.data_output_schema)
+
+    def with_workflow(self, workflow: Workflow) -> "Program":
+        """Return this program for a variant of its workflow that has the same states, functions and events."""
+        variant = copy(self)
+        own = vars(variant)
+        own.update(workflow=workflow, retries={retry.name: retry for retry in workflow.retries})
+        own.update(_timeouts={}, _rules={})
+        own.pop("about", None)
+        return variant
 
     def state(self, name: str) -> State:
         """Return the state *name*."""
@@ -118,6 +142,17 @@ class Program:
             )
         except ValueError as error:
             raise WrongData(f"retry {action.retry_ref!r}: {error}") from None
+
+
+def _validator(key: str, declared: DataSchema | None) -> DataSchemaValidator | None:
+    """Return what compares data with a schema; None where there is none, or one that was not found."""
+    if declared is None or isinstance(declared.schema_, str):
+        return None
+    try:
+        return DataSchemaValidator(declared.schema_)
+    except BadSchema as bad:
+        # Only where what is installed here knows less of schemas than what checked the definition.
+        raise WrongData(f"{key} is not a JSON Schema that can be used: {bad.message}") from None
 
 
 def described(value: Any, limit: int = 80) -> str:

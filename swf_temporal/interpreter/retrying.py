@@ -1,14 +1,15 @@
 """When is a failed action tried again, and after how long?
 
-A rule is plain data, so that it can travel to where attempts are counted. Jitter is the only chance in it, and it
-is drawn where the attempt is made, never inside a workflow.
+A rule is plain data, so that it can travel to where attempts are counted. Jitter is the only chance in it. What chance
+deals an attempt is worked out from the call's key and the attempt's number, so that whoever makes a later attempt knows
+what the earlier ones were dealt without having been there.
 """
 
-import random
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import WorkflowFault
@@ -17,6 +18,28 @@ from swf_temporal.model.definitions import Retry
 
 DEFAULT_DELAY = 1.0
 DEFAULT_MULTIPLIER = 2.0
+LONGEST_DELAY = 100 * 365 * 86_400.0
+"""In seconds. A multiplier that is applied often enough comes to more than any clock can hold."""
+MOST_CARRIED = 64
+"""How many attempts back jitter is carried on from: a call that is tried for days is not to reckon for seconds."""
+
+Draw: TypeAlias = Callable[[int], float]
+"""What chance deals each attempt: a number from 0 to 1, the same whenever it is asked for."""
+
+
+def draws_of(key: str) -> Draw:
+    """Return what chance deals the attempts of the call that is known by *key*."""
+
+    def draw(attempt: int) -> float:
+        digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
+        return int.from_bytes(digest[:7]) / 2**56
+
+    return draw
+
+
+def no_jitter(_attempt: int) -> float:
+    """Deal every attempt the middle, by which jitter changes nothing."""
+    return 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +65,25 @@ class RetryRule:
             return False
         return not self.only or is_named(fault, self.only)
 
-    def delay_after(self, attempt: int, draw: Callable[[], float] = random.random) -> timedelta | None:
+    def delay_after(self, attempt: int, draw: Draw = no_jitter) -> timedelta | None:
         """Return how long to wait after the failure of *attempt* (counted from 1), or None to give up.
 
-        Each delay is the one before plus the increment, times the multiplier. Jitter is added to the result and not
-        carried on; the limit comes last. *draw* yields a number from 0 to 1.
+        Each delay is the one before, with its jitter, plus the increment, times the multiplier. Then comes jitter, as
+        *draw* deals it, and last the limit.
         """
         if self.max_attempts is not None and attempt >= max(1, self.max_attempts):
             return None
-        delay = self._unjittered(attempt)
-        spread = delay * self.jitter if self.jitter_is_fraction else self.jitter
-        if spread:
-            delay += spread * (2 * draw() - 1)
-        if self.max_delay is not None:
-            delay = min(delay, self.max_delay)
-        return timedelta(seconds=max(0.0, delay))
+        first = max(1, attempt - MOST_CARRIED) if self.jitter else attempt
+        plain = self._unjittered(first)
+        delay = self._jittered(plain, plain, draw(first))
+        for number in range(first + 1, attempt + 1):
+            plain = self._grown(plain)
+            delay = self._jittered(self._grown(delay), plain, draw(number))
+        return timedelta(seconds=delay)
 
-    def after(self, attempt: int, fault: WorkflowFault) -> timedelta | None:
+    def after(self, attempt: int, fault: WorkflowFault, draw: Draw) -> timedelta | None:
         """Return how long to wait after *attempt* met *fault*, or None if it is not tried again."""
-        return self.delay_after(attempt) if self.covers(fault) else None
+        return self.delay_after(attempt, draw) if self.covers(fault) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the rule as JSON, without what says nothing."""
@@ -79,14 +102,32 @@ class RetryRule:
         numbers = {key: value for key, value in facts.items() if key not in names}
         return RetryRule(**{"delay": 0.0, "multiplier": 0.0, **numbers, **names})
 
+    @property
+    def _limit(self) -> float:
+        return LONGEST_DELAY if self.max_delay is None else min(self.max_delay, LONGEST_DELAY)
+
+    def _grown(self, delay: float) -> float:
+        return min((delay + self.increment) * self.multiplier, LONGEST_DELAY)
+
     def _unjittered(self, attempt: int) -> float:
-        delay = self.delay
-        limit = self.max_delay
+        delay = min(self.delay, self._limit)
         for _ in range(attempt - 1):
-            delay = (delay + self.increment) * self.multiplier
-            if limit is not None and delay >= limit and self.multiplier >= 1:
-                return limit
+            delay = min(self._grown(delay), self._limit)
+            if delay == self._limit and self.multiplier >= 1:
+                break
         return delay
+
+    def _jittered(self, delay: float, plain: float, drawn: float) -> float:
+        """Return *delay* with jitter, up to the limit.
+
+        It is never shorter than *plain*, the delay without any jitter, with jitter taken from it once: a fraction
+        that is taken away again and again would bring the delays of a long series down to nothing.
+        """
+        shortest = max(0.0, plain - self._spread(plain))
+        return min(max(delay + self._spread(delay) * (2 * drawn - 1), shortest), self._limit)
+
+    def _spread(self, delay: float) -> float:
+        return delay * self.jitter if self.jitter_is_fraction else self.jitter
 
 
 def rule_of(

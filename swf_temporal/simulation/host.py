@@ -95,13 +95,14 @@ class SimulatedHost:
 
     async def _attempts(self, call: FunctionCall) -> JSON:
         arguments = filled(call, self.world.secrets)
+        draw = self.world.chance(f"{self.instance_id}/{call.id}")
         attempt = 1
         while True:
             try:
                 return await self._attempt(call, arguments)
             except WorkflowFault as fault:
                 fault.attempt, fault.function = attempt, call.function.name
-                delay = None if call.retry is None or not call.retry.covers(fault) else call.retry.delay_after(attempt)
+                delay = None if call.retry is None else call.retry.after(attempt, fault, draw)
                 if delay is None:
                     raise
                 self._note_retry(call, attempt, fault, delay)
@@ -149,7 +150,7 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
         return call.arguments
     given = call.deferred
     declared = [name for name in given.variables if not name.startswith("__")]
-    template = Expressions(variables=declared).template(given.template)
+    template = Expressions(variables=declared, language=given.language).template(given.template)
     value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
     return None if value is NOTHING else value
 

@@ -14,6 +14,7 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
+from swf_temporal.interpreter.retrying import Draw, draws_of
 from swf_temporal.loading import load
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
@@ -111,6 +112,8 @@ class World:
         """Is told of every trace entry of every instance: where a test suspends one."""
         self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
         """Is given the record of a suspended instance, and returns the one that it goes on with."""
+        self.chance: Callable[[str], Draw] = draws_of
+        """Deals the attempts of the call with that key their jitter: where a test decides what is dealt."""
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling

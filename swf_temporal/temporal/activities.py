@@ -17,6 +17,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.interpreter.retrying import draws_of
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
@@ -57,22 +58,18 @@ class Activities:
         info = activity.info()
         record = activity.payload_converter().from_payload(args[0].payload)
         call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
+        key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
         try:
             with _beating():
-                return await self.performer.perform(
-                    call,
-                    source=record["source"],
-                    key=f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}",
-                    attempt=info.attempt,
-                )
+                return await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
         except WorkflowFault as fault:
-            raise decided(call, fault, info.attempt) from None
+            raise decided(call, fault, info.attempt, key) from None
         except ApplicationError:
             raise  # the performer has decided already
         except Exception as error:
             # Whatever a performer raises is the function's error: the definition decides what becomes of it.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
-            raise decided(call, unforeseen, info.attempt) from error
+            raise decided(call, unforeseen, info.attempt, key) from error
 
     @activity.defn(name=PUBLISH)
     async def publish(self, event: dict[str, Any]) -> None:
@@ -92,10 +89,13 @@ class Activities:
         return [asdict(one) for one in pinned(self.catalogue.with_reachable(found))]
 
 
-def decided(call: FunctionCall, fault: WorkflowFault, attempt: int) -> ApplicationError:
-    """Return what tells the engine whether, and after how long, *call* is tried again after *fault*."""
+def decided(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
+    """Return what tells the engine whether, and after how long, *call* is tried again after *fault*.
+
+    The *key* of the call is the same for all attempts, and different for every call: jitter is worked out from it.
+    """
     fault.attempt, fault.function = attempt, call.function.name
-    delay = None if call.retry is None else call.retry.after(attempt, fault)
+    delay = None if call.retry is None else call.retry.after(attempt, fault, draws_of(key))
     if delay is None:
         return application_error(fault, non_retryable=True)
     # The engine takes a delay of nothing for no answer, and falls back on its own.

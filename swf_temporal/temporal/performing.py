@@ -59,6 +59,6 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
         return call.arguments
     given = call.deferred
     declared = [name for name in given.variables if not name.startswith("__")]
-    template = Expressions(variables=declared).template(given.template)
+    template = Expressions(variables=declared, language=given.language).template(given.template)
     value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
     return None if value is NOTHING else value

@@ -79,6 +79,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
     states.StateTimeouts: dict.fromkeys(
         ("stateExecTimeout", "actionExecTimeout", "branchExecTimeout", "eventTimeout"), Sort.TEMPLATE
     ),
+    workflow.Workflow: {"name": Sort.TEMPLATE, "version": Sort.TEMPLATE},
     workflow.WorkflowExecTimeout: {"duration": Sort.TEMPLATE},
     workflow.WorkflowTimeouts: dict.fromkeys(
         ("stateExecTimeout", "actionExecTimeout", "branchExecTimeout", "eventTimeout"), Sort.TEMPLATE

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from swf_temporal import __version__
 from swf_temporal.cli.lazy import COMMANDS
 from tests.cli.conftest import Swf
 
+ORDERS = str(Path(__file__).parents[2] / "examples" / "orders" / "orders.sw.yaml")
 HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
 
 
@@ -21,9 +23,17 @@ def test_help_lists_every_command(swf: Swf) -> None:
         assert command.summary.split()[0] in ended.out
 
 
-@pytest.mark.parametrize(("arguments", "heavy"), [(["--help"], HEAVY), (["validate", "--help"], ["temporalio"])])
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--help"], HEAVY),
+        (["validate", "--help"], ["temporalio"]),
+        (["describe", ORDERS], ["temporalio"]),
+        (["schema"], ["temporalio", "rich", "httpx", "jq"]),
+    ],
+)
 def test_imports_no_more_than_it_needs(arguments: list[str], heavy: list[str]) -> None:
-    """Asking for help imports nothing heavy, and validating does not import the engine."""
+    """Asking for help imports nothing heavy, and what only reads a definition does not import the engine."""
     program = (
         "import sys\nfrom swf_temporal.cli.main import code_of\n"
         f"assert code_of({arguments!r}) == 0\n"

@@ -55,12 +55,19 @@ def test_the_text_that_travels_is_complete(tmp_path: Path) -> None:
     assert again.digest == first.digest
 
 
-@pytest.mark.parametrize("uri", ["functions.json", "https://example.com/functions.json", "http://[", "\\u0000"])
+@pytest.mark.parametrize("uri", ["functions.json", "\\u0000", "defs/../functions.json", "classpath:functions.json"])
 def test_missing_definitions(tmp_path: Path, uri: str) -> None:
     """What is not found is a warning, and references to it are not checked."""
     checked = check(workflow(f'"{uri}"'), folder=tmp_path)
     assert checked.errors == ()
     assert [warning.code for warning in checked.warnings] == ["spec-version", "external-missing"]
+    assert checked.warnings[1].message.endswith(", which is not there: references to them are not checked")
+
+
+@pytest.mark.parametrize("uri", ["f.json", "file:///f.json", "classpath:f.json", "file://f.json"])
+def test_texts_without_a_place(uri: str) -> None:
+    """A text that is nowhere finds nothing, wherever its URIs may lead."""
+    assert [problem.code for problem in check(workflow(uri)).problems] == ["spec-version", "external-missing"]
 
 
 def test_broken_definitions(tmp_path: Path) -> None:
@@ -71,9 +78,134 @@ def test_broken_definitions(tmp_path: Path) -> None:
     assert (problem.position.line, problem.position.column) == (2, 14)
 
 
-def test_problems_in_definitions_stand_at_their_uri(tmp_path: Path) -> None:
-    """A problem about what came from elsewhere is shown where the definition names it."""
-    (tmp_path / "f.json").write_text('[{"name": "f", "type": "rest"}]')
+def test_definitions_that_are_not_text(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8 are told with the file that they stand in."""
+    (tmp_path / "f.json").write_bytes(b'["\xff"]')
     (problem,) = check(workflow("f.json"), folder=tmp_path).errors
-    assert problem.message == "function 'f' of the type rest has no operation"
-    assert (problem.position.line, problem.position.column) == (2, 12)
+    assert str(problem) == f"{tmp_path / 'f.json'}:1:1  error  encoding  this is not text in UTF-8: byte 2 is 0xFF"
+
+
+BROKEN = """
+functions:
+- name: f
+  type: rest
+- name: g
+  type: expression
+  operation: ".a["
+- name: f
+  operation: a.json#f
+  kind: x
+""".lstrip()
+
+
+def test_problems_stand_where_they_are_written(tmp_path: Path) -> None:
+    """A problem about what came from elsewhere has the file, line and column where it was written."""
+    (tmp_path / "f.yml").write_text(BROKEN)
+    text = workflow("f.yml").replace("id: a", 'id: a\nspecVersion: "0.8"').replace("end: true", "transition: B")
+    checked = check(text, folder=tmp_path)
+    where = str(tmp_path / "f.yml")
+    assert [(one.file, one.position.line, one.position.column, one.code) for one in checked.problems] == [
+        ("<definition>", 8, 15, "transition-target"),
+        (where, 2, 3, "function-operation"),
+        (where, 6, 14, "expression-syntax"),
+        (where, 7, 9, "duplicate-name"),
+        (where, 9, 3, "unknown-property"),
+    ]
+    assert str(checked.problems[3]).splitlines() == [
+        f"{where}:7:9  error  duplicate-name  there are several functions named 'f'",
+        "    - name: f",
+        "            ^ the first is at line 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("functions: 3", 1, 12, "the workflow: functions must be a list, not a number"),
+        ('[{"name": "f"}, 3]', 1, 17, "function number 2 must be an object, not a number"),
+        ("functions:\n- name: f\n  type: [1]\n", 3, 9, "function 'f': type must be a text, not a list"),
+    ],
+)
+def test_the_form_of_definitions(tmp_path: Path, text: str, line: int, column: int, message: str) -> None:
+    """What has the wrong form in another document is told there."""
+    (tmp_path / "f.yml").write_text(text)
+    problem = check(workflow("f.yml"), folder=tmp_path).errors[0]
+    assert (problem.file, problem.position.line, problem.position.column) == (str(tmp_path / "f.yml"), line, column)
+    assert (problem.code, problem.message) == ("type", message)
+
+
+@pytest.mark.parametrize(("text", "column"), [('"g.json"', 1), ('{"functions": "g.json"}', 15)])
+def test_documents_name_no_others(tmp_path: Path, text: str, column: int) -> None:
+    """A document that is named by a URI and names another one is an error, at the place where it does."""
+    (tmp_path / "f.json").write_text(text)
+    (tmp_path / "g.json").write_text('[{"name": "f", "operation": "a.json#f"}]')
+    (problem,) = check(workflow("f.json"), folder=tmp_path).errors
+    assert str(problem).splitlines()[0] == (
+        f"{tmp_path / 'f.json'}:1:{column}  error  external-nested  functions stand in yet another document, 'g.json': "
+        "one that is named by a URI cannot name others"
+    )
+
+
+def test_every_kind_from_one_document(tmp_path: Path) -> None:
+    """One document may hold definitions of all kinds, each under its key, and each kind finds its own."""
+    shared = """
+    functions: [{name: f, operation: "a.json#f", authRef: me}]
+    events: [{name: e, type: t, source: s}]
+    retries: [{name: r, delay: PT1S}]
+    errors: [{name: x, code: "404"}]
+    auth: [{name: me, scheme: bearer, properties: {token: "${ $SECRETS.token }"}}]
+    secrets: [token]
+    constants: {limit: 3}
+    timeouts: {stateExecTimeout: PT1M}
+    """
+    (tmp_path / "all.yml").write_text(shared)
+    names = ("functions", "events", "retries", "errors", "auth", "secrets", "constants", "timeouts")
+    text = "".join(f"{name}: all.yml\n" for name in names) + workflow("all.yml").replace("functions: all.yml\n", "")
+    checked = check(text, folder=tmp_path)
+    assert [problem.code for problem in checked.problems] == ["spec-version"]  # and not what is unused here
+    found = checked.workflow
+    assert found is not None
+    kinds = (found.functions, found.events, found.retries, found.errors, found.auth)
+    assert [kind[0].name for kind in kinds] == ["f", "e", "r", "x", "me"]
+    assert (found.secrets, found.constants) == (("token",), {"limit": 3})
+    assert found.timeouts.state_exec_timeout == "PT1M"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [("constants", '{"limit": 3}', {"limit": 3}), ("constants", "constants: {limit: 3}", {"limit": 3})],
+)
+def test_objects_with_and_without_their_key(tmp_path: Path, kind: str, text: str, expected: object) -> None:
+    """Constants are an object, or one under their key."""
+    (tmp_path / "it.yml").write_text(text)
+    checked = check(f"{kind}: it.yml\n" + workflow("[{name: f, operation: 'a.json#f'}]"), folder=tmp_path)
+    assert checked.workflow is not None
+    assert checked.workflow.constants == expected
+
+
+@pytest.mark.parametrize(
+    "written", ["in.json", "{schema: in.json}", "{schema: in.json, failOnValidationErrors: false}"]
+)
+def test_data_schemas(tmp_path: Path, written: str) -> None:
+    """A data schema that is the URI of a document is that document, and travels with the text."""
+    (tmp_path / "in.json").write_text('{"type": "object", "required": ["n"]}')
+    text = f"dataInputSchema: {written}\n" + workflow("[{name: f, operation: 'a.json#f'}]")
+    first = check(text, folder=tmp_path).workflow
+    assert first is not None
+    for found in (first, check(first.source.text).workflow):
+        assert found is not None
+        assert found.data_input_schema is not None
+        assert found.data_input_schema.schema_ == {"type": "object", "required": ["n"]}
+        assert found.data_input_schema.fail_on_validation_errors == ("false" not in written)
+
+
+def test_missing_data_schemas(tmp_path: Path) -> None:
+    """A data schema that is not found is a warning, and remains a URI."""
+    text = "dataOutputSchema: out.json\n" + workflow("[{name: f, operation: 'a.json#f'}]")
+    checked = check(text, folder=tmp_path)
+    problem = next(problem for problem in checked.problems if problem.code != "spec-version")
+    assert (problem.code, problem.position.column) == ("external-missing", 19)
+    assert problem.message == "dataOutputSchema is 'out.json', which is not there: nothing is checked by it"
+    assert checked.workflow is not None
+    assert checked.workflow.data_output_schema is not None
+    assert checked.workflow.data_output_schema.schema_ == "out.json"

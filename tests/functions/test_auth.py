@@ -42,6 +42,12 @@ def test_credentials_become_a_header(scheme: str, properties: Any, expected: str
     assert headers(scheme, properties) == {"Authorization": expected}
 
 
+def test_an_auth_without_a_scheme_is_basic() -> None:
+    """The scheme may be left out: it is basic then."""
+    auth = Auth(name="a", properties="shop")
+    assert dict(headers_for("a", Call(Function(name="f"), auth=(auth,), secrets=SECRETS))) == {"Authorization": BASIC}
+
+
 @pytest.mark.parametrize(
     ("scheme", "properties", "code"),
     [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.errors import CallFailed, StepLimitExceeded
-from swf_temporal.interpreter.retrying import RetryRule, rule_of
+from swf_temporal.interpreter.retrying import Draw, RetryRule, draws_of, no_jitter, rule_of
 from swf_temporal.model.definitions import Retry
 
 
@@ -18,9 +18,14 @@ def _rule(**fields: object) -> RetryRule:
     return rule
 
 
-def _delays(rule: RetryRule, count: int = 4) -> list[float]:
-    delays = [rule.delay_after(attempt, lambda: 0.5) for attempt in range(1, count + 1)]
+def _delays(rule: RetryRule, count: int = 4, draw: Draw = no_jitter) -> list[float]:
+    delays = [rule.delay_after(attempt, draw) for attempt in range(1, count + 1)]
     return [delay.total_seconds() for delay in delays if delay is not None]
+
+
+def _dealt(*numbers: float) -> Draw:
+    """Return a chance that deals the first attempts these numbers."""
+    return lambda attempt: numbers[attempt - 1]
 
 
 @pytest.mark.parametrize(
@@ -47,32 +52,48 @@ def test_max_attempts_counts_the_first(attempts: int | str | None, retries: int)
     assert len(_delays(_rule(maxAttempts=attempts))) == retries
 
 
-@given(st.integers(1, 8), st.floats(0, 1))
-def test_jitter_is_added_and_not_carried_on(attempt: int, drawn: float) -> None:
-    """A delay with jitter stays within its fraction of the delay without, however many came before."""
-    plain, jittered = _rule(delay="PT10S", multiplier=2), _rule(delay="PT10S", multiplier=2, jitter=0.2)
-    expected = plain.delay_after(attempt)
-    delay = jittered.delay_after(attempt, lambda: drawn)
-    assert expected is not None
+def test_jitter_is_carried_on() -> None:
+    """Each delay grows from the one before as chance left it: the specification's example, to the second."""
+    rule = _rule(delay="PT10S", multiplier=4, jitter="PT1S", maxDelay="PT100S", maxAttempts=5)
+    assert _delays(rule, draw=_dealt(1, 0, 0.5, 0)) == [11, 43, 100, 100]
+
+
+@given(st.integers(1, 40), st.integers())
+def test_jitter_never_wears_delays_down(attempt: int, seed: int) -> None:
+    """However often a fraction was taken away before, a delay is as long as if it was taken away once."""
+    delay = _rule(delay="PT10S", jitter=0.2).delay_after(attempt, draws_of(str(seed)))
     assert delay is not None
-    assert abs(delay - expected) <= expected * 0.2 + timedelta(microseconds=1)
+    assert delay >= timedelta(seconds=8)
+
+
+@given(st.text(), st.integers(1, 1000))
+def test_chance_is_the_same_for_whoever_asks(key: str, attempt: int) -> None:
+    """What an attempt is dealt follows from the call's key and its number, and lies between 0 and 1."""
+    assert draws_of(key)(attempt) == draws_of(key)(attempt)
+    assert 0 <= draws_of(key)(attempt) < 1
+
+
+def test_calls_are_dealt_differently() -> None:
+    """No two calls, and no two attempts of a call, are dealt the same: nothing is tried again in step."""
+    assert len({draws_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}) == 33
 
 
 def test_jitter_may_be_a_duration() -> None:
     """A jitter written as a duration is the most that is added or taken."""
     rule = _rule(delay="PT10S", jitter="PT3S")
-    assert rule.delay_after(1, lambda: 0.0) == timedelta(seconds=7)
-    assert rule.delay_after(1, lambda: 1.0) == timedelta(seconds=13)
+    assert rule.delay_after(1, _dealt(0)) == timedelta(seconds=7)
+    assert rule.delay_after(1, _dealt(1)) == timedelta(seconds=13)
 
 
 def test_the_limit_comes_after_the_jitter() -> None:
     """No delay is longer than maxDelay, jitter or not."""
-    assert _rule(delay="PT10S", jitter=1, maxDelay="PT12S").delay_after(1, lambda: 1.0) == timedelta(seconds=12)
+    assert _rule(delay="PT10S", jitter=1, maxDelay="PT12S").delay_after(1, _dealt(1)) == timedelta(seconds=12)
 
 
 def test_an_endless_series_does_not_overflow() -> None:
     """The delay of a late attempt is maxDelay, and not a number too large for a machine."""
     assert _rule(delay="PT1S", multiplier=2, maxDelay="PT1H").delay_after(100_000) == timedelta(hours=1)
+    assert _rule(delay="PT1S", multiplier=2).delay_after(100_000) == timedelta(days=36_500)
 
 
 def test_without_auto_retries_only_a_retry_ref_retries() -> None:

@@ -13,11 +13,11 @@ from swf_temporal.loading import check, load
 
 DOCUMENT: dict[str, Any] = yaml.safe_load("""
 id: orders
-key: k
-version: "1.0"
+name: Orders
+version: 1.0.0
 specVersion: "0.8"
 annotations: [a]
-dataInputSchema: {schema: in.json}
+dataInputSchema: {schema: {type: object, properties: {n: {type: number}}}}
 constants: {limit: 3}
 secrets: [token]
 start: {stateName: Wait, schedule: {cron: {expression: "0 0/15 * * * ?", validUntil: "2030-01-01T00:00:00Z"}}}

@@ -37,6 +37,18 @@ states:
             "7:26 error there are several auth definitions named 'l' | the first is at line 7",
         ],
     ),
+    "ids": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- {name: A, id: x, type: inject, data: {}, transition: B}
+- {name: B, id: x, type: inject, data: {}, end: true}
+""",
+        [
+            "5:17 error there are several states with the id 'x' | the first is at line 4",
+        ],
+    ),
     "branches": (
         """
 id: a

@@ -21,6 +21,19 @@ states:
             "8:29 error state 'A': output uses $SECRETS, which only the arguments of a function may",
         ],
     ),
+    "in an expression function": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+functions: [{name: f, type: expression, operation: "$SECRETS.k"}]
+states:
+- {name: A, type: operation, actions: [{functionRef: f}], end: true}
+""",
+        [
+            "4:52 error function 'f': operation uses $SECRETS, which only the arguments of a function may",
+        ],
+    ),
     "in arguments": (
         """
 id: a

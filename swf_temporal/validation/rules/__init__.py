@@ -9,7 +9,9 @@ from swf_temporal.validation.rules import (
     auth_defined,
     compensation,
     conditions_decide,
+    continuations,
     counts,
+    data_schema,
     definitions_used,
     durations,
     errors_defined,
@@ -18,8 +20,11 @@ from swf_temporal.validation.rules import (
     events_defined,
     expression_language,
     expressions_compile,
+    extensions,
+    fields_set,
     function_operations,
     functions_defined,
+    identity,
     names_unique,
     not_empty,
     one_call,
@@ -41,15 +46,19 @@ Rule: TypeAlias = Callable[[Context], Iterator[Problem]]
 
 RULES: tuple[Rule, ...] = (
     # Workflow Definition Structure
+    identity.check,
     spec_version.check,
     properties_known.check,
     names_unique.check,
     not_empty.check,
+    data_schema.check,
+    extensions.check,
     definitions_used.check,
     # Workflow Expressions
     expression_language.check,
     expressions_compile.check,
     conditions_decide.check,
+    fields_set.check,
     secrets_for_functions.check,
     # Function, Event, Retry, Error and Auth Definitions
     functions_defined.check,
@@ -68,6 +77,7 @@ RULES: tuple[Rule, ...] = (
     counts.check,
     targets_exist.check,
     ways_out.check,
+    continuations.check,
     states_reachable.check,
     schedules.check,
     # Workflow Timeouts, Workflow Compensation

@@ -35,10 +35,11 @@ def check(context: Context) -> Iterator[Problem]:
                 if isinstance(value, dict):
                     value = value.get("duration")
                 if isinstance(value, str) and "${" not in value:
-                    yield from _check(context, value, f"{owner}: {key}", node.where.value(key))
+                    needs_some = key == "stateExecTimeout"
+                    yield from _check(context, value, f"{owner}: {key}", node.where.value(key), needs_some=needs_some)
 
 
-def _check(context: Context, text: str, subject: str, position: Position) -> Iterator[Problem]:
+def _check(context: Context, text: str, subject: str, position: Position, *, needs_some: bool) -> Iterator[Problem]:
     try:
         length = parse_duration(text)
     except (ValueError, OverflowError):
@@ -47,6 +48,8 @@ def _check(context: Context, text: str, subject: str, position: Position) -> Ite
         return
     if length.total_seconds() < 0:
         yield context.error("duration", f"{subject} {text!r} is negative", position)
+    elif needs_some and not length:
+        yield context.error("duration", f"{subject} {text!r} is no time at all", position)
     elif is_misplaced(text):
         message = f"{subject} {text!r} has days or weeks after the T, and is read as if they stood before it"
         yield context.warning("tolerated-spelling", message, position)

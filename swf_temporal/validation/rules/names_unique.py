@@ -9,9 +9,10 @@ from swf_temporal.validation.context import Context
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each state, definition or branch whose name another one before it has."""
+    """Yield a problem for each state, definition or branch whose name, or id, another one before it has."""
     workflow = context.workflow
     yield from _repeated(context, "state", workflow.states)
+    yield from _same_id(context)
     yield from _repeated(context, "function", workflow.functions)
     yield from _repeated(context, "event", workflow.events)
     yield from _repeated(context, "retry", workflow.retries)
@@ -31,6 +32,15 @@ def _repeated(context: Context, kind: str, nodes: Sequence[Node], within: str = 
             yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
         else:
             first[name] = node
+
+
+def _same_id(context: Context) -> Iterator[Problem]:
+    first: dict[str, Node] = {}
+    for state in context.workflow.states:
+        if state.id is not None and first.setdefault(state.id, state) is not state:
+            message = f"there are several states with the id {state.id!r}"
+            line = first[state.id].where.value("id").line
+            yield context.error("duplicate-name", message, state.where.value("id"), f"the first is at line {line}")
 
 
 _PLURAL = {

@@ -1,0 +1,117 @@
+"""What does a workflow need, and what does it do?"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from swf_temporal.cli.describing.addresses import addresses_of
+from swf_temporal.cli.describing.retries import facts_of_retries
+from swf_temporal.cli.describing.schedules import facts_of_schedule
+from swf_temporal.cli.describing.stated import Facts, stated, written
+from swf_temporal.cli.describing.states import facts_of_state
+from swf_temporal.errors import UnknownDefinition
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.model.actions import FunctionRef, SubflowRef
+from swf_temporal.model.states import ContinueAs
+from swf_temporal.model.workflow import DataSchema, Workflow
+from swf_temporal.validation.event_uses import event_uses
+from swf_temporal.validation.walk import Nodes
+
+
+def facts_of(workflow: Workflow, catalogue: Catalogue, now: datetime) -> Facts:
+    """Return all that can be told of *workflow* without running it, as JSON.
+
+    Sub-workflows are those in *catalogue*, and times of a schedule come after *now*. What a workflow does not have is
+    left out, but lists of what every reader asks for are there and empty.
+    """
+    nodes, schedule = Nodes(workflow), workflow.start.schedule
+    return {
+        **stated(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
+        **stated(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
+        "dialect": workflow.dialect,
+        "file": workflow.source.name,
+        "start": workflow.start_state,
+        **stated(schedule=schedule and facts_of_schedule(schedule, now)),
+        "states": [facts_of_state(state) for state in workflow.states],
+        "functions": _functions(workflow, nodes),
+        "events": _events(workflow, nodes),
+        "errors": [stated(name=one.name, code=one.code, description=one.description) for one in workflow.errors],
+        "retries": facts_of_retries(workflow),
+        "secrets": list(workflow.secrets),
+        "auth": [{"name": one.name, "scheme": one.scheme} for one in workflow.auth],
+        "constants": list(workflow.constants),
+        "subWorkflows": _others(nodes, SubflowRef, catalogue),
+        "continuations": _others(nodes, ContinueAs, catalogue),
+        **stated(timeouts=_timeouts(workflow), data_schemas=_schemas(workflow)),
+        **stated(extensions=workflow.extensions, metadata=workflow.metadata),
+        **stated(elsewhere={kind: external.uri for kind, external in workflow.externals.items()}),
+    }
+
+
+def _functions(workflow: Workflow, nodes: Nodes) -> list[Facts]:
+    addresses = addresses_of(workflow)
+    uses = list(nodes.each(FunctionRef))
+    return [
+        {
+            "name": one.name,
+            "type": one.type,
+            "operation": one.operation,
+            **addresses.get(one.name, {}),
+            **stated(auth=written(one.auth_ref)),
+            "calledBy": _once(owner for ref, owner in uses if ref.ref_name == one.name),
+        }
+        for one in workflow.functions
+    ]
+
+
+def _events(workflow: Workflow, nodes: Nodes) -> list[Facts]:
+    uses = list(event_uses(nodes))
+    return [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            **stated(type=one.type, source=one.source, correlation=[written(each) for each in one.correlation]),
+            "consumedBy": _once(use.owner for use in uses if (use.name, use.kind) == (one.name, "consumed")),
+            "producedBy": _once(use.owner for use in uses if (use.name, use.kind) == (one.name, "produced")),
+        }
+        for one in workflow.events
+    ]
+
+
+def _others(nodes: Nodes, kind: type[SubflowRef] | type[ContinueAs], catalogue: Catalogue) -> list[Facts]:
+    """Return the other workflows that references of *kind* lead to, and whether they were found."""
+    found: dict[tuple[str, str | None], Facts] = {}
+    for ref, owner in nodes.each(kind):
+        key = (ref.workflow_id, ref.version)
+        if key not in found:
+            found[key] = {**stated(id=ref.workflow_id, version=ref.version), **_where(*key, catalogue), "runBy": []}
+        found[key]["runBy"] = _once([*found[key]["runBy"], owner])
+    return list(found.values())
+
+
+def _where(workflow_id: str, version: str | None, catalogue: Catalogue) -> Facts:
+    try:
+        return {"found": True, "file": catalogue.find(workflow_id, version).source.name}
+    except UnknownDefinition:
+        return {"found": False}
+
+
+def _timeouts(workflow: Workflow) -> Facts:
+    whole = workflow.timeouts.workflow_exec_timeout
+    others = workflow.timeouts.model_copy(update={"workflow_exec_timeout": None})
+    return {**stated(workflow_exec_timeout=written(whole)), **written(others)}
+
+
+def _schemas(workflow: Workflow) -> Facts:
+    def facts(schema: DataSchema | None) -> Facts | None:
+        return (
+            None
+            if schema is None
+            else {"schema": schema.schema_, "failOnValidationErrors": schema.fail_on_validation_errors}
+        )
+
+    return stated(input=facts(workflow.data_input_schema), output=facts(workflow.data_output_schema))
+
+
+def _once(owners: Iterable[str]) -> list[str]:
+    """Return *owners* in their order, each once."""
+    return list(dict.fromkeys(owners))

@@ -1,0 +1,57 @@
+"""When are failed actions tried again, in words and in seconds?"""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from swf_temporal.cli.describing.stated import Facts, written
+from swf_temporal.durations import format_duration
+from swf_temporal.interpreter.retrying import RetryRule, rule_of
+from swf_temporal.model.definitions import Retry
+from swf_temporal.model.workflow import Workflow
+
+_SHOWN = 5
+"""How many delays are worked out."""
+
+
+def facts_of_retries(workflow: Workflow) -> list[Facts]:
+    """Return what each retry definition comes to and, under the name null, what `autoRetries` does without one.
+
+    Delays are those after the first attempts, in seconds, jitter left out.
+    """
+    retries = [*workflow.retries, None] if workflow.auto_retries else workflow.retries
+    return [{"name": None if retry is None else retry.name, **_facts(retry)} for retry in retries]
+
+
+def _facts(retry: Retry | None) -> Facts:
+    try:
+        rule = rule_of(retry, auto_retries=retry is None, retryable=(), non_retryable=())
+    except ValueError:
+        return {"written": written(retry), "words": "as its expressions say, which only a run can tell"}
+    if rule is None:
+        return {"words": "not tried again"}
+    delays = _delays(rule)
+    return {
+        "maxAttempts": rule.max_attempts,
+        "delays": [delay.total_seconds() for delay in delays],
+        "words": _words(rule, delays),
+    }
+
+
+def _delays(rule: RetryRule) -> list[timedelta]:
+    even = replace(rule, jitter=0.0)
+    found = (even.delay_after(attempt) for attempt in range(1, _SHOWN + 1))
+    return [delay for delay in found if delay is not None]
+
+
+def _words(rule: RetryRule, delays: list[timedelta]) -> str:
+    if not delays:
+        return "not tried again"
+    is_all = rule.max_attempts is not None and rule.max_attempts <= _SHOWN + 1
+    attempts = "without limit" if rule.max_attempts is None else f"{rule.max_attempts} attempts in all"
+    words = f"{attempts}, after {', '.join(map(format_duration, delays))}{'' if is_all else ' …'}"
+    if rule.jitter:
+        spread = f"{rule.jitter:.0%}" if rule.jitter_is_fraction else format_duration(timedelta(seconds=rule.jitter))
+        words += f", each up to {spread} sooner or later"
+    if rule.max_delay is not None:
+        words += f", never more than {format_duration(timedelta(seconds=rule.max_delay))}"
+    return words

@@ -1,0 +1,55 @@
+"""How are the facts of a state told to people?"""
+
+from collections.abc import Iterator
+
+from swf_temporal.cli.describing import phrases
+from swf_temporal.cli.describing.stated import Facts
+
+
+def lines_of_state(state: Facts) -> Iterator[str]:
+    """Yield the name of a state and, indented, what it does and where it leads."""
+    yield f"{state['name']}: {state['type']}{', to undo another' if state.get('usedForCompensation') else ''}"
+    for line in _work(state):
+        yield f"  {line}"
+    for name, length in state.get("timeouts", {}).items():
+        yield f"  {name} {length}"
+    if "compensatedBy" in state:
+        yield f"  undone by {state['compensatedBy']}"
+    for way in state["ways"]:
+        words = [f"→ {phrases.of_target(way)}", phrases.of_occasion(way), *phrases.of_consequences(way)]
+        yield f"  {', '.join(word for word in words if word)}"
+
+
+def _work(state: Facts) -> Iterator[str]:
+    match state["type"]:
+        case "event":
+            yield from _awaited(state)
+        case "sleep":
+            yield f"waits {state['duration']}"
+        case "inject":
+            yield f"puts in {phrases.of_value(state['data'])}"
+        case "foreach":
+            batch = f", {state['batchSize']} at once" if "batchSize" in state else ""
+            yield f"each of {state['inputCollection']} as {state['iterationParam']}, {state['mode']}{batch}"
+        case "parallel":
+            enough = state.get("numCompleted", 0) if state["completionType"] == "atLeast" else "all"
+            yield f"until {enough} of these are complete"
+            for branch in state["branches"]:
+                yield f"branch {branch['name']}"
+                yield from (f"  {line}" for line in _actions(branch))
+    yield from _actions(state)
+    if state["type"] == "callback":
+        yield f"waits for {state['awaits'][0]}"
+
+
+def _awaited(state: Facts) -> Iterator[str]:
+    together = " and " if state["waitsFor"] == "all" else " or "
+    for entry in state["onEvents"]:
+        yield f"waits for {together.join(entry['awaits'])}"
+        yield from (f"  {line}" for line in _actions(entry))
+
+
+def _actions(owner: Facts) -> Iterator[str]:
+    if owner.get("actionMode") == "parallel":
+        yield "side by side:"
+    yield from map(phrases.of_action, owner.get("actions", ()))

@@ -1,0 +1,127 @@
+"""What does each state of a workflow do, and where does it lead?"""
+
+from swf_temporal.cli.describing.stated import Facts, stated, written
+from swf_temporal.model.actions import Action
+from swf_temporal.model.states import (
+    CallbackState,
+    DataCondition,
+    DefaultCondition,
+    EventCondition,
+    EventState,
+    ForeachState,
+    InjectState,
+    Leaving,
+    OnError,
+    OperationState,
+    ParallelState,
+    SleepState,
+    State,
+    SwitchState,
+    Transition,
+)
+from swf_temporal.validation.flow import ways
+
+
+def facts_of_state(state: State) -> Facts:
+    """Return what *state* is, what it does, and its ways: each with what it is taken on and where it leads."""
+    return {
+        "name": state.name,
+        "type": state.type,
+        **_work(state),
+        **stated(
+            timeouts=written(state.timeouts),
+            compensated_by=state.compensated_by,
+            used_for_compensation=state.used_for_compensation,
+        ),
+        "ways": [facts for way in ways(state) if (facts := _way(way)) is not None],
+    }
+
+
+def _work(state: State) -> Facts:
+    match state:
+        case EventState():
+            entries = [{"awaits": list(one.event_refs), **_actions(one.actions, one.action_mode)} for one in
+                       state.on_events]  # fmt: skip
+            return {"waitsFor": "any" if state.exclusive else "all", "onEvents": entries}
+        case OperationState():
+            return _actions(state.actions, state.action_mode)
+        case SwitchState():
+            return {"decidesBy": "events" if state.event_conditions else "data"}
+        case SleepState():
+            return {"duration": state.duration}
+        case ParallelState():
+            branches = [{"name": one.name, **_actions(one.actions), **stated(timeouts=written(one.timeouts))} for one in
+                        state.branches]  # fmt: skip
+            return {
+                "completionType": state.completion_type,
+                **stated(num_completed=state.num_completed),
+                "branches": branches,
+            }
+        case InjectState():
+            return {"data": state.data}
+        case ForeachState():
+            return {
+                "inputCollection": state.input_collection,
+                "iterationParam": state.iteration_param,
+                "mode": state.mode,
+                **stated(batch_size=state.batch_size),
+                **_actions(state.actions),
+            }
+        case CallbackState():
+            return {**_actions((state.action,)), "awaits": [state.event_ref]}
+
+
+def _actions(actions: tuple[Action, ...], mode: str | None = None) -> Facts:
+    """Return the actions; how they run is told where there are several, and where it is theirs to say."""
+    several = len(actions) > 1 and mode is not None
+    return {**({"actionMode": mode} if several else {}), "actions": [_action(one) for one in actions]}
+
+
+def _action(action: Action) -> Facts:
+    call, event, flow = action.function_ref, action.event_ref, action.sub_flow_ref
+    reference = call or event or flow
+    facts = stated(
+        name=action.name,
+        calls=call and call.ref_name,
+        produces=event and event.produce_event_ref,
+        awaits=event and event.consume_event_ref,
+        runs=flow and flow.workflow_id,
+        version=flow and flow.version,
+        asynchronous=reference is not None and reference.invoke == "async",
+        retry=action.retry_ref,
+        retryable_errors=action.retryable_errors,
+        non_retryable_errors=action.non_retryable_errors,
+        sleep=written(action.sleep),
+    )
+    # One that is false says something: the action never runs.
+    return facts if action.condition is None else {**facts, "condition": action.condition}
+
+
+def _way(way: Leaving) -> Facts | None:
+    """Return where *way* leads, or None if it leads nowhere, as that of a compensating state may."""
+    facts = _on(way)
+    there = way.transition or way.end
+    if there is None:
+        return None
+    if isinstance(there, Transition):
+        facts |= {"to": there.next_state}
+    else:
+        onwards = there.continue_as
+        facts |= {"end": True, **stated(terminates=there.terminate)}
+        facts |= stated(continues_as=onwards and onwards.workflow_id, version=onwards and onwards.version)
+    return facts | stated(compensates=there.compensate, produces=tuple(one.event_ref for one in there.produce_events))
+
+
+def _on(way: Leaving) -> Facts:
+    """Return what *way* is taken on."""
+    match way:
+        case OnError():
+            return {"on": "error", "errors": list(way.error_refs)}
+        case DataCondition():
+            return {"on": "condition", "condition": way.condition, **stated(name=way.name)}
+        case EventCondition():
+            return {"on": "event", "event": way.event_ref, **stated(name=way.name)}
+        case DefaultCondition():
+            return {"on": "default"}
+        case _:
+            return {"on": "completion"}

@@ -1,0 +1,130 @@
+"""What does an expression in JSONPath mean, where a workflow says that it is written in that? (RFC 9535)
+
+`$` is the data. A path that starts with the name of a variable, as in `$CONST.rate`, starts in its value. A path that
+leads to one place at most yields the value there, or nothing; any other yields an array of all that it finds. The
+library is imported only for workflows that use it.
+"""
+
+import re
+from collections.abc import Collection
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionFailed
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
+
+if TYPE_CHECKING:
+    from jsonpath import JSONPathEnvironment
+
+_VARIABLE = re.compile(r"\$(\w+)(?=$|[.\[])")
+_ROOT_FILTER = re.compile(r"\$\s*\[\s*\?")
+_DOT_BEFORE_BRACKET = re.compile(r"^(\$\w*)\.\[")
+
+
+class JsonPathProgram:
+    """A JSONPath that compiles, and the variable it starts in, if any."""
+
+    __slots__ = ("_path", "_text", "_variable", "mentions")
+
+    constant = False
+
+    def __init__(self, text: str, declared: Collection[str]) -> None:
+        from jsonpath import JSONPath, JSONPathError  # noqa: PLC0415 - heavy, and seldom needed
+
+        self._text = text.strip()
+        self._variable = _variable(self._text, declared)
+        self.mentions = frozenset[str]() if self._variable is None else frozenset({self._variable})
+        path = self._text if self._variable is None else f"${self._text[len(self._variable) + 1 :]}"
+        if not path.startswith("$"):
+            raise BadExpression(f"'{self._text}' is not a JSONPath: one begins with $", 0)
+        try:
+            # Filters of the whole, as in $.[?(…)], are written with a dot in much that was written for other engines.
+            compiled = _environment().compile(_DOT_BEFORE_BRACKET.sub(r"\1[", path))
+        except (JSONPathError, RecursionError) as error:
+            raise BadExpression(f"'{self._text}' is not a JSONPath: {_reason(error)}") from None
+        if not isinstance(compiled, JSONPath):
+            raise BadExpression(f"'{self._text}' is several paths, and has to be one")
+        self._path = compiled
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        """Return the value that the path leads to, or all of them as an array if it may lead to several."""
+        found = self._found(data if self._variable is None else variables.get(self._variable))
+        if self._path.singular_query():
+            return found[0] if found else NOTHING
+        return found
+
+    def holds(self, data: JSON, variables: Variables) -> bool:
+        """Tell whether the path is true as a condition: it leads somewhere, and not to a single false or null.
+
+        `$[?(…)]` on an object asks about the object itself, as authors of conditions mean it.
+        """
+        root = data if self._variable is None else variables.get(self._variable)
+        if isinstance(root, dict) and _ROOT_FILTER.match(str(self._path)):
+            root = [root]
+        found = self._found(root)
+        return bool(found) and not (len(found) == 1 and (found[0] is None or found[0] is False))
+
+    @property
+    def steps(self) -> list[str | int] | None:
+        """The keys and indices of a path that leads to one place in the data, else None."""
+        if self._variable is not None or not self._path.singular_query():
+            return None
+        return [
+            getattr(selector, "name", getattr(selector, "index", 0))
+            for segment in self._path.segments
+            for selector in segment.selectors
+        ]
+
+    def _found(self, root: JSON) -> list[JSON]:
+        from jsonpath import JSONPathError  # noqa: PLC0415 - as above
+
+        if not isinstance(root, dict | list):
+            # The library reads a text as JSON; a value that has nothing inside is only to be had as a whole.
+            return [root] if str(self._path) == "$" else []
+        try:
+            found: list[Any] = self._path.findall(root)
+        except (JSONPathError, RecursionError) as error:
+            raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
+        return found
+
+
+class Condition:
+    """A JSONPath read as a condition: true or false."""
+
+    __slots__ = ("_path", "mentions")
+
+    constant = False
+
+    def __init__(self, path: JsonPathProgram) -> None:
+        self._path = path
+        self.mentions = path.mentions
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        """Tell whether the path leads to anything."""
+        return self._path.holds(data, variables)
+
+
+def path_of(text: str, declared: Collection[str]) -> list[str | int]:
+    """Return the place in the data that *text* names; an empty one names the root. Raises BadExpression."""
+    steps = JsonPathProgram(text, declared).steps if text.strip() not in ("", ".") else []
+    if steps is None:
+        raise BadExpression(f"'{text.strip()}' names no single place in the data, as '$.result' would", 0)
+    return steps
+
+
+def _variable(text: str, declared: Collection[str]) -> str | None:
+    match = _VARIABLE.match(text)
+    return match[1] if match and match[1] in declared else None
+
+
+def _reason(error: Exception) -> str:
+    # The library's own text of an error draws the expression, and fails where that is empty.
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error.args[0])
+
+
+@cache
+def _environment() -> "JSONPathEnvironment":
+    from jsonpath import JSONPathEnvironment  # noqa: PLC0415 - heavy, and seldom needed
+
+    return JSONPathEnvironment(strict=True)

@@ -1,0 +1,66 @@
+"""Which fields of the data does an expression read, and which does it make, as far as that is plain to see?"""
+
+from collections.abc import Collection, Iterator
+
+from swf_temporal.expressions.compiled import BadExpression
+from swf_temporal.expressions.parsing import parsed
+from swf_temporal.expressions.template import Source, split
+from swf_temporal.expressions.trees import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Operation, Tree
+
+_NULL = Literal(None)
+
+
+def reads(text: str, variables: Collection[str]) -> frozenset[str]:
+    """Return the fields of the data that the expressions in *text* cannot do without.
+
+    A field with an alternative (`.a // 0`), or one that is compared with null, may well be missing. Expressions that
+    are not simple tell nothing.
+    """
+    return frozenset(key for tree in _trees(text, variables) for key in _read(tree))
+
+
+def makes(text: str, variables: Collection[str]) -> frozenset[str] | None:
+    """Return the fields of the object that *text* makes, or None where it may make anything."""
+    trees = list(_trees(text, variables))
+    if len(trees) == 1 and isinstance(trees[0], ObjectOf):
+        return frozenset(name for name, _ in trees[0].members)
+    return None
+
+
+def _trees(text: str, variables: Collection[str]) -> Iterator[Tree]:
+    """Yield what is simple of the expressions in a text; a bare one counts as an expression."""
+    try:
+        pieces = split(text)
+    except BadExpression:
+        return
+    sources = [piece.text for piece in pieces if isinstance(piece, Source)] or [text]
+    for source in sources:
+        tree = parsed(source, variables)
+        if tree is not None:
+            yield tree
+
+
+def _read(tree: Tree) -> Iterator[str]:
+    match tree:
+        case Index(Identity(), Literal(str() as key)):
+            yield key
+        case _:
+            for part in _needed(tree):
+                yield from _read(part)
+
+
+def _needed(tree: Tree) -> tuple[Tree, ...]:
+    """Return the parts of an expression that read the same data as it does, and that it cannot do without."""
+    match tree:
+        case Operation("//", _, _):
+            return ()
+        case Operation("|", part, _) | Index(part, _) | Choice(part, _, _):
+            return (part,)
+        case Operation(_, left, right):
+            return () if _NULL in (left, right) else (left, right)
+        case ObjectOf(members):
+            return tuple(member for _, member in members)
+        case ArrayOf(items):
+            return items
+        case _:
+            return ()

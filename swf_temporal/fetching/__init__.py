@@ -1,0 +1,1 @@
+"""Reading the documents that definitions name, from where the operator allows it."""

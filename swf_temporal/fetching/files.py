@@ -1,0 +1,41 @@
+"""What stands in a file, if it lies in a folder that may be read?"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from swf_temporal.dialects.resources import (
+    FROM_FOLDERS,
+    ForbiddenResourceError,
+    MissingResourceError,
+    Resource,
+    UnreadableResourceError,
+)
+
+LIMIT = 2 * 1024 * 1024
+"""The largest document that is taken, in bytes: all of it travels with every run."""
+
+TOO_LARGE = "it is larger than 2 MiB"
+
+
+def read_file(path: Path, folders: Iterable[Path]) -> Resource:
+    """Return the file at *path*. Links are followed first: what counts is where the file really lies.
+
+    Whether something forbidden is there is not told.
+    """
+    try:
+        real = path.resolve()
+        allowed = any(real.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, ValueError, RuntimeError):  # links in a circle, characters that no path has
+        raise MissingResourceError from None
+    if not allowed:
+        raise ForbiddenResourceError("which is outside of the definition's folder", FROM_FOLDERS)
+    try:
+        if not real.is_file():
+            raise MissingResourceError
+        with real.open("rb") as file:
+            content = file.read(LIMIT + 1)
+    except OSError as error:
+        raise UnreadableResourceError(error.strerror or str(error)) from None
+    if len(content) > LIMIT:
+        raise UnreadableResourceError(TOO_LARGE)
+    return Resource(str(path), content)

@@ -1,0 +1,29 @@
+"""A definition with a state of each type, described."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.cli.describing.facts import facts_of
+from swf_temporal.cli.describing.stated import Facts
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.loading import load
+
+HERE = Path(__file__).parent
+NOW = datetime(2030, 5, 3, 12, tzinfo=UTC)
+"""A Friday."""
+
+
+@pytest.fixture(scope="session")
+def every() -> Facts:
+    """Return the facts of a workflow with a state of each type, beside one that it runs."""
+    workflow = load(HERE / "every.sw.yaml")
+    return facts_of(workflow, Catalogue([workflow, load(HERE / "child.sw.yaml")]), NOW)
+
+
+@pytest.fixture(scope="session")
+def orders() -> Facts:
+    """Return the facts of the order example."""
+    workflow = load(HERE.parents[2] / "examples" / "orders" / "orders.sw.yaml")
+    return facts_of(workflow, Catalogue([workflow]), NOW)

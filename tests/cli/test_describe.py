@@ -1,0 +1,71 @@
+"""`swf describe` and `swf schema` as processes."""
+
+import json
+
+from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import BROKEN, Swf
+
+PARENT = """\
+id: parent
+specVersion: "0.8"
+version: "1.0"
+states:
+  - {name: Run, type: operation, actions: [{subFlowRef: hello}, {subFlowRef: waiter}], end: true}
+"""
+
+
+def test_text(swf: Swf) -> None:
+    """A workflow is told in plain lines on stdout."""
+    ended = swf("describe", "hello.yaml")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == (
+        "hello 1.0\n"
+        "  file hello.yaml, dialect 0.8\n"
+        "  starts in Say\n"
+        "\n"
+        "states\n"
+        "  Say: inject\n"
+        '    puts in {"greeting": "Hello ${ .name }!"}\n'
+        "    → end\n"
+    )
+
+
+def test_json(swf: Swf) -> None:
+    """Programs read the same as an object."""
+    ended = swf("describe", "waiter.yaml", "--format", "json")
+    facts = json.loads(ended.out)
+    assert ended.code == 0
+    assert (facts["id"], facts["start"], facts["events"][0]["name"]) == ("waiter", "Wait", "Paid up")
+
+
+def test_mermaid(swf: Swf) -> None:
+    """A diagram is printed as its source."""
+    ended = swf("describe", "waiter.yaml", "--format", "mermaid")
+    assert ended.code == 0
+    assert ended.out.splitlines()[0] == "stateDiagram-v2"
+
+
+def test_finds_sub_workflows(swf: Swf) -> None:
+    """Sub-workflows are looked for beside the file, and in the folders that are named."""
+    swf.write("apart/parent.yaml", PARENT)
+    swf.write("apart/hello.yaml", (swf.folder / "hello.yaml").read_text())
+    alone = json.loads(swf("describe", "apart/parent.yaml", "--format", "json").out)
+    assert [(one["id"], one["found"]) for one in alone["subWorkflows"]] == [("hello", True), ("waiter", False)]
+    both = json.loads(swf("describe", "apart/parent.yaml", "--definitions", ".", "--format", "json").out)
+    assert [one["found"] for one in both["subWorkflows"]] == [True, True]
+
+
+def test_broken_definition(swf: Swf) -> None:
+    """A definition that cannot run is not described, and it is told why."""
+    ended = swf("describe", swf.write("broken.yaml", BROKEN))
+    assert (ended.code, ended.out) == (2, "")
+    assert "transition-target" in ended.err
+
+
+def test_schema(swf: Swf) -> None:
+    """The schema is printed as JSON, with the title that is asked for, and definitions fit it."""
+    ended = swf("schema", "--title", "Orders")
+    schema = json.loads(ended.out)
+    assert (ended.code, ended.err, schema["title"]) == (0, "", "Orders")
+    Draft202012Validator(schema).validate({"id": "a", "states": []})

@@ -1,0 +1,46 @@
+"""Every sentence of the specification that we list is shown to hold, and the page about it says so."""
+
+from collections import Counter
+
+from tests.conformance.generate import PAGE, ROOT, page, sentences, showings
+
+
+def test_ids_are_unique() -> None:
+    """No two sentences have the same id."""
+    counted = Counter(one.id for one in sentences())
+    assert [id_ for id_, times in counted.items() if times > 1] == []
+
+
+def test_every_sentence_is_shown() -> None:
+    """A scenario or a test shows every sentence that is not marked as missing."""
+    unshown = [one.id for one in sentences() if not (one.missing or one.shown_by or one.id in showings())]
+    assert unshown == []
+
+
+def test_what_is_missing_is_not_shown() -> None:
+    """No sentence is marked as missing and shown all the same."""
+    missing = [one for one in sentences() if one.missing]
+    print(f"{len(missing)} sentences are not shown yet")  # noqa: T201 - a number for whoever reads the report
+    assert [one.id for one in missing if one.shown_by or one.id in showings()] == []
+
+
+def test_named_tests_exist() -> None:
+    """Every test that is named is there, with the case that is named."""
+    named = [test for one in sentences() for test in one.shown_by]
+    assert [test for test in named if not _exists(test)] == []
+
+
+def test_tags_are_known() -> None:
+    """Every sentence that a scenario names is listed."""
+    assert showings().keys() - {one.id for one in sentences()} == set()
+
+
+def test_page_is_up_to_date() -> None:
+    """The page about conformance is what the sentences and scenarios come to."""
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.conformance.generate"
+
+
+def _exists(test: str) -> bool:
+    path, _, case = test.partition("::")
+    file = ROOT / path
+    return file.is_file() and case in file.read_text(encoding="utf-8")

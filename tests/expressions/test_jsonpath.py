@@ -1,0 +1,116 @@
+"""Do expressions in JSONPath find what they name?"""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Constant, Expressions
+
+DATA: dict[str, Any] = {
+    "a": {"b": 1, "c": [{"x": 1}, {"x": 2}]},
+    "language": "English",
+    "no": False,
+    "none": None,
+    "zero": 0,
+}
+VARIABLES: dict[str, Any] = {"CONST": {"k": 5}, "item": {"z": 7}, "WORKFLOW": {"id": "w"}}
+
+
+@pytest.fixture
+def expressions() -> Expressions:
+    """Expressions in JSONPath, in which `$item` is declared."""
+    return Expressions(language="jsonpath", variables=["item"])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("${ $.a.b }", 1),
+        ("$.a.b", 1),
+        ("{{ $.a.b }}", 1),
+        ("$", DATA),
+        ("$.gone", NOTHING),
+        ("$.a.c[?@.x > 1]", [{"x": 2}]),
+        ("$.a.c[*].x", [1, 2]),
+        ("$.a.c[?@.x > 9]", []),
+        ("$..x", [1, 2]),
+        ("$CONST.k", 5),
+        ("${ $item.z }", 7),
+        ("$item", {"z": 7}),
+        ("plain text", "plain text"),
+    ],
+)
+def test_finds(expressions: Expressions, text: str, value: Any) -> None:
+    """A path to one place yields the value there or nothing, any other an array of all that it finds."""
+    assert expressions.expression(text)(DATA, VARIABLES) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("$.a.b", True),
+        ("$.zero", True),
+        ("$.gone", False),
+        ("$.no", False),
+        ("$.none", False),
+        ("$.a.c[?@.x > 1]", True),
+        ("$.a.c[?@.x > 9]", False),
+        ("${ $[?(@.language == 'English')] }", True),
+        ("{{ $.[?(@.language == 'Spanish')] }}", False),
+    ],
+)
+def test_conditions(expressions: Expressions, text: str, holds: bool) -> None:  # noqa: FBT001 - what is expected
+    """A condition holds if its path finds something other than a false or a null."""
+    assert expressions.condition(text)(DATA, VARIABLES) is holds
+
+
+def test_embedded(expressions: Expressions) -> None:
+    """Within a text, what paths find becomes text."""
+    text = "${ $WORKFLOW.id }: ${ $.a.c[*].x }${ $.gone }"
+    assert expressions.template({"t": [text]})(DATA, VARIABLES) == {"t": ["w: [1,2]"]}
+    assert expressions.template(text).mentions == {"WORKFLOW"}
+
+
+@pytest.mark.parametrize(
+    ("text", "path"), [("${ $.a.c[0].x }", ["a", "c", 0, "x"]), ("$", []), (".", []), ("", []), ("$['a b']", ["a b"])]
+)
+def test_targets(expressions: Expressions, text: str, path: list[str | int]) -> None:
+    """A path to one place names a target, whether something is there or not."""
+    assert expressions.target(text)({}, {}) == path
+
+
+@pytest.mark.parametrize("text", ["$.a[*]", "$..a", "$CONST.k", ".a", "$.a["])
+def test_no_targets(expressions: Expressions, text: str) -> None:
+    """A path to several places, to a variable or to nowhere names no target."""
+    with pytest.raises(BadExpression):
+        expressions.target(text)
+
+
+@pytest.mark.parametrize("text", ["${ .a }", "${ $.a + 1 }", "${ $UNKNOWN.a }", "${ }"])
+def test_refused(expressions: Expressions, text: str) -> None:
+    """What is not a JSONPath is refused, also where it would be one of jq's."""
+    with pytest.raises(BadExpression, match="not a JSONPath"):
+        expressions.template(text)
+
+
+def test_doubtful_text(expressions: Expressions) -> None:
+    """A bare text in jq's manner is taken as a text, with the doubt told."""
+    compiled = expressions.expression(".a")
+    assert isinstance(compiled, Constant)
+    assert compiled.doubt is not None
+
+
+@pytest.mark.parametrize("data", ["a text", 3, None, True])
+def test_data_without_an_inside(expressions: Expressions, data: Any) -> None:
+    """Data that is neither an object nor an array is found as a whole, and holds nothing."""
+    assert expressions.expression("$")(data, {}) == data
+    assert expressions.expression("$.a")(data, {}) is NOTHING
+    assert expressions.expression("$[*]")(data, {}) == []
+
+
+def test_functions() -> None:
+    """An expression function is a path, too."""
+    expressions = Expressions(language="jsonpath", functions={"adults": "$.people[?@.age >= 18].name"})
+    data: dict[str, Any] = {"people": [{"name": "Ada", "age": 36}, {"name": "Tim", "age": 6}]}
+    assert expressions.expression("fn:adults")(data, {}) == ["Ada"]
+    assert expressions.expression("${ fn:adults }")(data, {}) == ["Ada"]

@@ -1,0 +1,258 @@
+"""Are documents on servers got from those that may be asked, with what one is to show them, and only when needed?"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from swf_temporal.dialects.resources import ForbiddenResourceError, UnreadableResourceError
+from swf_temporal.errors import UsageError
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.fetching.web import Cache, Web
+from swf_temporal.loading import check, check_file, check_url, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.fetching.conftest import Site
+
+FUNCTIONS = b'[{"name": "f", "operation": "a.json#f"}]'
+WORKFLOW = """
+id: a
+specVersion: "0.8"
+functions: URI
+states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]
+""".lstrip()
+HINT = "the setting SWF_RESOURCE_HOSTS names the hosts that may be asked"
+
+
+def asking(*sites: Site, **credentials: str) -> Web:
+    """Return what may ask *sites*, and has asked nobody before."""
+    hosts = [site.host for site in sites]
+    return Web(hosts, credentials, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: 0)
+
+
+def refused_by(web: Web, url: str) -> str:
+    """Return why *web* has no document at *url*."""
+    with pytest.raises(UnreadableResourceError) as refused:
+        web.get(url)
+    return refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (FUNCTIONS, "application/json"),
+        (b"- name: f\n  operation: a.json#f\n", "application/yaml"),
+        (b"functions:\n- name: f\n  operation: a.json#f\n", "text/plain"),
+        (b'\xef\xbb\xbf{"functions": ' + FUNCTIONS + b"}", "application/octet-stream"),
+    ],
+)
+def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
+    """Definitions on a host that is allowed are put in the place of their URI, and travel with the text."""
+    site.has("/f", content, kind=kind)
+    text = WORKFLOW.replace("URI", f"{site.url}/f")
+    first = load(text, resources=Resources(hosts=(site.host,)))
+    assert first.functions[0].operation == "a.json#f"
+    assert load(first.source.text).functions[0].operation == "a.json#f"
+    assert len(site.asked) == 1
+
+
+def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No host is asked that the operator does not name; the setting that names it is told."""
+    site.has("/f", FUNCTIONS)
+    (tmp_path / "a.yaml").write_text(WORKFLOW.replace("URI", f"{site.url}/f"))
+    (problem,) = check_file(tmp_path / "a.yaml").problems
+    message = f"functions stand in '{site.url}/f', and from the host '{site.host}' nothing may be fetched"
+    assert str(problem).splitlines() == [
+        f"{tmp_path / 'a.yaml'}:3:12  error  external-forbidden  {message}",
+        f"    functions: {site.url}/f",
+        f"               ^ {HINT}",
+    ]
+    assert site.asked == []
+    monkeypatch.setenv("SWF_RESOURCE_HOSTS", f"example.com,{site.host}")
+    assert check_file(tmp_path / "a.yaml").problems == ()
+
+
+def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text may be one that travelled with a run: it fetches nothing, whatever the environment allows."""
+    monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
+    (problem,) = check(WORKFLOW.replace("URI", f"{site.url}/f"), name=f"{site.url}/a.yaml").problems
+    assert (problem.code, problem.hint) == ("external-forbidden", HINT)
+    assert problem.message == f"functions stand in '{site.url}/f', and this definition may fetch nothing"
+    assert site.asked == []
+
+
+def test_problems_on_a_server(site: Site) -> None:
+    """A problem in a document from a server is told with its URL, line and column."""
+    site.has("/f.yaml", b"functions:\n- name: f\n  type: rest\n")
+    checked = check(WORKFLOW.replace("URI", f"{site.url}/f.yaml"), resources=Resources(hosts=(site.host,)))
+    assert str(checked.problems[0]).startswith(f"{site.url}/f.yaml:2:3  error  function-operation  function 'f'")
+
+
+def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A definition loads from a URL that is allowed, and what it names is relative to that; files are not for it."""
+    site.has("/defs/a.yaml", WORKFLOW.replace("URI", "../shared/f.json").encode())
+    site.has("/shared/f.json", FUNCTIONS)
+    with pytest.raises(UsageError, match=r"the definition is at http:.*, and from the host .* nothing may be fetched"):
+        load(f"{site.url}/defs/a.yaml")
+    monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
+    workflow = load(f"{site.url}/defs/a.yaml")
+    assert (workflow.functions[0].name, workflow.source.name) == ("f", f"{site.url}/defs/a.yaml")
+    site.has("/b.yaml", WORKFLOW.replace("URI", "file:///etc/passwd").encode())
+    assert [problem.code for problem in check_url(f"{site.url}/b.yaml").problems] == ["external-forbidden"]
+    with pytest.raises(UsageError, match="which cannot be read: the answer was 404 Not Found"):
+        load(f"{site.url}/c.yaml")
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "kind", "reason"),
+    [
+        (404, b"", "", "the answer was 404 Not Found"),
+        (401, b"", "", "the answer was 401 Unauthorized"),
+        (503, b"", "", "the answer was 503 Service Unavailable"),
+        (204, b"", "", "the answer was 204 No Content"),
+        (200, b"<html>", "text/html; charset=utf-8", "it is HTML, and neither JSON nor YAML"),
+        (200, b" " * (2 * 1024 * 1024 + 1), "", "it is larger than 2 MiB"),
+        (302, b"", "", "the answer was 302 Found"),
+    ],
+)
+def test_answers_that_are_no_document(site: Site, status: int, content: bytes, kind: str, reason: str) -> None:
+    """Whatever is not a document is an error at the URI, with what was answered."""
+    site.has("/f", content, status, kind)
+    checked = check(WORKFLOW.replace("URI", f"{site.url}/f"), resources=Resources(hosts=(site.host,)))
+    (problem,) = checked.errors
+    assert (problem.code, problem.position.column) == ("external-unreadable", 12)
+    assert problem.message == f"functions stand in '{site.url}/f', which cannot be read: {reason}"
+
+
+def test_a_server_that_does_not_answer(site: Site) -> None:
+    """An answer that does not come in time is not waited for."""
+    site.hangs("/f")
+    web = Web([site.host], {}, timedelta(seconds=0.2), cache=OrderedDict())
+    reason = "which cannot be read: there was no whole answer within 0.2 seconds"
+    assert refused_by(web, f"{site.url}/f") == reason
+
+
+def test_an_answer_that_drips(site: Site) -> None:
+    """The time is for all of the answer: one that comes in pieces has no more of it."""
+    site.has("/f", FUNCTIONS)
+    moments = iter(range(0, 100, 10))
+    web = Web([site.host], {}, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: next(moments))
+    assert refused_by(web, f"{site.url}/f") == "which cannot be read: there was no whole answer within 5 seconds"
+
+
+def test_a_server_that_is_not_there() -> None:
+    """A port on which nobody listens is an error with the host."""
+    web = Web(["127.0.0.1:1"], {}, timedelta(seconds=5), cache=OrderedDict())
+    assert refused_by(web, "http://127.0.0.1:1/f").startswith("which cannot be read: asking 127.0.0.1:1 failed (")
+
+
+@pytest.mark.parametrize("url", ["http://", "http:///f", "https:f", "http://a:b/f", "http://\x00/"])
+def test_what_is_no_url(url: str) -> None:
+    """A text that is no URL asks nobody."""
+    web = Web(["*.com"], {}, timedelta(seconds=5), cache=OrderedDict())
+    assert refused_by(web, url).startswith("which cannot be read: it is no URL")
+
+
+def test_credentials_in_a_uri(site: Site) -> None:
+    """A definition cannot hold credentials; the setting that gives them is told."""
+    with pytest.raises(ForbiddenResourceError) as refused:
+        asking(site).get(f"http://me:secret@{site.host}/f")
+    assert refused.value.reason == "and a URI may not hold credentials"
+    assert refused.value.hint == f"the setting SWF_RESOURCE_AUTH_{site.variable} gives them"
+    assert site.asked == []
+
+
+def test_credentials_of_a_host(new_site: Callable[[], Site], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host is shown its own credentials, and no other's."""
+    one, other = new_site(), new_site()
+    for site in (one, other):
+        site.has("/f", FUNCTIONS)
+    monkeypatch.setenv("SWF_RESOURCE_HOSTS", f"{one.host},{other.host}")
+    monkeypatch.setenv(f"SWF_RESOURCE_AUTH_{one.variable}", "Bearer abc")
+    text = WORKFLOW.replace("URI", f"{one.url}/f") + f"retries: {other.url}/r\n"
+    other.has("/r", b"[]")
+    one.has("/a.yaml", text.encode())
+    assert check_url(f"{one.url}/a.yaml").problems == ()
+    assert one.authorizations() == ["Bearer abc", "Bearer abc"]
+    assert other.authorizations() == [None]
+
+
+def test_redirects(new_site: Callable[[], Site]) -> None:
+    """Redirects are followed to hosts that are allowed. Credentials stay where they belong."""
+    one, other = new_site(), new_site()
+    one.has("/f", status=302, Location="/g")
+    one.has("/g", status=307, Location=f"{other.url}/f")
+    other.has("/f", FUNCTIONS)
+    credentials = {one.variable: "Bearer one", other.variable: "Bearer other"}
+    resource = asking(one, other, **credentials).get(f"{one.url}/f")
+    assert (resource.location, resource.content) == (f"{one.url}/f", FUNCTIONS)
+    assert one.authorizations() == ["Bearer one", "Bearer one"]
+    assert other.authorizations() == [None]
+
+
+def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
+    """A redirect to a host that is not allowed is as forbidden as if the definition named it."""
+    one, other = new_site(), new_site()
+    one.has("/f", status=301, Location=f"{other.url}/f")
+    other.has("/f", FUNCTIONS)
+    with pytest.raises(ForbiddenResourceError, match=f"and from the host '{other.host}' nothing may be fetched"):
+        asking(one).get(f"{one.url}/f")
+    assert other.asked == []
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("/f", "it redirects more than 5 times"),
+        ("file:///etc/passwd", "it redirects to 'file:///etc/passwd', which is no URL"),
+    ],
+)
+def test_redirects_that_lead_nowhere(site: Site, location: str, reason: str) -> None:
+    """Redirects in a circle, and to what is no URL, come to an end."""
+    site.has("/f", status=302, Location=location)
+    assert refused_by(asking(site), f"{site.url}/f") == f"which cannot be read: {reason}"
+
+
+@pytest.mark.parametrize("location", ["http://a:b", "mailto:me@example.com"])
+def test_redirects_that_cannot_be_read(site: Site, location: str) -> None:
+    """A redirect to what the client itself takes for no URL is an error of the host that sent it."""
+    site.has("/f", status=302, Location=location)
+    assert refused_by(asking(site), f"{site.url}/f").startswith(f"which cannot be read: asking {site.host} failed (")
+
+
+def test_documents_are_kept_for_a_minute(site: Site) -> None:
+    """A document is not asked for again within a minute; then the server may say that it is still the same."""
+    moment = 0.0
+    web = Web([site.host], {}, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: moment)
+    site.has("/f", FUNCTIONS, ETag='"1"')
+    assert [web.get(f"{site.url}/f").content for _ in range(3)] == [FUNCTIONS] * 3
+    assert len(site.asked) == 1
+    moment = 60.0
+    assert web.get(f"{site.url}/f").content == FUNCTIONS
+    assert [headers["If-None-Match"] for _, headers in site.asked] == [None, '"1"']
+    moment = 119.0
+    assert web.get(f"{site.url}/f").content == FUNCTIONS
+    assert len(site.asked) == 2
+    moment = 120.0
+    site.has("/f", b"[]", ETag='"2"')
+    assert web.get(f"{site.url}/f").content == b"[]"
+
+
+def test_kept_documents_are_not_for_everyone(site: Site) -> None:
+    """Who has other credentials, or may not ask the host at all, does not get what was kept."""
+    site.has("/f", FUNCTIONS)
+    kept: Cache = OrderedDict()
+    length = timedelta(seconds=5)
+    first = Web([site.host], {site.variable: "Bearer a"}, length, cache=kept)
+    first.get(f"{site.url}/f")
+    site.has("/f", status=401)
+    with pytest.raises(UnreadableResourceError, match="401 Unauthorized"):
+        Web([site.host], {}, length, cache=kept).get(f"{site.url}/f")
+    with pytest.raises(ForbiddenResourceError):
+        Web([], {site.variable: "Bearer a"}, length, cache=kept).get(f"{site.url}/f")

@@ -1,0 +1,50 @@
+"""How long does the server wait between the attempts at a call, as the called service sees it?"""
+
+import asyncio
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.interpreter.retrying import draws_of, rule_of
+from swf_temporal.model.definitions import Retry
+from tests.temporal.conftest import Bench, define
+
+TICK = 0.002
+"""In seconds: how far the clocks of the server and of this process may be apart."""
+
+
+@pytest.mark.parametrize(
+    ("retry", "delays"),
+    [
+        ({"delay": "PT0.10S", "increment": "PT0.02S"}, [0.10, 0.12, 0.14, 0.16]),
+        ({"delay": "PT0.10S", "multiplier": 2}, [0.10, 0.20, 0.40, 0.80]),
+        ({"delay": "PT0.10S", "multiplier": 4, "jitter": "PT0.01S", "maxDelay": "PT1S"}, None),
+    ],
+)
+async def test_delays_as_the_service_sees_them(bench: Bench, retry: dict[str, Any], delays: list[float] | None) -> None:
+    """No attempt comes before its time: the specification's examples, a hundred times as fast."""
+    written = {"name": "again", "maxAttempts": 5, **retry}
+    state = {"name": "Work", "type": "operation", "actions": [{"functionRef": "work", "retryRef": "again"}]}
+    times: list[float] = []
+
+    def work(_arguments: JSON) -> JSON:
+        times.append(asyncio.get_running_loop().time())
+        raise CallFailed("still busy", code=503)
+
+    async with bench.worker(define(state, functions=("work",), retries=[written]), work=work) as worker:
+        await worker.failure()
+
+    expected = delays or _jittered(written, key=worker.scripted.calls[0][2])
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert all(gap >= least - TICK for gap, least in zip(gaps, expected, strict=True))
+
+
+def _jittered(written: dict[str, Any], key: str) -> list[float]:
+    """Return the delays that chance deals the call with that key."""
+    rule = rule_of(Retry.model_validate(written), auto_retries=False, retryable=(), non_retryable=())
+    assert rule is not None
+    delays = [rule.delay_after(attempt, draws_of(key)) for attempt in range(1, 5)]
+    return [delay.total_seconds() for delay in delays if delay is not None]

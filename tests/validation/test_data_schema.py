@@ -1,0 +1,40 @@
+"""Data schemas are JSON Schemas that can be compared with data."""
+
+from collections.abc import Callable
+
+import pytest
+
+CASES: dict[str, tuple[str, str | None]] = {
+    "a good one": ("{schema: {type: object, properties: {a: {$ref: '#/$defs/a'}}, $defs: {a: {type: integer}}}}", None),
+    "one that was not found": ("in.json", None),
+    "no type of that name": (
+        "{schema: {properties: {a: {type: strng}}}}",
+        "51 /properties/a/type: 'strng' is not valid under any of the given schemas",
+    ),
+    "a reference to nothing": (
+        "{schema: {$ref: '#/$defs/gone'}}",
+        "34 /$ref: the reference '#/$defs/gone' leads to nothing within the schema",
+    ),
+    "a reference to elsewhere": (
+        "{schema: {$ref: 'https://example.com/order.json'}}",
+        "34 /$ref: the reference 'https://example.com/order.json' leads to nothing within the schema",
+    ),
+    "a draft that is not known": (
+        "{schema: {$schema: 'https://example.com/draft'}}",
+        "37 /$schema: 'https://example.com/draft' is not a draft of JSON Schema that is known here",
+    ),
+    "a pattern that is none": ("{schema: {pattern: '('}}", "37 /pattern: '(' is not a 'regex'"),
+    "a number": ("{schema: 3}", "27 a JSON Schema is an object, or true or false"),
+}
+
+
+@pytest.mark.parametrize(("schema", "expected"), CASES.values(), ids=CASES)
+def test_data_schema(found: Callable[[str, str], list[str]], schema: str, expected: str | None) -> None:
+    """What is wrong with a data schema is told where it stands."""
+    states = "states:\n- {name: Z, type: inject, data: {}, end: true}\n"
+    problems = found("data-schema", f'id: a\nspecVersion: "0.8"\ndataInputSchema: {schema}\n{states}')
+    if expected is None:
+        assert problems == []
+    else:
+        column, _, what = expected.partition(" ")
+        assert problems == [f"3:{column} error dataInputSchema is not a JSON Schema that can be used: {what}"]

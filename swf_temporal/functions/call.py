@@ -15,6 +15,8 @@ class Call:
 
     function: Function
     arguments: JSON = None
+    selection_set: JSON = None
+    """Of a GraphQL function: the text that says which fields are wanted."""
     base: str | None = None
     """The folder or URL that the definition was read from; documents are found relative to it."""
     idempotency_key: str | None = None

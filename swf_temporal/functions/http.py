@@ -38,6 +38,8 @@ class Request:
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     content: bytes | None = None
+    holds_key: bool = False
+    """Whether a header is secret that would be sent along to wherever the service redirects."""
 
     def __str__(self) -> str:
         """Return `GET http://…` without what nobody should read in a log: the query, and a password."""
@@ -101,7 +103,9 @@ class Http:
                     headers=[(name.encode(), value.encode()) for name, value in request.headers],
                     content=request.content,
                 )
-                response = await client.send(prepared, stream=True, follow_redirects=request.is_safe)
+                response = await client.send(
+                    prepared, stream=True, follow_redirects=request.is_safe and not request.holds_key
+                )
                 try:
                     yield response
                 finally:

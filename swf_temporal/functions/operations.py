@@ -56,6 +56,8 @@ class Operation:
     parameters: tuple[Parameter, ...] = ()
     body: Body | None = None
     servers: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    security: tuple[dict[str, Any], ...] | None = None
+    """The schemes that are needed, by name, in each of several possibilities; None if nothing is said."""
 
 
 def find_operation(document: Document, operation_id: str) -> Operation:
@@ -82,6 +84,7 @@ def _read(document: Document, path: str, method: str, item: dict[str, Any], oper
     for node in [*(item.get("parameters") or ()), *(operation.get("parameters") or ())]:
         parameter = document.resolve(node)
         declared[str(parameter.get("name")), str(parameter.get("in"))] = parameter
+    security = operation.get("security", document.content.get("security"))
     servers = operation.get("servers") or item.get("servers") or document.content.get("servers") or ()
     body = (
         _swagger_body(document, operation, list(declared.values()))
@@ -95,6 +98,7 @@ def _read(document: Document, path: str, method: str, item: dict[str, Any], oper
         parameters=tuple(_parameter(document, node) for node in declared.values() if node.get("in") in _DEFAULT_STYLE),
         body=body,
         servers=tuple(server for server in servers if isinstance(server, dict)),
+        security=tuple(item for item in security if isinstance(item, dict)) if isinstance(security, list) else None,
     )
 
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from swf_temporal.data import JSON
 from swf_temporal.functions.bodies import write_body
 from swf_temporal.functions.call import Call, refusal
-from swf_temporal.functions.documents import is_web
 from swf_temporal.functions.http import Http, Request
 from swf_temporal.functions.openapi import signed
 from swf_temporal.functions.operations import Parameter
 from swf_temporal.functions.parameters import as_text, escape, in_path, in_query
-from swf_temporal.functions.servers import no_server
+from swf_temporal.functions.servers import service_url
 from swf_temporal.functions.settings import Settings
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -47,12 +46,7 @@ class PlainHttp:
         arguments `headers`, `cookies`, `query` and `body` in the object form.
         """
         method, uri = target(call)
-        if not is_web(uri):
-            server = self._settings.base_url_for((call.function.name,))
-            if server is None:
-                raise no_server(call.function.name, f"'{uri}' does not name one")
-            uri = f"{server.rstrip('/')}/{uri.lstrip('/')}"
-        request = _request(call, method, uri)
+        request = _request(call, method, service_url(self._settings, call.function.name, uri))
         return await self._http.send(signed(request, call))
 
 

@@ -30,6 +30,19 @@ def server_url(settings: Settings, function: str, document: Document, operation:
     return url
 
 
+def service_url(settings: Settings, function: str, url: str) -> str:
+    """Return the *url* that a definition gives; one without a host follows what is configured for the function.
+
+    Raises CallFailed if it has no host, and none is configured.
+    """
+    if is_web(url):
+        return url
+    server = settings.base_url_for((function,))
+    if server is None:
+        raise no_server(function, f"'{url}' does not name one")
+    return f"{server.rstrip('/')}/{url.lstrip('/')}"
+
+
 def no_server(function: str, reason: str) -> CallFailed:
     """Return the fault of a function whose service is nowhere, saying how to set it."""
     variable = f"SWF_BASE_URL_{environment_name(function)}"

@@ -72,8 +72,9 @@ def _url(key: str, text: str) -> str:
         url = httpx.URL(text.strip())
     except httpx.InvalidURL as error:
         raise UsageError(f"{key} is {text!r}, which is not a URL: {error}") from error
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise UsageError(f"{key} is {text!r}", "it must be a URL such as https://orders.example.com/api")
+    if url.scheme not in {"http", "https", "grpc", "grpcs"} or not url.host:
+        hint = "it must be a URL such as https://orders.example.com/api or grpc://orders:50051"
+        raise UsageError(f"{key} is {text!r}", hint)
     return text.strip()
 
 

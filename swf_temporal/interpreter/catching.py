@@ -72,7 +72,8 @@ def _is(word: str, fault: WorkflowFault) -> bool:
     plain = word.removeprefix("HTTP:").removeprefix("HTTP ")
     if plain in (fault.code, str(fault.status)):
         return True
-    return word in _GRPC_NUMBER and fault.code == _GRPC_NUMBER[word]
+    number, code = _GRPC_NUMBER.get(word), fault.code
+    return (number is not None and number == code) or _GRPC_NUMBER.get(code) == word
 
 
 def _describes(code: str, fault: WorkflowFault) -> bool:

@@ -40,6 +40,7 @@ class Calls:
             Call(
                 function=call.function,
                 arguments=filled(call, secrets),
+                selection_set=call.selection_set,
                 base=folder_of(source),
                 idempotency_key=key,
                 attempt=attempt,

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("kind", "section"),
     [
-        ("rpc", "Using Functions for RPC Service Invocations"),
-        ("graphql", "Using Functions for GraphQL Service Invocations"),
-        ("odata", "Using Functions for OData Service Invocations"),
         ("asyncapi", "Using Functions for Async API Service Invocations"),
         ("expression", "Using Functions for Expression Evaluation"),
     ],

@@ -1,0 +1,172 @@
+"""How is a method of a gRPC service called? Section "Using Functions for RPC Service Invocations"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.auth import headers_for
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.channels import Channels, Target, library, rpc_failure, target_of
+from swf_temporal.functions.documents import is_web, locate
+from swf_temporal.functions.protos import Protos, Services
+from swf_temporal.functions.reflection import Metadata, Reflection
+from swf_temporal.functions.servers import no_server
+from swf_temporal.functions.settings import Settings
+
+_REFLECTION = "reflection:"
+_SERVER_SCHEMES = ("grpc://", "grpcs://")
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    source: str
+    """The proto file as the definition writes it, or `reflection:`, or a server's URL."""
+    service: str
+    method: str
+
+    @property
+    def is_reflected(self) -> bool:
+        """Whether the server itself says what its messages are."""
+        return self.source == _REFLECTION or self.source.startswith(_SERVER_SCHEMES)
+
+
+class Rpc:
+    """Calls functions whose operation is `<proto file>#<service>#<method>`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._timeout = settings.timeout.total_seconds()
+        self._channels = Channels(settings.max_response_bytes)
+        self._protos = Protos()
+        self._reflection = Reflection(settings.document_lifetime.total_seconds(), self._timeout)
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the server's answer: a message as an object, a stream of them as an array. Raises CallFailed."""
+        operation = _operation(call)
+        failed = library("grpc").RpcError
+        target = _target(self._settings, call.function.name, operation)
+        what = f"{target}/{operation.service}/{operation.method}"
+        try:
+            services = await self._services(call, operation, target)
+            method = services.method(operation.service, operation.method)
+            requests = _requests(method, call.arguments, services.pool)
+            answers = await self._invoke(target, method, requests, _metadata(call))
+        except failed as error:
+            raise rpc_failure(error, what) from error
+        if sum(answer.ByteSize() for answer in answers) > self._settings.max_response_bytes:
+            limit = self._settings.max_response_bytes
+            raise refusal("AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together")
+        results = [_as_json(answer, services.pool) for answer in answers]
+        return results if method.server_streaming else results[0]
+
+    async def aclose(self) -> None:
+        """Close the connections that were kept open."""
+        await self._channels.aclose()
+
+    async def _services(self, call: Call, operation: _Operation, target: Target) -> Services:
+        if operation.is_reflected:
+            references = call.function.auth_ref
+            metadata = _sendable(headers_for(references.resource if references else None, call))
+            return await self._reflection.load(self._channels.to(target), target, operation.service, metadata)
+        name = _path(operation.source)
+        location = locate(name, call.base)
+        if is_web(location):
+            raise refusal("NoDocument", f"the proto file '{name}' is at {location}; it must be a file of the worker")
+        return await self._protos.load(name, location, call.base)
+
+    async def _invoke(
+        self, target: Target, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata
+    ) -> list[Message]:
+        kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
+        ask = getattr(self._channels.to(target), kind)(
+            f"/{method.containing_service.full_name}/{method.name}",
+            request_serializer=type(requests[0]).SerializeToString if requests else None,
+            response_deserializer=GetMessageClass(method.output_type).FromString,
+        )
+        sent = iter(requests) if method.client_streaming else requests[0]
+        answering = ask(sent, timeout=self._timeout, metadata=metadata)
+        return [answer async for answer in answering] if method.server_streaming else [await answering]
+
+
+def _operation(call: Call) -> _Operation:
+    """Return what a function names."""
+    operation = call.function.operation
+    parts = [part.strip() for part in operation.rsplit("#", 2)] if isinstance(operation, str) else []
+    if len(parts) != 3 or not all(parts):  # noqa: PLR2004 - a file, a service and a method
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "one of type 'rpc' is written 'service.proto#Service#Method'"
+        )
+        raise refusal("BadOperation", message)
+    return _Operation(*parts)
+
+
+def _path(source: str) -> str:
+    """Return a proto file's path: the specification writes `file://` in front of relative ones, too."""
+    return unquote(source.removeprefix("file://")) if source.startswith("file://") else source
+
+
+def _target(settings: Settings, function: str, operation: _Operation) -> Target:
+    """Return where the service is: what is configured for the function, its file or its service wins."""
+    path = PurePosixPath(urlsplit(_path(operation.source)).path)
+    names = (function, operation.source, path.name, path.stem, operation.service, operation.service.rpartition(".")[2])
+    configured = settings.base_url_for(name for name in names if name)
+    if configured:
+        return target_of(configured)
+    if operation.source.startswith(_SERVER_SCHEMES):
+        return target_of(operation.source)
+    raise no_server(function, "a proto file does not name one")
+
+
+def _metadata(call: Call) -> Metadata:
+    """Return the function's credentials, and the key by which a server knows a repetition."""
+    references = call.function.auth_ref
+    given = list(headers_for(references.invocation if references else None, call))
+    if call.idempotency_key:
+        given.append(("Idempotency-Key", call.idempotency_key))
+    return _sendable(given)
+
+
+def _sendable(headers: Sequence[tuple[str, str]]) -> Metadata:
+    for name, value in headers:
+        if not value.isascii() or not value.isprintable():
+            raise refusal("BadAuth", f"the metadata '{name}' would hold a character that gRPC cannot send")
+    return [(name.lower(), value) for name, value in headers]
+
+
+def _requests(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
+    """Return the messages that the arguments are: an array of them for a stream, else one."""
+    if not method.client_streaming:
+        return [_as_message(method, {} if arguments is None else arguments, pool)]
+    if not isinstance(arguments, list):
+        message = f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}'"
+        raise refusal("BadArguments", message)
+    return [_as_message(method, item, pool) for item in arguments]
+
+
+def _as_message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> Message:
+    try:
+        return json_format.ParseDict(value, GetMessageClass(method.input_type)(), descriptor_pool=pool)
+    except (json_format.Error, TypeError, ValueError, AttributeError) as error:
+        # Values of the wrong shape, such as an array in place of an object, reach the library's own code.
+        message = f"the method '{method.name}' takes a '{method.input_type.full_name}': {error}"
+        raise refusal("BadArguments", message) from error
+
+
+def _as_json(message: Message, pool: DescriptorPool) -> JSON:
+    result: JSON = json_format.MessageToDict(
+        message,
+        always_print_fields_with_no_presence=True,
+        preserving_proto_field_name=True,
+        descriptor_pool=pool,
+    )
+    return result

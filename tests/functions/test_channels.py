@@ -1,0 +1,44 @@
+"""Where gRPC servers are, and the libraries that reach them."""
+
+import pytest
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.channels import Target, library, target_of
+from swf_temporal.functions.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("grpc://users:50051", Target("users:50051")),
+        ("grpcs://users", Target("users:443", is_secure=True)),
+        ("http://users/", Target("users:80")),
+        ("[::1]:50051", Target("[::1]:50051")),
+    ],
+)
+def test_where_servers_are(url: str, target: Target) -> None:
+    """A server is a URL, whose scheme says whether TLS is used, or just a host and a port."""
+    assert target_of(url) == target
+
+
+def test_servers_of_the_environment() -> None:
+    """A variable may give a server of gRPC."""
+    settings = Settings.from_environment({"SWF_BASE_URL_USERS": "grpcs://users:50051"})
+
+    assert settings.base_url_for(["users"]) == "grpcs://users:50051"
+
+
+def test_a_url_that_is_no_server() -> None:
+    """A server of gRPC has no path."""
+    with pytest.raises(CallFailed, match="grpc://host:port") as caught:
+        target_of("http://users/api")
+
+    assert caught.value.code == "BadUrl"
+
+
+def test_libraries_that_are_not_installed() -> None:
+    """A worker without the libraries of gRPC says how to get them."""
+    with pytest.raises(CallFailed, match=r"pip install 'swf-temporal\[grpc\]'") as caught:
+        library("grpc_that_nobody_has")
+
+    assert (caught.value.code, caught.value.retryable) == ("NotInstalled", False)

@@ -1,0 +1,329 @@
+"""How fields of a GraphQL endpoint are asked for and changed, against an endpoint that really executes a schema."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import GraphQLError, build_schema, graphql_sync
+
+from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.graphql_requests import literal, selection_set
+from swf_temporal.functions.settings import Settings
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.temporal.performing import Calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from swf_temporal.data import JSON
+    from tests.functions.conftest import Failed, Service
+
+SCHEMA = build_schema(
+    """
+    type Query {
+        pets(kinds: [Kind!], limit: Int! = 10): [Pet!]!
+        pet(id: Int!): Pet
+        count: Int!
+        broken: Int
+    }
+    type Mutation { createPet(pet: PetInput!): Pet }
+    enum Kind { CAT DOG }
+    type Treat { id: Int! }
+    type Pet { id: Int!, name: String!, kind: Kind, age(useDogYears: Boolean): Int, favoriteTreat: Treat }
+    input PetInput { id: Int!, name: String!, favoriteTreatId: Int, kind: Kind }
+    """
+)
+
+
+class Pets:
+    """The endpoint's data, and how its fields are resolved."""
+
+    def __init__(self) -> None:
+        self._pets: dict[int, dict[str, Any]] = {}
+        self._add({"id": 42, "name": "Snuffles", "kind": "CAT", "favoriteTreatId": 9001})
+        self._add({"id": 7, "name": "Rex", "kind": "DOG"})
+
+    def _add(self, pet: dict[str, Any]) -> dict[str, Any]:
+        treat = pet.get("favoriteTreatId")
+        self._pets[pet["id"]] = {
+            "kind": None,
+            **pet,
+            "favoriteTreat": None if treat is None else {"id": treat},
+            "age": lambda _info, useDogYears=False: 49 if useDogYears else 7,  # noqa: N803 - the schema's name
+        }
+        return self._pets[pet["id"]]
+
+    def pets(self, _info: Any, limit: int, kinds: list[str] | None = None) -> list[dict[str, Any]]:
+        """Return the pets of some kinds."""
+        return [pet for pet in self._pets.values() if kinds is None or pet["kind"] in kinds][:limit]
+
+    def pet(self, _info: Any, id: int) -> dict[str, Any] | None:  # noqa: A002 - the schema's name
+        """Return one pet."""
+        return self._pets.get(id)
+
+    def count(self, _info: Any) -> int:
+        """Return how many pets there are."""
+        return len(self._pets)
+
+    def broken(self, _info: Any) -> int:
+        """Fail."""
+        raise GraphQLError("the kennel is closed", extensions={"code": "CLOSED"})
+
+    def createPet(self, _info: Any, pet: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the schema's name
+        """Take in a pet."""
+        return self._add(pet)
+
+
+class Endpoint:
+    """A GraphQL endpoint over HTTP, and what it was asked."""
+
+    def __init__(self, server: ThreadingHTTPServer) -> None:
+        self.url = f"http://127.0.0.1:{server.server_port}/graphql"
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.shows_schema = True
+
+    @property
+    def introspections(self) -> int:
+        """How often its schema was asked for."""
+        return sum("__schema" in request["query"] for request in self.asked)
+
+
+@contextmanager
+def serving() -> Iterator[Endpoint]:
+    """Serve pets until the block ends."""
+    pets = Pets()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            served.asked.append(request)
+            served.headers.append({name.lower(): value for name, value in self.headers.items()})
+            if "__schema" in request["query"] and not served.shows_schema:
+                self._answer(400, {"errors": [{"message": "introspection is disabled"}]})
+                return
+            result = graphql_sync(SCHEMA, request["query"], pets, variable_values=request.get("variables"))
+            self._answer(200, result.formatted)
+
+        def _answer(self, status: int, body: Any) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/graphql-response+json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served = Endpoint(server)
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
+    thread.start()
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """Return an endpoint that serves pets until the test is over."""
+    with serving() as endpoint:
+        yield endpoint
+
+
+def call_of(operation: str, arguments: JSON = None, selection: JSON = None, **facts: Any) -> Call:
+    """Return a call of a GraphQL function."""
+    return Call(Function(name="ask", type="graphql", operation=operation), arguments, selection, **facts)
+
+
+async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) -> None:
+    """The specification's query gives the specification's result."""
+    call = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }")
+
+    assert await functions.call(call) == {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}
+    assert endpoint.asked[-1]["variables"] == {"id": 42}
+
+
+async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
+    """An object as argument is passed with its type, and the result bears the name of the mutation."""
+    pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
+
+    created = await functions.call(
+        call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
+    )
+
+    assert created == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
+    assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
+
+
+async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoint, functions: Functions) -> None:
+    """A text is an enum's value where the schema says so, and arguments with defaults may be left out."""
+    call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
+
+    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
+
+
+async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
+    """Two calls of one endpoint take one introspection."""
+    for _ in range(2):
+        await functions.call(call_of(f"{endpoint.url}#query#count"))
+
+    assert endpoint.introspections == 1
+
+
+async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: Functions) -> None:
+    """Arguments are written into the document if nobody tells their types; the refusal is remembered."""
+    endpoint.shows_schema = False
+    pet: JSON = {"id": 1, "name": 'the "great" one'}
+
+    created = await functions.call(call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ name }"))
+
+    assert created == {"createPet": {"name": 'the "great" one'}}
+    assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
+    assert endpoint.introspections == 1
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "selection", "code", "told"),
+    [
+        ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
+        ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
+        ("query#pet", None, "{ id }", "BadArguments", "the argument 'id' is missing"),
+        ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must say"),
+        ("query#pet", {"id": 1}, 5, "BadArguments", "must be a text"),
+        ("query#pet", {"id": 1}, "{ id } } mutation { x { id }", "BadArguments", "do not match"),
+        ("query#pet", {"id": 1, "a b": 1}, "{ id }", "BadArguments", "'a b' cannot be"),
+        ("query#pet", [1], "{ id }", "BadArguments", "must be an object"),
+        ("ask#pet", None, None, "BadOperation", "#query#field"),
+        ("query#a b", None, None, "BadOperation", "#query#field"),
+        ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
+    ],
+)
+async def test_what_cannot_be_asked(  # noqa: PLR0913, PLR0917 - a row of the table
+    endpoint: Endpoint,
+    functions: Functions,
+    failed: Failed,
+    operation: str,
+    arguments: JSON,
+    selection: JSON,
+    code: str,
+    told: str,
+) -> None:
+    """What the definition has wrong is told before anything is asked, and not tried again."""
+    fault = await failed(functions, call_of(f"{endpoint.url}#{operation}", arguments, selection))
+
+    assert (fault.code, fault.retryable) == (code, False)
+    assert told in fault.message
+    assert len(endpoint.asked) == endpoint.introspections
+
+
+async def test_errors_are_faults(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
+    """The code is that of the error's extensions, and the body is the whole answer."""
+    fault = await failed(functions, call_of(f"{endpoint.url}#query#broken"))
+
+    assert (fault.code, fault.retryable) == ("CLOSED", True)
+    assert "the kennel is closed" in fault.message
+    assert fault.body["data"] == {"broken": None}
+
+
+async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
+    """An error that has no code of its own has the code GraphQLError."""
+    fault = await failed(functions, call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
+
+    assert fault.code == "GraphQLError"
+    assert "wings" in fault.message
+
+
+async def test_errors_with_a_status(service: Service, functions: Functions, failed: Failed) -> None:
+    """Errors that come with a status keep it; an answer that is none of GraphQL's is malformed."""
+    service.answers_with(
+        "POST", "/graphql", {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}, status=401
+    )
+    fault = await failed(functions, call_of("/graphql#query#pet"))
+    assert (fault.code, fault.status, fault.message.endswith("who?")) == ("NO", 401, True)
+
+    service.answers_with("POST", "/other", {"hello": "there"})
+    assert (await failed(functions, call_of("/other#query#pet"))).code == "MalformedAnswer"
+
+
+async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions, failed: Failed) -> None:
+    """An endpoint that is overloaded when its schema is asked for is asked again by the next attempt."""
+    service.answers_with("POST", "/graphql", None, status=503)
+    call = call_of("/graphql#query#pet")
+
+    assert [(await failed(functions, call)).status for _ in range(2)] == [503, 503]
+    assert all("__schema" in request.body["query"] for request in service.requests)
+
+
+async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) -> None:
+    """The function's credentials go with the call, and with the question for the schema."""
+    auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
+    function = Function(
+        name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
+    )
+
+    await functions.call(Call(function, auth=(auth,)))
+
+    assert [headers["authorization"] for headers in endpoint.headers] == ["Bearer t0ken", "Bearer t0ken"]
+
+
+async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
+    """An endpoint that is a path is found where the settings say that the function's service is."""
+    functions = Functions(settings=Settings(base_urls={"ask": endpoint.url.removesuffix("/graphql")}))
+
+    assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
+    await functions.aclose()
+
+
+async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
+    """What the expressions in both yield is what a worker sends."""
+    data: JSON = {"petId": 7, "isPetADog": True}
+
+    def fill(template: JSON) -> Any:
+        return Expressions().template(template)(data, {})
+
+    calls = Calls()
+    call = FunctionCall(
+        id="Ask/ask#1",
+        function=Function(name="ask", type="graphql", operation=f"{endpoint.url}#query#pet"),
+        arguments=fill({"id": "${ .petId }"}),
+        selection_set=fill("{ name, age(useDogYears: ${ .isPetADog }) }"),
+        state="Ask",
+        action="ask",
+    )
+
+    assert await calls.perform(call, source="", key="k", attempt=1) == {"pet": {"name": "Rex", "age": 49}}
+    await calls.aclose()
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (None, ""),
+        (" ", ""),
+        ("{ id }", "{ id }"),
+        ("id, name", "{ id, name \n}"),
+        ('{ a(x: "}") # }\n b }', '{ a(x: "}") # }\n b }'),
+    ],
+)
+def test_selection_sets_are_read(given: JSON, read: str) -> None:
+    """Braces may be left out around a selection set; those in strings and comments do not count."""
+    assert selection_set(given) == read
+
+
+def test_literals() -> None:
+    """JSON is written as GraphQL has it: keys bare, texts as strings."""
+    assert literal({"a": [1, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, "x", null, true], b: {c: 1.5}}'

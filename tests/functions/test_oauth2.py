@@ -1,0 +1,315 @@
+"""Tokens are obtained as OAuth2 has it, from a real token server."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.auth import with_tokens
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.http import Http
+from swf_temporal.functions.oauth2 import Tokens, read_grant
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Auth, AuthRef, Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
+BY_CLIENT: dict[str, Any] = {
+    "grantType": "clientCredentials",
+    "clientId": "${ $SECRETS.login.id }",
+    "clientSecret": "${ $SECRETS.login.secret }",
+}
+BY_PASSWORD: dict[str, Any] = {"grantType": "password", "username": "ada", "password": "pw"}
+
+
+@dataclass
+class TokenServer:
+    """An OAuth2 server, and a service at `/orders` that takes its tokens."""
+
+    url: str
+    describes_itself: bool = True
+    lifetime: int | None = 3600
+    refusal: tuple[int, Any] | None = None
+    asked: list[str] = field(default_factory=list)
+    forms: list[dict[str, list[str]]] = field(default_factory=list)
+    logins: list[str] = field(default_factory=list)
+    valid: set[str] = field(default_factory=set)
+
+    def answer(self, method: str, path: str, authorization: str, content: str) -> tuple[int, Any]:
+        """Return the status and the body for one request."""
+        self.asked.append(f"{method} {path}")
+        if path == "/orders":
+            token = authorization.removeprefix("Bearer ")
+            return (200, {"token": token}) if token in self.valid else (401, {"refused": token})
+        if path == "/realm/.well-known/openid-configuration" and self.describes_itself:
+            return 200, {"token_endpoint": f"{self.url}/realm/token"}
+        if method != "POST":
+            return 404, {}
+        if self.refusal:
+            return self.refusal
+        self.forms.append(parse_qs(content, strict_parsing=True))
+        self.logins.append(base64.b64decode(authorization.removeprefix("Basic ")).decode())
+        token = f"token-{len(self.forms)}"
+        self.valid.add(token)
+        lifetime = {} if self.lifetime is None else {"expires_in": self.lifetime}
+        return 200, {"access_token": token, "token_type": "Bearer", **lifetime}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server_of_tokens: TokenServer
+
+    def _serve(self) -> None:
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        authorization = self.headers.get("Authorization", "")
+        status, body = self.server_of_tokens.answer(self.command, self.path, authorization, content)
+        written = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(written)))
+        self.end_headers()
+        self.wfile.write(written)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):
+            return self._serve
+        raise AttributeError(name)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
+        """Stay quiet."""
+
+
+@pytest.fixture
+def server() -> Iterator[TokenServer]:
+    """Return a token server that listens until the test is over."""
+    handler = type("Handler", (_Handler,), {})
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    tokens = TokenServer(f"http://127.0.0.1:{listening.server_port}")
+    handler.server_of_tokens = tokens  # type: ignore[attr-defined]  # each test has a class of its own
+    thread = threading.Thread(target=lambda: listening.serve_forever(poll_interval=0.01))
+    thread.start()
+    yield tokens
+    listening.shutdown()
+    listening.server_close()
+    thread.join()
+
+
+@pytest.fixture
+async def functions(server: TokenServer) -> AsyncIterator[Functions]:
+    """Return functions whose service is the token server's own."""
+    functions = Functions(settings=Settings(base_url=server.url))
+    yield functions
+    await functions.aclose()
+
+
+def ask(server: TokenServer, **properties: Any) -> Call:
+    """Return a call of the service with a token for these properties."""
+    auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **BY_CLIENT, **properties})
+    function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
+    return Call(function, auth=(auth,), secrets=SECRETS)
+
+
+@pytest.mark.parametrize(
+    ("properties", "form"),
+    [
+        ({}, {"grant_type": ["client_credentials"]}),
+        (
+            {"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
+            {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]},
+        ),
+        (
+            {"grantType": "password", "username": "ada", "password": "pw&1"},
+            {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]},
+        ),
+        (
+            {"grantType": "resourceOwner", "username": "ada", "password": "pw"},
+            {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
+        ),
+        (
+            {
+                "grantType": "tokenExchange",
+                "subjectToken": "s-1",
+                "requestedSubject": "eve",
+                "requestedIssuer": "other",
+                "audiences": ["shop"],
+            },
+            {
+                "grant_type": ["urn:ietf:params:oauth:grant-type:token-exchange"],
+                "subject_token": ["s-1"],
+                "subject_token_type": ["urn:ietf:params:oauth:token-type:access_token"],
+                "requested_subject": ["eve"],
+                "requested_issuer": ["other"],
+                "audience": ["shop"],
+            },
+        ),
+    ],
+)
+async def test_grants(
+    server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
+) -> None:
+    """Each grant asks the token endpoint in its own way, and the client proves itself in a header."""
+    await functions.call(ask(server, **properties))
+
+    assert server.forms == [form]
+    assert server.logins == ["app:hush-hush"]
+
+
+async def test_an_authority_that_describes_itself(server: TokenServer, functions: Functions) -> None:
+    """The token endpoint is where the authority says that it is."""
+    await functions.call(ask(server))
+
+    assert server.asked == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
+
+
+async def test_an_authority_that_does_not(server: TokenServer, functions: Functions) -> None:
+    """An authority that describes itself nowhere is the token endpoint."""
+    server.describes_itself = False
+
+    await functions.call(ask(server))
+
+    assert server.asked[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
+
+
+async def test_calls_share_a_token(server: TokenServer, functions: Functions) -> None:
+    """Calls at the same time and later ones use one token, unless they ask for something else."""
+    await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))
+    await functions.call(ask(server))
+    assert len(server.forms) == 1
+
+    await functions.call(ask(server, scopes=["write"]))
+
+    assert len(server.forms) == 2
+
+
+@pytest.mark.parametrize(("lifetime", "kept"), [(3600, 3569), (60, 53)])
+async def test_a_token_is_replaced_before_it_expires(server: TokenServer, lifetime: int, kept: int) -> None:
+    """A token is used until shortly before its end."""
+    server.lifetime = lifetime
+    now = 0.0
+    http = Http(Settings())
+    tokens = Tokens(http, clock=lambda: now)
+    grant = read_grant("a", {**BY_CLIENT, "authority": server.url, "clientId": "app", "clientSecret": "s"})
+    try:
+        first = await tokens.token(grant)
+        now = float(kept)
+        assert await tokens.token(grant) == first
+
+        now += 2
+        assert await tokens.token(grant) != first
+    finally:
+        await http.aclose()
+
+
+async def test_a_token_that_is_refused_is_renewed_once(server: TokenServer, functions: Functions) -> None:
+    """A service may refuse a token before its end: the call is made once more with a new one."""
+    await functions.call(ask(server))
+    server.valid.clear()
+
+    await functions.call(ask(server))
+
+    assert len(server.forms) == 2
+    assert server.asked[-3:] == ["GET /orders", "POST /realm/token", "GET /orders"]
+
+
+async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
+    """The call fails as the service says after one repetition, and shows no token."""
+    seen: list[str] = []
+
+    async def perform(call: Call) -> JSON:
+        seen.append(str(call.auth[0].properties))
+        raise CallFailed("no", code=401, status=401)
+
+    http = Http(Settings())
+    try:
+        with pytest.raises(CallFailed, match="no"):
+            await with_tokens(["a"], ask(server), Tokens(http), perform)
+    finally:
+        await http.aclose()
+
+    assert len(seen) == len(set(seen)) == 2
+
+
+async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -> None:
+    """A service that answers with the token that it was sent does not make it public."""
+    assert await functions.call(ask(server)) == {"token": "***"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "retryable", "shown"),
+    [
+        ((400, {"error": "invalid_scope", "error_description": "not hush-hush"}), False, "invalid_scope: not ***"),
+        ((401, {"error": "invalid_client"}), False, "invalid_client"),
+        ((404, {}), False, "404 Not Found"),
+        ((429, {}), True, "429"),
+        ((503, {"error": "temporarily_unavailable"}), True, "503"),
+        ((200, {"token": "x"}), False, "Missing access token"),
+        ((200, [1]), False, "not what OAuth2 says"),
+    ],
+)
+async def test_a_token_that_is_not_granted(
+    server: TokenServer, functions: Functions, failed: Failed, answer: tuple[int, Any], *, retryable: bool, shown: str
+) -> None:
+    """The fault says what the server said; only a server in trouble is asked again."""
+    server.refusal = answer
+
+    fault = await failed(functions, ask(server))
+
+    assert (fault.code, fault.retryable) == ("AuthFailed", retryable)
+    assert shown in fault.message
+    assert "hush" not in fault.message
+
+
+async def test_an_authority_that_is_not_there(functions: Functions, failed: Failed, unused_url: str) -> None:
+    """An authority that cannot be reached may be there later."""
+    fault = await failed(functions, ask(TokenServer(unused_url)))
+
+    assert (fault.code, fault.retryable) == ("AuthFailed", True)
+
+
+@pytest.fixture
+def unused_url() -> str:
+    """Return a URL where nothing listens."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as unused:
+        return f"http://127.0.0.1:{unused.server_port}"
+
+
+@pytest.mark.parametrize(
+    ("properties", "shown"),
+    [
+        ({"grantType": "clientcredentials"}, "did you mean 'clientCredentials'"),
+        ({"grantType": "password", "username": "ada"}, "lacks 'password'"),
+        ({"grantType": "tokenExchange"}, "lacks 'subjectToken'"),
+        ({"clientSecret": None}, "lacks 'clientSecret'"),
+        ({"authority": None}, "lacks 'authority'"),
+    ],
+)
+async def test_what_is_missing_is_told(
+    server: TokenServer, functions: Functions, failed: Failed, properties: dict[str, Any], shown: str
+) -> None:
+    """Properties that lack what their grant needs are a mistake in the definition."""
+    fault = await failed(functions, ask(server, **properties))
+
+    assert (fault.code, fault.retryable) == ("BadAuth", False)
+    assert shown in fault.message
+    assert server.asked == []
+
+
+async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
+    """A client without a secret says its name in the form."""
+    await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
+
+    assert server.forms[0]["client_id"] == ["app"]
+    assert server.logins == [""]

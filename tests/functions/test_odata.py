@@ -1,0 +1,284 @@
+"""How OData services are queried, against a small one that filters, sorts, selects, counts and pages for real."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.odata_urls import entity_url, key_text
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Auth, AuthRef, Function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from swf_temporal.data import JSON
+    from tests.functions.conftest import Failed, Service
+
+PERSONS: list[dict[str, Any]] = [
+    {"Id": 1, "Name": "Ada", "City": "London"},
+    {"Id": 2, "Name": "O'Hara", "City": "Cork"},
+    {"Id": 3, "Name": "Grace", "City": "New York"},
+    {"Id": 4, "Name": "Edsger", "City": "Cork"},
+]
+
+
+class ODataService:
+    """A service of version 2 or 4, and what it was asked."""
+
+    def __init__(self, server: ThreadingHTTPServer, version: int) -> None:
+        self.url = f"http://127.0.0.1:{server.server_port}/Service.svc"
+        self.version = version
+        self.page_size = 100
+        self.asked: list[str] = []
+        self.headers: list[dict[str, str]] = []
+
+    def answer(self, path: str) -> tuple[int, Any]:
+        """Return the status and the body that the service answers to a URL's path and query."""
+        url = urlsplit(path)
+        options = {name: values[0] for name, values in parse_qs(url.query).items()}
+        match = re.fullmatch(r"/Service\.svc/Persons(?:\((.+)\))?", unquote(url.path))
+        if match is None:
+            return 404, self._error("NoSet", "there is no such entity set")
+        if match[1] is None:
+            return 200, self._rows(url.path, options)
+        found = [row for row in PERSONS if match[1] in {str(row["Id"]), self._quoted(row["Name"])}]
+        return (200, self._entity(found[0])) if found else (404, self._error("", "there is no such person"))
+
+    def _rows(self, path: str, options: dict[str, str]) -> Any:
+        rows = PERSONS
+        if "$filter" in options:
+            name, value = options["$filter"].split(" eq ")
+            rows = [row for row in rows if value in {str(row[name]), self._quoted(str(row[name]))}]
+        if "$orderby" in options:
+            name, _, direction = options["$orderby"].partition(" ")
+            rows = sorted(rows, key=lambda row: row[name], reverse=direction == "desc")
+        count = len(rows)
+        rows = rows[int(options.get("$skip", 0)) :][: int(options.get("$top", len(rows)))]
+        start = int(options.get("$skiptoken", 0))
+        end = start + self.page_size
+        link = f"{path}?$skiptoken={end}" if end < len(rows) else None
+        rows = rows[start:end]
+        if "$select" in options:
+            wanted = [name.strip() for name in options["$select"].split(",")]
+            rows = [{name: row[name] for name in wanted} for row in rows]
+        counted: dict[str, Any]
+        if self.version == 2:
+            counted = {"__count": str(count)} if options.get("$inlinecount") == "allpages" else {}
+            return {"d": {"results": rows, **counted, **({"__next": link} if link else {})}}
+        counted = {"@odata.count": count} if options.get("$count") == "true" else {}
+        linked = {"@odata.nextLink": link} if link else {}
+        return {"@odata.context": f"{self.url}/$metadata#Persons", **counted, "value": rows, **linked}
+
+    def _entity(self, row: dict[str, Any]) -> Any:
+        if self.version == 2:
+            return {"d": row}
+        return {"@odata.context": f"{self.url}/$metadata#Persons/$entity", **row}
+
+    def _error(self, code: str, message: str) -> Any:
+        told = {"lang": "en", "value": message} if self.version == 2 else message
+        return {"error": {"code": code, "message": told}}
+
+    @staticmethod
+    def _quoted(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def serving(version: int) -> Iterator[ODataService]:
+    """Serve persons until the block ends."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            served.asked.append(self.path)
+            served.headers.append({name.lower(): value for name, value in self.headers.items()})
+            status, body = served.answer(self.path)
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json;odata.metadata=minimal")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served = ODataService(server, version)
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
+    thread.start()
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(params=[2, 4])
+def odata(request: pytest.FixtureRequest) -> Iterator[ODataService]:
+    """Return a service of each version, until the test is over."""
+    with serving(request.param) as odata:
+        yield odata
+
+
+def call_of(operation: str, arguments: JSON = None, **facts: Any) -> Call:
+    """Return a call of an OData function."""
+    return Call(Function(name="ask", type="odata", operation=operation), arguments, **facts)
+
+
+async def test_all_entities(odata: ODataService, functions: Functions) -> None:
+    """Without arguments the result is the array of all entities, whatever the version wraps it in."""
+    assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
+
+
+async def test_query_options(odata: ODataService, functions: Functions) -> None:
+    """Options are written in any case, and as one text or as an array."""
+    options: JSON = {"filter": "City eq 'Cork'", "select": ["Id", "Name"], "orderBy": "Name desc", "top": 1}
+
+    assert await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options})) == [
+        {"Id": 2, "Name": "O'Hara"}
+    ]
+    assert "$orderby=Name%20desc" in odata.asked[-1]
+
+
+@pytest.mark.parametrize(("key", "name"), [(3, "Grace"), ("3", "Grace"), ("O'Hara", "O'Hara"), ("'Ada'", "Ada")])
+async def test_an_entity_by_its_key(odata: ODataService, functions: Functions, key: JSON, name: str) -> None:
+    """A key gives the one entity, without what the service says about its answer."""
+    found = await functions.call(call_of(f"{odata.url}#Persons", {"key": key}))
+
+    assert found == next(row for row in PERSONS if row["Name"] == name)
+
+
+async def test_a_count(odata: ODataService, functions: Functions) -> None:
+    """Whoever asks for a count gets it, beside the entities."""
+    counting: dict[str, JSON] = {"count": True} if odata.version != 2 else {"inlinecount": "allpages"}
+    options = {**counting, "top": 1}
+
+    counted = await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options}))
+
+    assert counted == {"count": 4, "value": PERSONS[:1]}
+
+
+async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functions) -> None:
+    """A service that answers in pages leaves nothing out."""
+    odata.page_size = 1
+
+    assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
+    assert len(odata.asked) == len(PERSONS)
+
+
+async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
+    """The pages together may not be larger than an answer may."""
+    odata.page_size = 1
+    functions = Functions(settings=Settings(max_response_bytes=250))
+
+    fault = await failed(functions, call_of(f"{odata.url}#Persons"))
+
+    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
+    await functions.aclose()
+
+
+async def test_pages_elsewhere(service: Service, functions: Functions, failed: Failed) -> None:
+    """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a circle."""
+    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "http://elsewhere.example/"})
+    assert (await failed(functions, call_of("/S#A"))).code == "BadUrl"
+
+    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
+    assert (await failed(functions, call_of("/S#A"))).code == "MalformedAnswer"
+
+
+async def test_errors_of_the_service(odata: ODataService, functions: Functions, failed: Failed) -> None:
+    """A fault has the service's code and message; without a code it has the status."""
+    fault = await failed(functions, call_of(f"{odata.url}#Cats"))
+    assert (fault.code, fault.status) == ("NoSet", 404)
+    assert fault.message.endswith("answered 404: there is no such entity set")
+
+    fault = await failed(functions, call_of(f"{odata.url}#Persons", {"key": 9}))
+    assert (fault.code, fault.status) == ("404", 404)
+
+
+async def test_other_errors_stay_as_they_are(service: Service, functions: Functions, failed: Failed) -> None:
+    """An error that is not told as OData does is one of HTTP; version 3 tells in a form of its own."""
+    assert (await failed(functions, call_of("/S#A"))).body == "no such page" or service.requests
+
+    service.answers_with("GET", "/S/A", {"odata.error": {"code": "x", "message": {"value": "y"}}}, status=400)
+    fault = await failed(functions, call_of("/S#A"))
+    assert (fault.code, fault.message.rpartition(": ")[2]) == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "code", "told"),
+    [
+        ("http://h/S", None, "BadOperation", "#EntitySet"),
+        ("http://h/S#", None, "BadOperation", "#EntitySet"),
+        ("http://h/S#A", ["x"], "BadArguments", "must be an object"),
+        ("http://h/S#A", {"queryoptions": {}}, "BadArguments", "did you mean 'queryOptions'?"),
+        ("http://h/S#A", {"queryOptions": "top=1"}, "BadArguments", "must be an object"),
+        ("http://h/S#A", {"queryOptions": {"filtre": "x"}}, "BadArguments", "did you mean 'filter'?"),
+        ("http://h/S#A", {"queryOptions": {"filter": {}}}, "BadArguments", "must be a text, a number"),
+        ("http://h/S#A", {"key": ""}, "BadArguments", "cannot be the key"),
+        ("http://h/S#A", {"key": {"a b": 1}}, "BadArguments", "the part 'a b' of the key"),
+    ],
+)
+async def test_what_cannot_be_asked(
+    functions: Functions, failed: Failed, operation: str, arguments: JSON, code: str, told: str
+) -> None:
+    """What the definition has wrong is told before anything is asked, and not tried again."""
+    fault = await failed(functions, call_of(operation, arguments))
+
+    assert (fault.code, fault.retryable) == (code, False)
+    assert told in fault.message
+
+
+async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> None:
+    """A service that is a path is found where the settings say, and is shown the function's credentials."""
+    functions = Functions(settings=Settings(base_url=odata.url.removesuffix("/Service.svc")))
+    auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
+    function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
+
+    assert await functions.call(Call(function, {"key": 1}, auth=(auth,))) == PERSONS[0]
+    assert odata.headers[-1]["authorization"] == "Bearer t0ken"
+    await functions.aclose()
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (7, "7"),
+        ("7", "7"),
+        ("007", "'007'"),
+        (True, "true"),
+        ("'7'", "'7'"),
+        ("it's", "'it''s'"),
+        ("1) or (1", "'1) or (1'"),
+        ("01234567-89ab-cdef-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
+        ("guid'01234567-89ab-cdef-0123-456789abcdef'", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
+        ({"Order": 1, "Item": "x"}, "Order=1,Item='x'"),
+        ("Order=1,Item='x'", "Order=1,Item='x'"),
+    ],
+)
+def test_forms_of_keys(key: JSON, text: str) -> None:
+    """Literals stay as they are, and whatever else is a text is quoted."""
+    assert key_text(key) == text
+
+
+def test_the_url_of_the_specification_s_example() -> None:
+    """The options of the specification's example stand in the query, and a service's own query stays."""
+    options: dict[str, JSON] = {"expand": "PersonDetail/Person", "top": 5, "orderby": "Id", "skip": None}
+
+    url = entity_url("https://example.com/OData.svc/?sap-client=1", "Persons", "a/b", options)
+
+    assert url == (
+        "https://example.com/OData.svc/Persons('a%2Fb')?sap-client=1&$expand=PersonDetail%2FPerson&$top=5&$orderby=Id"
+    )

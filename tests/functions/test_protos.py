@@ -1,0 +1,45 @@
+"""Proto files: what they import, and when they are read again."""
+
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.protos import Protos, full_name_of
+
+PROTOS = Path(__file__).parent / "protos"
+
+
+async def test_imports_from_the_definitions_folder(tmp_path: Path) -> None:
+    """What is not beside the proto file is imported from the definition's folder."""
+    folder = Path(copytree(PROTOS, tmp_path / "protos"))
+    (folder / "services").mkdir()
+    moved = (folder / "users.proto").rename(folder / "services" / "users.proto")
+
+    services = await Protos().load("services/users.proto", str(moved), str(folder))
+
+    assert services.method("UserService", "AddUser").input_type.full_name == "shop.people.Person"
+
+
+async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
+    """The same texts are compiled once; a change of an imported file is seen at the next call."""
+    folder = Path(copytree(PROTOS, tmp_path / "protos"))
+    protos, location = Protos(), str(folder / "users.proto")
+    first = await protos.load("users.proto", location, None)
+    again = await protos.load("users.proto", location, None)
+    people = folder / "shared" / "people.proto"
+    people.write_text(people.read_text().replace("full_name", "called"))
+    changed = await protos.load("users.proto", location, None)
+
+    assert again is first
+    assert "called" in changed.method("UserService", "AddUser").input_type.fields_by_name
+
+
+def test_services_of_one_name_in_two_packages() -> None:
+    """A service's name without its package must mean one service."""
+    with pytest.raises(CallFailed, match=r"more than one service 'Users': a\.Users, b\.Users") as caught:
+        full_name_of("Users", ["a.Users", "b.Users"], "the file")
+
+    assert caught.value.code == "UnknownOperation"
+    assert full_name_of("b.Users", ["a.Users", "b.Users"], "the file") == "b.Users"

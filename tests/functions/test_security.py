@@ -1,0 +1,222 @@
+"""Operations are called with the credentials that their documents ask for."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Auth, AuthRef, Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed, Service
+
+SCHEMES: dict[str, Any] = {
+    "basic": {"type": "http", "scheme": "Basic"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "inHeader": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "inQuery": {"type": "apiKey", "in": "query", "name": "key"},
+    "inCookie": {"type": "apiKey", "in": "cookie", "name": "key"},
+    "tokens": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {}}}},
+    "login": {"type": "oauth2", "flows": {"password": {"tokenUrl": "/token", "scopes": {}}}},
+    "browser": {"type": "oauth2", "flows": {"implicit": {"authorizationUrl": "/ask", "scopes": {}}}},
+    "elsewhere": {"type": "openIdConnect", "openIdConnectUrl": "/me"},
+}
+SWAGGER_SCHEMES: dict[str, Any] = {
+    "basic": {"type": "basic"},
+    "inHeader": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "tokens": {"type": "oauth2", "flow": "application", "tokenUrl": "/token", "scopes": {}},
+}
+PASSWORD = {"username": "ada", "password": "pw-1"}
+BASIC = "Basic " + base64.b64encode(b"ada:pw-1").decode()
+CLIENT = {"clientId": "app", "clientSecret": "hush"}
+
+
+@pytest.fixture
+async def functions() -> AsyncIterator[Functions]:
+    """Return functions that call services where their documents say."""
+    functions = Functions(settings=Settings())
+    yield functions
+    await functions.aclose()
+
+
+def declares(service: Service, security: Any, *, swagger: bool = False, at_root: bool = False) -> None:
+    """Put a document in front of the service's one operation, which asks for *security*."""
+    operation: dict[str, Any] = {"operationId": "ask"}
+    document: dict[str, Any] = {"paths": {"/a": {"get": operation}}}
+    (document if at_root else operation)["security"] = security
+    if swagger:
+        document |= {"swagger": "2.0", "securityDefinitions": SWAGGER_SCHEMES}
+    else:
+        document |= {"openapi": "3.0.0", "components": {"securitySchemes": SCHEMES}}
+    service.answers_with("GET", "/api.json", document)
+    service.answers_with("GET", "/a", "ok")
+    service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
+
+
+def ask(service: Service, scheme: str = "bearer", properties: Any = None, **facts: Any) -> Call:
+    """Return a call of the operation, with an auth if it has *properties*."""
+    reference = AuthRef(invocation="a") if properties else None
+    function = Function(name="ask", operation=f"{service.url}/api.json#ask", auth_ref=reference)
+    return Call(function, auth=(Auth(name="a", scheme=scheme, properties=properties),), **facts)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "scheme", "properties", "header", "value"),
+    [
+        ("basic", "bearer", {**PASSWORD, "token": "t-9"}, "authorization", BASIC),
+        ("bearer", "basic", {**PASSWORD, "token": "t-9"}, "authorization", "Bearer t-9"),
+        ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9"),
+        ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9"),
+        ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
+        ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
+        ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
+        ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1"),
+        ("browser", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
+        ("elsewhere", "basic", PASSWORD, "authorization", BASIC),
+    ],
+)
+async def test_the_document_says_how(
+    service: Service, functions: Functions, wanted: str, scheme: str, properties: Any, header: str, value: str
+) -> None:
+    """The credentials are the function's, and how they are sent is the document's."""
+    declares(service, [{wanted: []}])
+
+    await functions.call(ask(service, scheme, properties))
+
+    assert service.last.headers[header] == value
+    assert header == "authorization" or "authorization" not in service.last.headers
+
+
+@pytest.mark.parametrize(
+    ("wanted", "properties", "header", "value"),
+    [
+        ("basic", PASSWORD, "authorization", BASIC),
+        ("inHeader", {"key": "k-9"}, "x-key", "k-9"),
+        ("tokens", CLIENT, "authorization", "Bearer t-1"),
+    ],
+)
+async def test_version_2(
+    service: Service, functions: Functions, wanted: str, properties: Any, header: str, value: str
+) -> None:
+    """Documents in version 2.0 say it in other words."""
+    declares(service, [{wanted: []}], swagger=True)
+
+    await functions.call(ask(service, "bearer", properties))
+
+    assert service.last.headers[header] == value
+
+
+async def test_a_key_in_the_query(service: Service, functions: Functions) -> None:
+    """A key may travel in the query."""
+    declares(service, [{"inQuery": []}])
+
+    await functions.call(ask(service, properties={"key": "k&9"}))
+
+    assert service.last.query == [("key", "k&9")]
+
+
+async def test_what_holds_for_all_operations(service: Service, functions: Functions) -> None:
+    """The document may ask at its top, for all its operations."""
+    declares(service, [{"inHeader": []}], at_root=True)
+
+    await functions.call(ask(service, properties={"key": "k-9"}))
+
+    assert service.last.headers["x-key"] == "k-9"
+
+
+@pytest.mark.parametrize("security", [[], [{}], [{"basic": []}, {}]])
+async def test_what_needs_nobody(service: Service, functions: Functions, security: Any) -> None:
+    """An operation that anybody may call is sent no credentials but those that it has a use for."""
+    declares(service, security)
+
+    await functions.call(ask(service, "bearer", {"token": "t-9"}))
+
+    assert "authorization" not in service.last.headers
+
+
+async def test_the_first_that_is_possible(service: Service, functions: Functions) -> None:
+    """Of several possibilities the first is taken for which all is there."""
+    declares(service, [{"inHeader": [], "basic": []}, {"basic": []}])
+
+    await functions.call(ask(service, "basic", PASSWORD))
+
+    assert service.last.headers["authorization"] == BASIC
+    assert "x-key" not in service.last.headers
+
+
+async def test_secrets_named_like_schemes(service: Service, functions: Functions) -> None:
+    """Credentials may be in secrets that are called like the schemes, several of which may be needed at once."""
+    declares(service, [{"inHeader": [], "basic": []}])
+
+    await functions.call(ask(service, secrets={"inHeader": "k-9", "basic": PASSWORD}))
+
+    assert (service.last.headers["x-key"], service.last.headers["authorization"]) == ("k-9", BASIC)
+
+
+async def test_scopes_of_the_operation(service: Service, functions: Functions) -> None:
+    """A token is asked for with the scopes that the operation needs."""
+    declares(service, [{"tokens": ["read", "write"]}])
+
+    await functions.call(ask(service, "oauth2", CLIENT))
+
+    [asked] = [request for request in service.requests if request.path == "/token"]
+    assert b"scope=read+write" in asked.content
+
+
+async def test_no_credentials_at_all(service: Service, functions: Functions) -> None:
+    """A function without an auth is called without: the service decides."""
+    declares(service, [{"basic": []}])
+
+    assert await functions.call(ask(service)) == "ok"
+
+
+async def test_the_wrong_credentials(service: Service, functions: Functions, failed: Failed) -> None:
+    """An auth that lacks what the document asks for is told, before anything is sent."""
+    declares(service, [{"basic": []}, {"inHeader": [], "login": []}])
+
+    fault = await failed(functions, ask(service, "basic", {"username": "ada"}))
+
+    assert (fault.code, fault.retryable) == ("BadAuth", False)
+    assert "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials" in fault.message
+    assert service.last.path == "/api.json"
+
+
+async def test_a_scheme_that_is_not_there(service: Service, functions: Functions, failed: Failed) -> None:
+    """A document must say what the schemes are that it asks for."""
+    declares(service, [{"none": []}])
+
+    fault = await failed(functions, ask(service, properties={"token": "t"}))
+
+    assert (fault.code, fault.retryable) == ("BadDocument", False)
+
+
+async def test_keys_do_not_follow_redirects(service: Service, functions: Functions, failed: Failed) -> None:
+    """A key in a header is not shown to whoever the service redirects to."""
+    declares(service, [{"inHeader": []}])
+    service.answers_with("GET", "/a", status=302, headers={"Location": f"{service.url}/b"})
+
+    fault = await failed(functions, ask(service, properties={"key": "k-9"}))
+
+    assert (fault.status, service.last.path) == (302, "/a")
+
+
+async def test_a_token_for_the_document(service: Service, functions: Functions) -> None:
+    """What the document asks for is for its operations; it is itself fetched as the definition says."""
+    declares(service, [{"inHeader": []}])
+    call = ask(service, properties={"key": "k-9"})
+    client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
+    reader = Auth(name="reader", scheme="oauth2", properties=client)
+    reference = AuthRef(resource="reader", invocation="a")
+    function = call.function.model_copy(update={"auth_ref": reference})
+
+    await functions.call(replace(call, function=function, auth=(*call.auth, reader)))
+
+    sent = {request.path: request.headers.get("authorization") for request in service.requests}
+    assert (sent["/api.json"], sent["/a"]) == ("Bearer t-1", None)

@@ -84,7 +84,7 @@ def page() -> str:
     """Return the page about conformance."""
     shown = [one for one in sentences() if not one.missing]
     missing = [one for one in sentences() if one.missing]
-    parts = [_HEAD, f"{len(shown)} sentences are shown to hold; {len(missing)} are not shown yet.\n"]
+    parts = [_HEAD, f"{len(shown)} sentences are shown to hold. Not shown yet: {len(missing)}.\n"]
     for section in dict.fromkeys(one.section for one in shown):
         rows = "".join(_row(one) for one in shown if one.section == section)
         parts.append(f"## {section}\n\n{_TABLE}{rows}")

@@ -29,7 +29,7 @@ demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, ag
 	@$(BIN)/python examples/orders/demo.py
 
 test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev  ## style, types and floors
 	$(BIN)/ruff check .

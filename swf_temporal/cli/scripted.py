@@ -16,10 +16,10 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.interpreter.performing import filled
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.scenario import Scenario, scripted
 from swf_temporal.temporal.activities import decided
-from swf_temporal.temporal.performing import filled
 
 _TICK = timedelta(milliseconds=1)
 

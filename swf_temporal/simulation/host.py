@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, StepLimitExceeded, SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.expressions.evaluation import NOTHING, Expressions
+from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.interpreter.joining import MISSING, within
+from swf_temporal.interpreter.performing import filled, subflow_fault
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.clock import VirtualLoop
 
@@ -142,26 +142,3 @@ class SimulatedHost:
             await work
         except WorkflowFault as fault:
             self.world.forgiven.append(fault)
-
-
-def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
-    """Return the arguments of *call*, those that mention secrets filled."""
-    if call.deferred is None:
-        return call.arguments
-    given = call.deferred
-    declared = [name for name in given.variables if not name.startswith("__")]
-    template = Expressions(variables=declared, language=given.language).template(given.template)
-    value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
-    return None if value is NOTHING else value
-
-
-def subflow_fault(workflow_id: str, fault: WorkflowFault) -> SubflowFailed:
-    """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message."""
-    return SubflowFailed(
-        f"sub-workflow {workflow_id!r} failed: {fault.message}",
-        name=fault.name,
-        code=fault.code,
-        status=fault.status,
-        body=fault.body,
-        cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
-    )

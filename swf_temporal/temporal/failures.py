@@ -13,6 +13,7 @@ from temporalio.exceptions import (
 )
 
 from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.interpreter.performing import subflow_fault
 
 
 def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
@@ -41,14 +42,7 @@ def fault_of_child(error: ChildWorkflowError, workflow_id: str) -> WorkflowFault
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):
         inner = _carried(cause)
-        return SubflowFailed(
-            f"sub-workflow {workflow_id!r} failed: {inner.message}",
-            name=inner.name,
-            code=inner.code,
-            status=inner.status,
-            body=inner.body,
-            cause=inner.state and f"state {inner.state!r} of {workflow_id!r}",
-        )
+        return subflow_fault(workflow_id, inner)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 

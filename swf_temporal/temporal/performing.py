@@ -5,11 +5,11 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.interpreter.performing import filled
 from swf_temporal.temporal.activities import folder_of
 
 
@@ -52,14 +52,3 @@ class Calls:
     async def aclose(self) -> None:
         """Close the connections."""
         await self.functions.aclose()
-
-
-def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
-    """Return the arguments of *call*, those that mention secrets filled: only here, never in a workflow."""
-    if call.deferred is None:
-        return call.arguments
-    given = call.deferred
-    declared = [name for name in given.variables if not name.startswith("__")]
-    template = Expressions(variables=declared, language=given.language).template(given.template)
-    value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
-    return None if value is NOTHING else value

@@ -15,11 +15,11 @@ from temporalio.worker import Worker, WorkflowRunner
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.interpreter.performing import filled
 from swf_temporal.loading import load
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.performing import filled
 from swf_temporal.temporal.server import Server, local_server
 from swf_temporal.temporal.worker import make_worker
 

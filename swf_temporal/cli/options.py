@@ -24,6 +24,10 @@ FunctionModules = Annotated[
     list[str] | None,
     typer.Option("--functions", "-f", help="A Python file or module with custom functions. Repeatable."),
 ]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", envvar="SWF_CONFIG", help="What holds for calls: hosts, limits, headers."),
+]
 InstanceId = Annotated[str | None, typer.Option("--id", help="The id of the instance.")]
 Address = Annotated[str | None, typer.Option("--address", help="The server, as HOST:PORT.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", help="The namespace on the server.")]

@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
@@ -13,6 +13,8 @@ from temporalio.worker import Worker
 from swf_temporal.cli.logs import be_quiet
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.client import connect
 from swf_temporal.temporal.performing import Calls
@@ -21,6 +23,13 @@ from swf_temporal.temporal.worker import Capacity, make_worker
 
 _UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT
 _LOCAL = ("localhost", "127.0.0.1")
+
+
+class Serving(NamedTuple):
+    """A worker, and what performs the calls that it takes."""
+
+    worker: Worker
+    functions: Functions
 
 
 @asynccontextmanager
@@ -67,16 +76,17 @@ async def working(
     client: Client,
     catalogue: Catalogue,
     functions: Mapping[str, Callable[..., Any]],
+    settings: Settings,
     *,
     task_queue: str,
     activities: int = Capacity().activities,
     grace: timedelta = timedelta(),
-) -> AsyncIterator[Worker]:
+) -> AsyncIterator[Serving]:
     """Serve the definitions in *catalogue* for as long as the context lasts, and no longer than *grace* after that.
 
-    Settings, secrets and the address for produced events, `SWF_SINK`, come from the environment.
+    Secrets, and the address for produced events, `SWF_SINK`, come from the environment.
     """
-    calls, sink = Calls(functions, env=os.environ), HttpSink(os.environ.get("SWF_SINK"))
+    calls, sink = Calls(functions, env=os.environ, settings=settings), HttpSink(os.environ.get("SWF_SINK"))
     worker = make_worker(
         client,
         catalogue,
@@ -88,7 +98,7 @@ async def working(
     )
     try:
         async with worker:
-            yield worker
+            yield Serving(worker, calls.functions)
     finally:
         await calls.aclose()
         await sink.aclose()

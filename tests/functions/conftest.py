@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -45,6 +45,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     hangs: bool = False
+    make: Callable[[], Any] | None = None
 
 
 class Service:
@@ -71,6 +72,10 @@ class Service:
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         typed = {"Content-Type": content_type} if content_type else {}
         self.answers[method, path] = Answer(content, status, {**typed, **(headers or {})})
+
+    def answers_by(self, method: str, path: str, make: Callable[[], Any]) -> None:
+        """Answer with what *make* returns, another one each time, as JSON."""
+        self.answers[method, path] = Answer(headers={"Content-Type": "application/json"}, make=make)
 
     def sends_raw(self, method: str, path: str, raw: bytes) -> None:
         """Write *raw* in place of an HTTP answer, and close the connection."""
@@ -109,6 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._write(answer)
 
     def _write(self, answer: Answer) -> None:
+        if answer.make is not None:
+            answer = replace(answer, content=json.dumps(answer.make()).encode())
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)

@@ -1,42 +1,203 @@
-"""What operators can set."""
+"""What operators can set, and for which calls it holds."""
 
+import json
+import ssl
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from swf_temporal.errors import UsageError
+from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.network import read_pattern
+from swf_temporal.functions.options import Options, Rate
 from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.tls import Tls
+
+EVERYTHING = """
+calls:
+  baseUrl: https://all.example.com
+  timeout: PT1M
+  headers: {X-Team: orders}
+  proxy: http://proxy.example.com:3128
+  concurrency: 50
+  rate: 100/s
+  maxResponseBytes: 1000
+  checkResponses: true
+functions:
+  check-stock:
+    baseUrl: http://stock:8080/api
+    timeout: 5
+    headers: {x-team: stock, X-Shelf: 7}
+    proxy: ""
+    rate: 5/10s
+hosts:
+  api.example.com: {timeout: 7, concurrency: 2}
+  "*.example.com": {timeout: 8, maxResponseBytes: 2000}
+  api.example.com:8443: {timeout: 9}
+  10.0.0.7: {tls: {verify: false}}
+network:
+  allow: ["*.example.com", stock, 10.0.0.0/8]
+  deny: [bad.example.com]
+modules: [shop, bank.cards]
+scripts: true
+"""
+
+
+def configured(tmp_path: Path, text: str, **env: str) -> Settings:
+    """Return the settings that a file with *text* gives."""
+    file = tmp_path / "swf.yaml"
+    file.write_text(text, encoding="utf-8")
+    return read_settings({"SWF_CONFIG": str(file), **env})
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
-    """Nothing has to be set."""
-    assert Settings.from_environment({"PATH": "/bin"}) == Settings()
+    """Nothing has to be set. Whoever tries things out is not held back from their own machine."""
+    assert read_settings({"PATH": "/bin"}, local=True) == Settings(scripts=True)
+    assert read_settings({}) != read_settings({}, local=True)
+    assert not read_settings({}).scripts
 
 
-def test_everything_is_read() -> None:
-    """Each variable sets what its name says."""
-    settings = Settings.from_environment(
+def test_a_file_says_everything(tmp_path: Path) -> None:
+    """Every option of the file becomes a setting."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.base_urls == {"CHECK_STOCK": "http://stock:8080/api"}
+    assert settings.base_url == "https://all.example.com"
+    assert settings.calls == Options(
+        timeout=timedelta(minutes=1),
+        headers={"X-Team": "orders"},
+        proxy="http://proxy.example.com:3128",
+        concurrency=50,
+        rate=Rate(100),
+        max_response_bytes=1000,
+        check_responses=True,
+    )
+    assert settings.named["CHECK_STOCK"].rate == Rate(5, 10)
+    assert settings.modules == ("shop", "bank.cards")
+    assert settings.scripts
+    assert [str(pattern.name) for pattern in settings.network.deny] == ["bad.example.com"]
+
+
+def test_the_nearest_word_counts(tmp_path: Path) -> None:
+    """What is said of the function, else of the host, else of all."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for("check-stock", "api.example.com").timeout == timedelta(seconds=5)
+    assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=7)
+    assert settings.options_for("other", "API.example.com", 8443).timeout == timedelta(seconds=9)
+    assert settings.options_for("other", "b.example.com").timeout == timedelta(seconds=8)
+    assert settings.options_for("other", "example.org").timeout == timedelta(minutes=1)
+    assert settings.options_for(None, "api.example.com").max_response_bytes == 2000
+    assert Settings().options_for("other", "example.org").timeout == timedelta(seconds=30)
+
+
+def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
+    """Where two places name the same header, in whatever case, the nearer one counts."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for("check-stock", "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
+    assert settings.options_for("other", "stock").headers == {"X-Team": "orders"}
+
+
+def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
+    """Verification is turned off for a host, and never for all or for a function."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for("other", "10.0.0.7").tls.context().verify_mode == ssl.CERT_NONE
+    assert settings.options_for("other", "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
+    for place in ("calls", "functions: {a", "functions: {b"):
+        text = f"{place}: {{tls: {{verify: false}}}}" + "}" * place.count("{")
+        with pytest.raises(UsageError, match="by its host alone"):
+            configured(tmp_path, text)
+
+
+def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
+    """An empty proxy is none; a missing one is the next place's."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for("check-stock", "stock").proxy == ""
+    assert settings.options_for("other", "stock").proxy == "http://proxy.example.com:3128"
+
+
+def test_variables_say_it_too() -> None:
+    """Each variable sets what its name says, for all calls, for a function or for a host."""
+    settings = read_settings(
         {
             "SWF_BASE_URL": "https://all.example.com",
             "SWF_BASE_URL_CHECK_STOCK": "http://stock:8080/api",
             "SWF_TIMEOUT": "PT1M",
+            "SWF_TIMEOUT_CHECK_STOCK": "5",
+            "SWF_TIMEOUT_API_EXAMPLE_COM": "6",
+            "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7",
+            "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
+            "SWF_PROXY_CHECK_STOCK": "http://proxy:3128",
+            "SWF_CONCURRENCY": "9",
+            "SWF_RATE_CHECK_STOCK": "30/m",
             "SWF_MAX_RESPONSE_BYTES": "1000",
+            "SWF_CHECK_RESPONSES": "yes",
             "SWF_FUNCTION_MODULES": "shop, bank.cards",
+            "SWF_SCRIPTS": "true",
+            "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8",
+            "SWF_DENY_HOSTS": "10.0.0.1",
         }
     )
 
-    assert settings == Settings(
-        base_urls={"CHECK_STOCK": "http://stock:8080/api"},
-        base_url="https://all.example.com",
-        timeout=timedelta(minutes=1),
-        max_response_bytes=1000,
-        modules=("shop", "bank.cards"),
+    assert (settings.base_url, settings.base_urls) == (
+        "https://all.example.com",
+        {"CHECK_STOCK": "http://stock:8080/api"},
+    )
+    stock = settings.options_for("check-stock", "stock", 8080)
+    assert (stock.timeout, stock.proxy) == (timedelta(seconds=5), "http://proxy:3128")
+    assert stock.headers == {"X-Team": "stock", "X-Shelf": "7"}
+    assert (stock.max_response_bytes, stock.check_responses) == (1000, True)
+    assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=6)
+    assert settings.calls.concurrency == 9
+    assert settings.named["CHECK_STOCK"].rate == Rate(30, 60)
+    assert (settings.modules, settings.scripts) == (("shop", "bank.cards"), True)
+    assert settings.network.allow == (read_pattern("localhost"), read_pattern("10.0.0.0/8"))
+    assert settings.network.deny == (read_pattern("10.0.0.1"),)
+
+
+def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
+    """It is nearer to the process that it is set for."""
+    settings = configured(
+        tmp_path,
+        EVERYTHING,
+        SWF_TIMEOUT_CHECK_STOCK="4",
+        SWF_BASE_URL="http://b",
+        SWF_SCRIPTS="no",
+        SWF_ALLOW_HOSTS="a",
     )
 
+    assert settings.options_for("check-stock", "stock").timeout == timedelta(seconds=4)
+    assert settings.options_for("check-stock", "stock").headers["X-Shelf"] == "7"
+    assert (settings.base_url, settings.scripts) == ("http://b", False)
+    assert settings.network.allow == (read_pattern("a"),)
 
-def test_a_timeout_may_be_a_number_of_seconds() -> None:
-    """Seconds are what most people write."""
-    assert Settings.from_environment({"SWF_TIMEOUT": "2.5"}).timeout == timedelta(seconds=2.5)
+
+async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
+    """A base URL on this machine is a sidecar, and whoever sets it wants it called."""
+    settings = read_settings({"SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api", "SWF_PROXY": "http://u:p@[::1]:3128"})
+
+    assert await settings.network.admit("127.0.0.1", 9000)
+    assert await settings.network.admit("::1", 3128)
+
+
+def test_files_are_beside_the_configuration(tmp_path: Path) -> None:
+    """So that both can be mounted together."""
+    with pytest.raises(UsageError, match=str(tmp_path / "ca.pem")):
+        configured(tmp_path, "calls: {tls: {ca: ca.pem}}")
+
+
+def test_json_is_yaml(tmp_path: Path) -> None:
+    """A file may be written in either."""
+    assert configured(tmp_path, json.dumps({"calls": {"timeout": 3}})).calls.timeout == timedelta(seconds=3)
+
+
+def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
+    """Nothing has to be in it."""
+    assert configured(tmp_path, "# nothing yet\n") == read_settings({})
 
 
 @pytest.mark.parametrize(
@@ -50,16 +211,67 @@ def test_a_timeout_may_be_a_number_of_seconds() -> None:
         ("SWF_TIMEOUT", "PT0S"),
         ("SWF_MAX_RESPONSE_BYTES", "2 MiB"),
         ("SWF_MAX_RESPONSE_BYTES", "0"),
+        ("SWF_CONCURRENCY_STOCK", "many"),
+        ("SWF_RATE", "100"),
+        ("SWF_RATE", "0/s"),
+        ("SWF_RATE", "5/0s"),
+        ("SWF_HEADERS", "X-Team"),
+        ("SWF_HEADERS", '{"X Team": "a"}'),
+        ("SWF_HEADERS", '{"X-Team": ["a"]}'),
+        ("SWF_HEADERS", '{"X-Team": '),
+        ("SWF_PROXY", "socks5://proxy:1080"),
+        ("SWF_CHECK_RESPONSES", "perhaps"),
+        ("SWF_SCRIPTS", "perhaps"),
+        ("SWF_ALLOW_HOSTS", "http://a"),
+        ("SWF_TLS_CA", "no-such-file.pem"),
         ("SWF_BASE_URL", "localhost:8080"),
         ("SWF_BASE_URL_STOCK", ""),
         ("SWF_BASE_URL", "ftp://files"),
         ("SWF_BASE_URL", "http://[::1"),
     ],
 )
-def test_a_value_that_means_nothing_is_refused(name: str, value: str) -> None:
-    """A mistake is told when the worker starts, by the name of the variable."""
-    with pytest.raises(UsageError, match=name):
-        Settings.from_environment({name: value})
+def test_a_variable_that_means_nothing_is_refused(name: str, value: str) -> None:
+    """A mistake is told when the worker starts, by the name of the variable or of the file."""
+    with pytest.raises(UsageError) as refused:
+        read_settings({name: value})
+    assert name in str(refused.value) or value in str(refused.value)
+
+
+def test_what_may_be_secret_is_not_told() -> None:
+    """Headers and proxies hold passwords."""
+    for name in ("SWF_HEADERS", "SWF_PROXY_STOCK"):
+        with pytest.raises(UsageError) as refused:
+            read_settings({name: "hunter2"})
+        assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("calls: {timeot: 3}", "calls › timeot: there is no such option; did you mean 'timeout'?"),
+        ("hosts: {a: {baseUrl: http://b}}", "hosts › a › baseUrl: there is no such option"),
+        ("function: {}", "function: there is no such option; did you mean 'functions'?"),
+        ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
+        ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
+        ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
+        ("hosts: {'http://a': {}}", "'http://a' is not a host"),
+        ("network: {deny: ['a b']}", "'a b' is not a host"),
+        ("[]", "the file: Input should be"),
+        ("calls: [", "is neither YAML nor JSON"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, told: str) -> None:
+    """And by the name of the file."""
+    with pytest.raises(UsageError) as refused:
+        configured(tmp_path, text)
+    assert told in str(refused.value)
+    assert "swf.yaml" in str(refused.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Nobody wants to run without the settings that they wrote."""
+    with pytest.raises(UsageError, match=r"none\.yaml cannot be read"):
+        read_settings({"SWF_CONFIG": str(tmp_path / "none.yaml")})
 
 
 def test_names_are_matched_as_variables_can_spell_them() -> None:
@@ -70,3 +282,8 @@ def test_names_are_matched_as_variables_can_spell_them() -> None:
     assert settings.base_url_for(["other", "orders.json"]) == "http://b"
     assert settings.base_url_for(["other"]) == "http://c"
     assert Settings().base_url_for(["other"]) is None
+
+
+def test_one_context_for_all_connections() -> None:
+    """Reading the system's authorities takes a while, and is done once."""
+    assert Tls().context() is Tls().context()

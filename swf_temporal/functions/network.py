@@ -1,0 +1,188 @@
+"""Which hosts may calls reach?
+
+Definitions and their data name hosts, and a worker stands inside somebody's network: without a rule, whoever can start
+a workflow can ask what only the machine itself may ask, such as the metadata service of its cloud for credentials.
+"""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TypeAlias
+
+from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.functions.call import refusal
+
+Address: TypeAlias = IPv4Address | IPv6Address
+_Block: TypeAlias = IPv4Network | IPv6Network
+
+_THIS_MACHINE = ("127.0.0.0/8", "::1/128", "0.0.0.0/8", "::/128")
+_METADATA = ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128", "100.100.100.200/32", "168.63.129.16/32")
+"""Link-local addresses, and what the large clouds have besides."""
+_METADATA_NAMES = ("metadata.google.internal",)
+_TRANSLATED = ip_network("64:ff9b::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One entry of a list of hosts: a name, `*.` and a domain, an address or a block of them; a port may follow."""
+
+    name: str = ""
+    block: _Block | None = None
+    port: int | None = None
+
+    def has(self, host: str, port: int) -> bool:
+        """Tell whether *host* is meant, a name or an address."""
+        if self.port not in (None, port):
+            return False
+        if self.block is not None:
+            address = _literal(host)
+            return address is not None and address in self.block
+        return self.name == "*" or host.endswith(self.name[1:]) if self.name.startswith("*") else host == self.name
+
+    def has_address(self, address: Address, port: int) -> bool:
+        """Tell whether *address* is meant."""
+        return self.port in (None, port) and self.block is not None and address in self.block
+
+    @property
+    def is_broad(self) -> bool:
+        """Whether the pattern is for more names than it spells out."""
+        return self.name.startswith("*")
+
+
+def read_pattern(text: str) -> Pattern:
+    """Return the pattern that *text* is: `api.example.com`, `*.example.com`, `10.0.0.0/8`, `[::1]:8080`.
+
+    Raises UsageError if it is none.
+    """
+    text = text.strip().lower()
+    host, port = _split(text)
+    try:
+        return Pattern(block=ip_network(host.strip("[]"), strict=False), port=port)
+    except ValueError:
+        pass
+    plain = host.removeprefix("*.") if host != "*" else "any"
+    if not plain or not all(part.replace("-", "").replace("_", "").isalnum() for part in plain.split(".")):
+        raise UsageError(
+            f"{text!r} is not a host", "write api.example.com, *.example.com, api.example.com:8443 or 10.0.0.0/8"
+        )
+    return Pattern(host, port=port)
+
+
+def _split(text: str) -> tuple[str, int | None]:
+    """Return a host and its port; an address of IPv6 has one only after brackets."""
+    host, colon, port = text.rpartition(":")
+    if colon and port.isdecimal() and (":" not in host or host.endswith("]")):
+        return host, int(port)
+    return text, None
+
+
+_NOT_FROM_OUTSIDE = tuple(read_pattern(text) for text in (*_THIS_MACHINE, *_METADATA, *_METADATA_NAMES))
+_NOT_EVEN_HERE = tuple(read_pattern(text) for text in (*_METADATA, *_METADATA_NAMES))
+
+
+@dataclass(frozen=True)
+class Network:
+    """Which hosts calls may reach.
+
+    What `deny` has is denied. If `allow` has anything, nothing else is allowed. This machine itself and the metadata
+    services of clouds are denied too, unless `allow` has their address, or their name without a wildcard.
+    """
+
+    allow: Sequence[Pattern] = ()
+    deny: Sequence[Pattern] = ()
+    named: Sequence[Pattern] = ()
+    """What the operator names elsewhere, as the server of a function or as a proxy: allowed as well."""
+    local: bool = False
+    """Whether this machine itself may be called, as somebody wants who tries things out on it."""
+
+    async def admit(self, host: str, port: int) -> list[str]:
+        """Return the addresses of *host* that may be connected to, at least one.
+
+        Connect to these and do not look the name up again: the second answer may be another one. Raises CallFailed:
+        `HostDenied`, or `UnknownHost` if there is no such host.
+        """
+        self.check(host, port)
+        addresses = await _looked_up(host, port)
+        return [self._admitted(host, address, port) for address in addresses]
+
+    def check(self, host: str, port: int) -> None:
+        """Raise CallFailed (`HostDenied`) if the name alone tells that *host* may not be reached."""
+        name = _plain(host)
+        address = _literal(name)
+        if address is not None:
+            self._admitted(host, address, port)
+        elif any(pattern.has(name, port) for pattern in self.deny):
+            raise _denied(host, port)
+        elif not self._is_named(name, port):
+            if any(pattern.has(name, port) for pattern in self._guarded):
+                raise _denied(host, port)
+            # A name that no pattern has may still stand for an address that one has.
+            by_address = any(pattern.block is not None for pattern in self.allow)
+            if self.allow and not by_address and not any(pattern.has(name, port) for pattern in self.allow):
+                raise _denied(host, port)
+
+    def _admitted(self, host: str, address: Address, port: int) -> str:
+        name, known = _plain(host), _unwrapped(address)
+        if any(pattern.has_address(known, port) for pattern in self.deny):
+            raise _denied(host, port, known)
+        if self._is_named(name, port) or any(pattern.has_address(known, port) for pattern in self._allowed):
+            return str(address)
+        if any(pattern.has_address(known, port) for pattern in self._guarded):
+            raise _denied(host, port, known)
+        if self.allow and not any(pattern.has(name, port) for pattern in self.allow):
+            raise _denied(host, port, known)
+        return str(address)
+
+    def _is_named(self, name: str, port: int) -> bool:
+        return any(pattern.has(name, port) and not pattern.is_broad for pattern in self._allowed)
+
+    @cached_property
+    def _allowed(self) -> tuple[Pattern, ...]:
+        return (*self.allow, *self.named)
+
+    @cached_property
+    def _guarded(self) -> tuple[Pattern, ...]:
+        return _NOT_EVEN_HERE if self.local else _NOT_FROM_OUTSIDE
+
+
+def _plain(host: str) -> str:
+    return host.strip("[]").rstrip(".").lower()
+
+
+def _literal(name: str) -> Address | None:
+    """Return the address that *name* is, also in the old spellings, such as `127.1`."""
+    try:
+        return ip_address(name.partition("%")[0])
+    except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(name)) if name[:1].isdigit() else None
+    except OSError:
+        return None
+
+
+async def _looked_up(host: str, port: int) -> list[Address]:
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(_plain(host), port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise CallFailed(f"no host of the name '{host}' is known", code="UnknownHost", cause=str(error)) from error
+    return list(dict.fromkeys(ip_address(str(address[0]).partition("%")[0]) for *_, address in found))
+
+
+def _unwrapped(address: Address) -> Address:
+    """Return the address of IPv4 that one of IPv6 stands for."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _denied(host: str, port: int, address: Address | None = None) -> CallFailed:
+    shown = f"{host}:{port}" if address is None or str(address) == _plain(host) else f"{host}:{port} ({address})"
+    hint = "who runs the worker may allow it by SWF_ALLOW_HOSTS, or `network` in its configuration"
+    return refusal("HostDenied", f"calls to {shown} are not allowed here; {hint}")

@@ -1,0 +1,42 @@
+"""How is a secure connection checked, and what does a client show of itself?"""
+
+import ssl
+from dataclasses import dataclass
+from functools import lru_cache
+
+import httpx
+
+from swf_temporal.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """What is known about secure connections. Nothing given: the system's authorities, and no certificate of ours."""
+
+    verify: bool = True
+    """Whether the server must prove who it is. It can be turned off for single hosts alone."""
+    ca: str | None = None
+    """A file of certificates, in PEM, of those who may vouch for a server."""
+    cert: str | None = None
+    """A file with the certificate that the client shows, in PEM."""
+    key: str | None = None
+    """A file with its key, if it is not in the same one."""
+
+    def context(self) -> ssl.SSLContext:
+        """Return the context of such connections; one for all. Raises UsageError if a file cannot be used."""
+        return _context(self)
+
+
+@lru_cache(maxsize=256)
+def _context(tls: Tls) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=tls.ca) if tls.ca else httpx.create_ssl_context()
+        if tls.cert is not None:
+            context.load_cert_chain(tls.cert, tls.key)
+    except (OSError, ValueError) as error:
+        files = ", ".join(name for name in (tls.ca, tls.cert, tls.key) if name)
+        raise UsageError(f"the certificates in {files} cannot be used: {error}", "they are files in PEM") from error
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

@@ -1,0 +1,226 @@
+"""Over which connections requests go: guarded, proxied, secured, redirected."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import aclosing
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.network import Network, read_pattern
+from swf_temporal.functions.options import Options
+from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.tls import Tls
+from tests.functions.conftest import Failed, HttpCall, Service
+
+
+async def test_a_worker_does_not_call_this_machine(service: Service, http_call: HttpCall, failed: Failed) -> None:
+    """Nothing is sent, and a person reads who may allow it."""
+    async with aclosing(Functions(settings=read_settings({}))) as functions:
+        fault = await failed(functions, http_call("GET", f"{service.url}/a"))
+
+    assert (fault.code, fault.retryable) == ("HostDenied", False)
+    assert "SWF_ALLOW_HOSTS" in fault.message
+    assert service.requests == []
+
+
+async def test_a_name_is_judged_by_its_address(service: Service, http_call: HttpCall, failed: Failed) -> None:
+    """A harmless name that stands for a forbidden address is refused when it is connected to."""
+    settings = Settings(network=Network(deny=(read_pattern("127.0.0.0/8"), read_pattern("::1")), local=True))
+    async with aclosing(Functions(settings=settings)) as functions:
+        fault = await failed(functions, http_call("GET", service.url.replace("127.0.0.1", "localhost")))
+
+    assert fault.code == "HostDenied"
+    assert service.requests == []
+
+
+async def test_a_redirect_is_judged_too(service: Service, http_call: HttpCall, failed: Failed) -> None:
+    """A service that may be called cannot send a call to one that may not."""
+    service.answers_with("GET", "/a", status=302, headers={"Location": "http://169.254.169.254/latest/meta-data"})
+
+    async with aclosing(Functions(settings=Settings())) as functions:
+        fault = await failed(functions, http_call("GET", f"{service.url}/a"))
+
+    assert fault.code == "HostDenied"
+    assert "169.254.169.254" in fault.message
+
+
+async def test_one_of_several_addresses_answers(service: Service, http_call: HttpCall) -> None:
+    """`localhost` has an address of IPv6, where nobody listens."""
+    service.answers_with("GET", "/a", {"ok": True})
+    async with aclosing(Functions(settings=Settings())) as functions:
+        assert await functions.call(http_call("GET", f"{service.url.replace('127.0.0.1', 'localhost')}/a")) == {
+            "ok": True
+        }
+
+
+async def test_credentials_stay_with_their_origin(service: Service, http_call: HttpCall) -> None:
+    """What could be secret is not sent to where a service redirects; what says how to answer is."""
+    elsewhere = service.url.replace("127.0.0.1", "localhost")
+    service.answers_with("GET", "/a", status=302, headers={"Location": f"{elsewhere}/b"})
+    service.answers_with("GET", "/b", {})
+    settings = Settings(named={"ASK": Options(headers={"X-Api-Key": "k-1"})})
+    headers = {"HEADER_Authorization": "Bearer t-1", "HEADER_X-Other": "o", "HEADER_Accept-Language": "de"}
+
+    async with aclosing(Functions(settings=settings)) as functions:
+        await functions.call(http_call("GET", f"{service.url}/a", headers))
+
+    first, second = (request.headers for request in service.requests)
+    assert (first["authorization"], first["x-api-key"], first["x-other"]) == ("Bearer t-1", "k-1", "o")
+    assert {"authorization", "x-api-key", "x-other", "cookie"} & set(second) == set()
+    assert second["accept-language"] == "de"
+
+
+async def test_redirects_have_an_end(service: Service, http_call: HttpCall, failed: Failed) -> None:
+    """A service that redirects to itself is in trouble."""
+    service.answers_with("GET", "/a", status=302, headers={"Location": "/a"})
+    async with aclosing(Functions(settings=Settings())) as functions:
+        assert (await failed(functions, http_call("GET", f"{service.url}/a"))).code == "TooManyRedirects"
+
+
+async def test_all_redirects_share_one_timeout(service: Service, http_call: HttpCall, failed: Failed) -> None:
+    """The time that one attempt may take does not begin anew with each of them."""
+    service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
+    service.hangs("GET", "/b")
+    settings = Settings(timeout=timedelta(milliseconds=200))
+    async with aclosing(Functions(settings=settings)) as functions:
+        assert (await failed(functions, http_call("GET", f"{service.url}/a"))).code == "Timeout"
+
+
+async def test_configured_headers_are_sent(service: Service, http_call: HttpCall) -> None:
+    """Unless the definition says another value."""
+    service.answers_with("GET", "/a", {})
+    settings = Settings(calls=Options(headers={"X-Team": "orders", "X-Shelf": "7"}))
+    async with aclosing(Functions(settings=settings)) as functions:
+        await functions.call(http_call("GET", f"{service.url}/a", {"HEADER_x-team": "stock"}))
+
+    assert (service.last.headers["x-team"], service.last.headers["x-shelf"]) == ("stock", "7")
+
+
+async def test_calls_go_through_a_proxy(service: Service, http_call: HttpCall) -> None:
+    """The proxy gets the whole URL, and looks the name up itself; the guard need not know the name."""
+    service.answers_with("GET", "/a", {"by": "proxy"})
+    async with aclosing(Functions(settings=read_settings({"SWF_PROXY_ASK": service.url}))) as functions:
+        assert await functions.call(http_call("GET", "http://api.invalid/a")) == {"by": "proxy"}
+
+    assert service.last.headers["host"] == "api.invalid"
+
+
+async def test_a_proxy_does_not_lead_around_the_guard(service: Service, http_call: HttpCall, failed: Failed) -> None:
+    """What is denied by its name or its address is denied with a proxy as well."""
+    settings = read_settings({"SWF_PROXY": service.url, "SWF_DENY_HOSTS": "secret.invalid"})
+    async with aclosing(Functions(settings=settings)) as functions:
+        for url in ("http://secret.invalid/a", "http://169.254.169.254/a", "http://127.1/a"):
+            assert (await failed(functions, http_call("GET", url))).code == "HostDenied"
+    assert service.requests == []
+
+
+async def test_the_environment_may_name_a_proxy(
+    service: Service, http_call: HttpCall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As other programs understand it, with the hosts that are called directly."""
+    service.answers_with("GET", "/a", {"by": "somebody"})
+    monkeypatch.setenv("HTTP_PROXY", service.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    async with aclosing(Functions(settings=Settings())) as functions:
+        await functions.call(http_call("GET", "http://api.invalid/a"))
+        await functions.call(http_call("GET", f"{service.url}/a"))
+
+    assert [request.headers["host"] for request in service.requests] == ["api.invalid", service.url[7:]]
+
+
+@pytest.fixture
+def authority() -> trustme.CA:
+    """Return an authority that nobody knows but the test."""
+    return trustme.CA()
+
+
+@pytest.fixture
+def secure(authority: trustme.CA) -> Iterator[str]:
+    """Return the URL of a service that wants to see a certificate if there is one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            shown: Any = self.connection.getpeercert()
+            body = b'{"certificate": true}' if shown else b'{"certificate": false}'
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
+            """Stay quiet."""
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
+    thread.start()
+    yield f"https://localhost:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+async def test_a_server_must_prove_who_it_is(secure: str, http_call: HttpCall, failed: Failed) -> None:
+    """One that an unknown authority vouches for is not talked to."""
+    async with aclosing(Functions(settings=Settings())) as functions:
+        fault = await failed(functions, http_call("GET", f"{secure}/a"))
+
+    assert fault.code == "TlsFailed"
+    assert "certificate" in fault.message
+
+
+async def test_an_authority_of_our_own(
+    secure: str, authority: trustme.CA, http_call: HttpCall, failed: Failed, tmp_path: Path
+) -> None:
+    """Certificates are checked against it, and the name is still compared."""
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    settings = read_settings({"SWF_TLS_CA": str(tmp_path / "ca.pem")}, local=True)
+    async with aclosing(Functions(settings=settings)) as functions:
+        assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
+        fault = await failed(functions, http_call("GET", f"{secure.replace('localhost', '127.0.0.1')}/a"))
+
+    assert fault.code == "TlsFailed"
+
+
+async def test_a_certificate_of_our_own(
+    secure: str, authority: trustme.CA, http_call: HttpCall, tmp_path: Path
+) -> None:
+    """A client shows it where one is configured."""
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    authority.issue_cert("worker").private_key_and_cert_chain_pem.write_to_path(tmp_path / "client.pem")
+    (tmp_path / "swf.yaml").write_text("hosts: {localhost: {tls: {ca: ca.pem, cert: client.pem}}}", encoding="utf-8")
+    settings = read_settings({}, local=True, file=tmp_path / "swf.yaml")
+    async with aclosing(Functions(settings=settings)) as functions:
+        assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": True}
+
+
+async def test_a_single_host_may_go_unverified(secure: str, http_call: HttpCall) -> None:
+    """Where the operator says so for that host."""
+    host = read_pattern(secure.removeprefix("https://"))
+    async with aclosing(Functions(settings=Settings(hosts={host: Options(tls=Tls(verify=False))}))) as functions:
+        assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
+
+
+async def test_nobody_listens(http_call: HttpCall, failed: Failed) -> None:
+    """The fault is the same with and without several addresses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    async with aclosing(Functions(settings=Settings())) as functions:
+        for host in ("127.0.0.1", "localhost"):
+            assert (await failed(functions, http_call("GET", f"http://{host}:{port}/"))).code == "ConnectionRefused"
+        assert (await failed(functions, http_call("GET", "http://no.such.host.invalid/"))).code == "UnknownHost"

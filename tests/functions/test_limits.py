@@ -1,0 +1,104 @@
+"""How many calls are made at once, and how often."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.limits import Limits
+from swf_temporal.functions.network import read_pattern
+from swf_temporal.functions.options import Options, Rate
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
+from tests.functions.conftest import HttpCall, Service
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class Crowd:
+    """Counts who is inside, and lets nobody out before everybody who may come in is in."""
+
+    def __init__(self) -> None:
+        self.inside = self.most = 0
+
+    async def visit(self) -> None:
+        """Stay for as many turns of the loop as others need to come in."""
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.inside -= 1
+
+
+def call_of(name: str) -> Call:
+    """Return a call of a Python function."""
+    return Call(Function(name=name, type="custom"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        (Settings(), 8),
+        (Settings(named={"VISIT": Options(concurrency=3)}), 3),
+        (Settings(named={"OTHER": Options(concurrency=3)}), 8),
+        (Settings(calls=Options(concurrency=2)), 2),
+        (Settings(calls=Options(concurrency=2), named={"VISIT": Options(concurrency=3)}), 2),
+    ],
+)
+async def test_so_many_calls_at_once(settings: Settings, most: int) -> None:
+    """Of a function, and of all together."""
+    crowd = Crowd()
+    async with aclosing(Functions({"visit": crowd.visit}, settings)) as functions:
+        await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
+
+    assert crowd.most == most
+
+
+async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) -> None:
+    """The limit of a host holds for whoever calls it; other hosts have their own."""
+    service.answers_with("GET", "/a", {})
+    host = read_pattern(service.url.removeprefix("http://"))
+    limits = Limits(Settings(hosts={host: Options(concurrency=1)}))
+    crowd, others = Crowd(), Crowd()
+
+    async def visit(one: Crowd, name: str) -> None:
+        async with limits.of_host(name, host.port or 0):
+            await one.visit()
+
+    await asyncio.gather(
+        *(visit(crowd, "127.0.0.1") for _ in range(4)), *(visit(others, "localhost") for _ in range(4))
+    )
+    assert (crowd.most, others.most) == (1, 4)
+
+    async with aclosing(Functions(settings=Settings(hosts={host: Options(concurrency=1)}))) as functions:
+        await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(4)))
+    assert len({request.connection for request in service.requests}) == 1, "one at a time needs one connection"
+
+
+async def test_so_many_calls_in_a_time() -> None:
+    """Those beyond it wait until there is room, which a call that is cancelled leaves to the others."""
+    made: list[int] = []
+    settings = Settings(named={"MARK": Options(rate=Rate(3, 3600))})
+    async with aclosing(Functions({"mark": lambda: made.append(1)}, settings)) as functions:
+        waiting = [asyncio.create_task(functions.call(call_of("mark"))) for _ in range(5)]
+        done, pending = await asyncio.wait(waiting, timeout=0.5)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+
+    assert (len(done), len(pending), len(made)) == (3, 2, 3)
+
+
+async def test_a_failed_call_leaves_its_place() -> None:
+    """Otherwise a few errors would stop a worker."""
+    settings = Settings(calls=Options(concurrency=1))
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    async with aclosing(Functions({"fail": fail}, settings)) as functions:
+        results = await asyncio.gather(*(functions.call(call_of("fail")) for _ in range(3)), return_exceptions=True)
+    assert [getattr(result, "code", None) for result in results] == ["ValueError"] * 3

@@ -133,6 +133,7 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         attempt: int | None = None,
         function: str | None = None,
         retryable: bool = True,
+        retry_after: float | None = None,
         cause: str | None = None,
     ) -> None:
         super().__init__(message)
@@ -148,6 +149,8 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         self.function = function
         self.retryable = retryable
         """False where trying again cannot help, whatever the definition says."""
+        self.retry_after = retry_after
+        """How many seconds a service wants to be left alone before it is asked again."""
         self.cause = cause
 
     def to_json(self) -> dict[str, Any]:
@@ -177,7 +180,7 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
 
 _FACTS = (
     "message", "name", "code", "status", "body", "state", "action", "branch", "attempt", "function",
-    "retryable", "cause",
+    "retryable", "retry_after", "cause",
 )  # fmt: skip
 
 

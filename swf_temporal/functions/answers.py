@@ -2,11 +2,42 @@
 
 import base64
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NoReturn
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
 
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back of a request."""
+
+    status: int
+    headers: Mapping[str, str]
+    """With names in small letters."""
+    body: JSON
+    is_empty: bool = False
+
+    @property
+    def content_type(self) -> str:
+        """What the service says that the body is; an empty text if it does not say."""
+        return self.headers.get("content-type", "")
+
+    def to_json(self) -> JSON:
+        """Return the whole answer as a workflow may see it."""
+        return {"status": self.status, "headers": dict(self.headers), "body": self.body}
+
+
+class RefusedError(CallFailed):
+    """A service answered with another status than 2xx."""
+
+    def __init__(self, message: str, answer: Answer, retry_after: float | None = None) -> None:
+        super().__init__(message, code=answer.status, status=answer.status, body=answer.body, retry_after=retry_after)
+        self.answer = answer
 
 
 def read_answer(content: bytes, content_type: str) -> JSON:

@@ -1,96 +1,127 @@
-"""Where is the document that describes a service, and what does it say?"""
+"""Where is the document that describes a service, and how is it read?"""
 
 import asyncio
 import hashlib
-import json
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
-import yaml
-
+from swf_temporal.dialects.resources import FROM_HOSTS, ResourceError
 from swf_temporal.errors import CallFailed
+from swf_temporal.fetching.files import read_file
+from swf_temporal.fetching.hosts import is_allowed, variable_name
+from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.call import refusal
 from swf_temporal.functions.http import Http, Request
+from swf_temporal.functions.parts import Document, ElsewhereError, as_path, is_web, normal
+from swf_temporal.functions.texts import read_text
+
+__all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 
 _LIMIT = 32 * 1024 * 1024
 _KEPT = 64
-_REFERENCE_DEPTH = 32
-_YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one, where PyYAML was built with it
+_MOST_OTHERS = 256
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 Headers = tuple[tuple[str, str], ...]
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """An OpenAPI document, and where it was found."""
-
-    name: str
-    """As the definition writes it."""
-    location: str
-    """The URL or path that it was read from."""
-    content: dict[str, Any] = field(repr=False)
-
-    @property
-    def url(self) -> str | None:
-        """The URL that the document was fetched from, or None if it is a file."""
-        return self.location if is_web(self.location) else None
-
-    @property
-    def is_swagger(self) -> bool:
-        """Whether the document is written in version 2.0."""
-        return "swagger" in self.content
-
-    def resolve(self, node: object) -> dict[str, Any]:
-        """Return the object that *node* is, or that its `$ref` points to within this document."""
-        for _ in range(_REFERENCE_DEPTH):
-            if not isinstance(node, dict):
-                return {}
-            reference = node.get("$ref")
-            if not isinstance(reference, str):
-                return node
-            node = self._at(reference)
-        raise refusal("BadDocument", f"the document '{self.name}' has references that lead round in a circle")
-
-    def _at(self, reference: str) -> object:
-        if not reference.startswith("#"):
-            message = f"'{self.name}' refers to '{reference}'; only references within a document are followed"
-            raise refusal("BadDocument", message)
-        node: object = self.content
-        for step in unquote(reference[1:]).split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            node = node.get(key) if isinstance(node, dict) else None
-        if node is None:
-            raise refusal("BadDocument", f"'{self.name}' refers to '{reference}', which is not in it")
-        return node
+def check_openapi(document: Document) -> None:
+    """Raise CallFailed if *document* is no OpenAPI document of a version that is known here."""
+    content = document.content
+    if not ({"openapi", "swagger"} & content.keys()):
+        raise _not_openapi(document.name, "it has neither 'openapi' nor 'swagger' at its top")
+    version = str(content.get("openapi", content.get("swagger")))
+    if not version.startswith(("2.", "3.0", "3.1")):
+        raise _not_openapi(document.name, f"version {version} is not one of 2.0, 3.0 and 3.1")
+    if not isinstance(content.get("paths", {}), dict):
+        raise _not_openapi(document.name, "its 'paths' is not an object")
 
 
 class Documents:
     """Reads documents, and reads the same text only once."""
 
-    def __init__(self, http: Http, lifetime: timedelta) -> None:
+    def __init__(self, http: Http, lifetime: timedelta, resources: Resources | None = None) -> None:
         self._http = http
         self._lifetime = lifetime.total_seconds()
+        self._resources = resources or Resources()
         self._parsed: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._fetched: OrderedDict[tuple[str, Headers], tuple[float, bytes]] = OrderedDict()
 
-    async def load(self, name: str, base: str | None, headers: Headers = ()) -> Document:
+    async def load(
+        self,
+        name: str,
+        base: str | None,
+        headers: Headers = (),
+        check: Callable[[Document], None] = check_openapi,
+    ) -> Document:
         """Return the document *name*, a URL or a path, found relative to *base*.
 
-        *headers* are sent to a URL. Raises CallFailed if the document is not there or is not OpenAPI.
+        *headers* are sent to a URL. Raises CallFailed if the document is not there, or as *check* does if it is of
+        another kind.
         """
         location = locate(name, base)
         if is_web(location):
             text = await self._fetch(location, headers)
         else:
             text = await asyncio.to_thread(_read_file, name, location)
-        return Document(name, location, await self._parse(name, text))
+        document = Document(name, location, await self._parse(name, text))
+        check(document)
+        document.others[normal(location)] = document
+        return document
+
+    async def reading(
+        self, document: Document, read: Callable[[], _Value], *, base: str | None = None, headers: Headers = ()
+    ) -> _Value:
+        """Return what *read* finds in *document*, where references may lead it into other documents.
+
+        A file may refer to those in its own folder, that of the definition, and folders that the operator allows; a
+        URL to those on its own host. Other hosts are for the operator to allow. Raises CallFailed.
+        """
+        for _ in range(_MOST_OTHERS):
+            try:
+                return read()
+            except ElsewhereError as needed:
+                # Begun again with what it needs. Most never need anything, and reading takes no time.
+                document.others[needed.location] = await self._other(document, needed, base, headers)
+        raise refusal("BadDocument", f"the document '{document.name}' leads to more than {_MOST_OTHERS} others")
+
+    async def _other(self, first: Document, needed: ElsewhereError, base: str | None, headers: Headers) -> Document:
+        told = f"'{needed.document.name}' refers to '{needed.reference}'"
+        location = needed.location
+        if not is_web(location):
+            text = await asyncio.to_thread(self._beside, first, base, told, location)
+        elif first.url and _origin(first.url) == _origin(location):
+            text = await self._fetch(location, headers)
+        else:
+            text = await self._fetch(location, self._credentials(told, location))
+        return Document(needed.reference.partition("#")[0], location, await self._parse(location, text), first.others)
+
+    def _beside(self, first: Document, base: str | None, told: str, location: str) -> bytes:
+        if first.url:
+            raise refusal("NoDocument", f"{told}, a file; a document from a URL can refer to other URLs only")
+        folders = [Path(first.location).parent, *self._resources.folders]
+        if base is not None and not is_web(base):
+            folders.append(_folder(base))
+        try:
+            return read_file(Path(location), folders).content
+        except ResourceError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            raise refusal("NoDocument", f"{told}, {error.reason}{hint}") from error
+
+    def _credentials(self, told: str, url: str) -> Headers:
+        """Return what shows an allowed host who asks. Raises CallFailed for any other host."""
+        _, host, port = _origin(url)
+        if not is_allowed(host, port, self._resources.hosts):
+            raise refusal("NoDocument", f"{told}, and from the host '{host}' nothing may be fetched; {FROM_HOSTS}")
+        header = self._resources.credentials.get(variable_name(host, port))
+        return (("Authorization", header),) if header else ()
 
     async def _fetch(self, url: str, headers: Headers) -> bytes:
         # Whoever has no credentials must not be shown what others fetched with theirs.
@@ -115,27 +146,25 @@ def locate(name: str, base: str | None) -> str:
     """Return the URL or path of the document *name*, which may be relative to *base*."""
     if is_web(name):
         return name
-    path = _path(name)
+    path = as_path(name)
     if base is None or Path(path).is_absolute():
         return path
     if is_web(base):
         return urljoin(base, path)
-    folder = Path(_path(base))
-    return str((folder.parent if folder.is_file() else folder) / path)
+    return str(_folder(base) / path)
 
 
-def is_web(location: str) -> bool:
-    """Tell whether *location* is fetched over HTTP."""
-    return location.lower().startswith(("http://", "https://"))
+def _folder(base: str) -> Path:
+    folder = Path(as_path(base))
+    return folder.parent if folder.is_file() else folder
 
 
-def _path(location: str) -> str:
-    # `classpath:` is what SonataFlow's users write for "beside the definition".
-    if location.startswith("classpath:"):
-        return location.removeprefix("classpath:").lstrip("/")
-    if location.startswith("file:"):
-        return unquote(urlsplit(location).path)
-    return location
+def _origin(url: str) -> tuple[str, str, int]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme]
+    except ValueError as error:
+        raise refusal("BadUrl", f"'{url}' is not a URL: {error}") from error
 
 
 def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
@@ -157,17 +186,13 @@ def _read_file(name: str, path: str) -> bytes:
 
 def _parse(name: str, text: bytes) -> dict[str, Any]:
     try:
-        is_json = text.lstrip().startswith(b"{")
-        content = json.loads(text) if is_json else yaml.load(text, _YamlLoader)  # noqa: S506 - a safe loader
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
-        raise _not_openapi(name, f"it is neither JSON nor YAML: {error}") from error
-    if not isinstance(content, dict) or not ({"openapi", "swagger"} & content.keys()):
-        raise _not_openapi(name, "it has neither 'openapi' nor 'swagger' at its top")
-    version = str(content.get("openapi", content.get("swagger")))
-    if not version.startswith(("2.", "3.0", "3.1")):
-        raise _not_openapi(name, f"version {version} is not one of 2.0, 3.0 and 3.1")
-    if not isinstance(content.get("paths", {}), dict):
-        raise _not_openapi(name, "its 'paths' is not an object")
+        content = read_text(text)
+    except ValueError as error:
+        raise refusal(
+            "BadDocument", f"the document '{name}' cannot be read: it is neither JSON nor YAML: {error}"
+        ) from error
+    if not isinstance(content, dict):
+        raise refusal("BadDocument", f"the document '{name}' is not an object")
     return content
 
 

@@ -8,15 +8,22 @@ import re
 from dataclasses import dataclass, field
 
 from swf_temporal.data import JSON
+from swf_temporal.functions.answers import Answer
+from swf_temporal.functions.auth import with_tokens
 from swf_temporal.functions.bodies import write_body
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.http import Http, Request
-from swf_temporal.functions.openapi import signed
+from swf_temporal.functions.oauth2 import Tokens
 from swf_temporal.functions.operations import Parameter
 from swf_temporal.functions.parameters import as_text, escape, in_path, in_query
+from swf_temporal.functions.parts import is_web
+from swf_temporal.functions.results import result_of
 from swf_temporal.functions.servers import service_url
 from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.signing import signed
 
+_PREFIX = "rest:"
+_DEFAULT_METHOD = "GET"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 
@@ -34,9 +41,10 @@ class _Parts:
 class PlainHttp:
     """Calls functions that say themselves which method and URL they are."""
 
-    def __init__(self, http: Http, settings: Settings) -> None:
+    def __init__(self, http: Http, settings: Settings, tokens: Tokens) -> None:
         self._http = http
         self._settings = settings
+        self._tokens = tokens
 
     async def perform(self, call: Call) -> JSON:
         """Return the service's answer. Raises CallFailed.
@@ -45,9 +53,17 @@ class PlainHttp:
         body. To say it outright, begin a name with `HEADER_` or `QUERY_` in the text form, and use the
         arguments `headers`, `cookies`, `query` and `body` in the object form.
         """
+        return await result_of(call, self._ask)
+
+    async def _ask(self, call: Call) -> Answer:
         method, uri = target(call)
         request = _request(call, method, service_url(self._settings, call.function.name, uri))
-        return await self._http.send(signed(request, call))
+
+        async def send(call: Call) -> Answer:
+            return await self._http.ask(signed(request, call))
+
+        references = call.function.auth_ref
+        return await with_tokens([references.invocation if references else None], call, self._tokens, send)
 
 
 def target(call: Call) -> tuple[str, str]:
@@ -55,9 +71,9 @@ def target(call: Call) -> tuple[str, str]:
     operation = call.function.operation
     method = uri = ""
     if isinstance(operation, dict):
-        method, uri = as_text(operation.get("method")), as_text(operation.get("uri"))
+        method, uri = as_text(operation.get("method") or _DEFAULT_METHOD), as_text(operation.get("uri"))
     elif isinstance(operation, str):
-        method, _, uri = operation.removeprefix("rest:").partition(":")
+        method, uri = _split(operation)
     if method.upper() not in _METHODS or not uri:
         message = (
             f"the operation of function '{call.function.name}' is {operation!r}; "
@@ -65,6 +81,15 @@ def target(call: Call) -> tuple[str, str]:
         )
         raise refusal("BadOperation", message)
     return method.upper(), uri.strip()
+
+
+def _split(operation: str) -> tuple[str, str]:
+    """Return the method and the URL of the text form, where the method may be left out."""
+    named = operation.removeprefix(_PREFIX).strip()
+    if is_web(named) or (named.startswith("/") and named != operation):
+        return _DEFAULT_METHOD, named
+    method, _, uri = named.partition(":")
+    return method.strip(), uri
 
 
 def _request(call: Call, method: str, uri: str) -> Request:
@@ -94,12 +119,15 @@ def _request(call: Call, method: str, uri: str) -> Request:
 def _filled(uri: str, named: dict[str, JSON]) -> str:
     """Return *uri* with its `{name}`s replaced by the arguments, which are taken out of *named*."""
     used: set[str] = set()
+    query_begins = uri.find("?") if "?" in uri else len(uri)
 
     def fill(match: re.Match[str]) -> str:
         name = match[1]
         if named.get(name) is None:
             raise refusal("BadArguments", f"the argument '{name}' is missing, which the URL {uri} needs")
         used.add(name)
+        if match.start() > query_begins:
+            return escape(as_text(named[name]))
         return in_path(Parameter(name, "path", style="simple"), named[name])
 
     url = re.sub(r"\{([^{}]+)\}", fill, uri)

@@ -1,30 +1,21 @@
 """Which credentials does an OpenAPI document ask for? Section "AuthRef Definition"."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
-from urllib.parse import quote, urljoin
+from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.auth import find_auth, properties_of
+from swf_temporal.functions.auth import Key, find_auth
 from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.credentials import Known, key_in, properties_of
 from swf_temporal.functions.documents import Document
-from swf_temporal.functions.http import Request
 from swf_temporal.functions.operations import Operation
 from swf_temporal.model.definitions import Auth, AuthRef
 
 _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
 """The grant types that documents declare, and what versions 3 and 2.0 call their flows."""
 _GRANTS = {"resourceOwner": "password"}
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A text that proves who is calling, and where it is sent."""
-
-    where: str
-    name: str
-    value: str = field(repr=False)
 
 
 def secure(document: Document, operation: Operation, server: str, call: Call) -> tuple[Call, tuple[Key, ...]]:
@@ -52,23 +43,6 @@ def secure(document: Document, operation: Operation, server: str, call: Call) ->
     raise refusal("BadAuth", message)
 
 
-def with_keys(request: Request, keys: tuple[Key, ...]) -> Request:
-    """Return *request* with *keys*; a header that is set already stays as it is."""
-    url, headers = request.url, list(request.headers)
-    given = {name.lower() for name, _ in headers}
-    for key in keys:
-        if key.where == "query":
-            url += f"{'&' if '?' in url else '?'}{quote(key.name, safe='')}={quote(key.value, safe='')}"
-        elif key.where == "cookie":
-            before = [value for name, value in headers if name.lower() == "cookie"]
-            headers = [(name, value) for name, value in headers if name.lower() != "cookie"]
-            headers.append(("Cookie", "; ".join([*before, f"{key.name}={quote(key.value, safe='')}"])))
-        elif key.name.lower() not in given:
-            headers.append((key.name, key.value))
-    holds_key = request.holds_key or any(key.where == "header" for key in keys)
-    return replace(request, url=url, headers=tuple(headers), holds_key=holds_key)
-
-
 def _proven(call: Call, proofs: list[Auth | Key]) -> tuple[Call, tuple[Key, ...]]:
     auths = [proof for proof in proofs if isinstance(proof, Auth)]
     references = call.function.auth_ref
@@ -82,9 +56,9 @@ def _proof(
     document: Document, name: str, scopes: list[JSON], server: str, named: Auth | None, call: Call
 ) -> Auth | Key | None:
     scheme = _scheme(document, name)
-    for auth in (named, _secret(name, call)):
+    for auth in (named, secret_named(name, call)):
         if auth is not None:
-            proof = _matching(scheme, scopes, server, auth, properties_of(auth, call))
+            proof = matching(scheme, scopes, server, auth, properties_of(auth, call))
             if proof is not None:
                 return proof
     return None
@@ -99,17 +73,17 @@ def _scheme(document: Document, name: str) -> dict[str, Any]:
     return document.resolve(declared[name])
 
 
-def _secret(name: str, call: Call) -> Auth | None:
+def secret_named(name: str, call: Call) -> Auth | None:
     """Return the credentials in the secret that is called like a scheme."""
     value = call.secrets.get(name)
     if isinstance(value, str):
-        return Auth(name=name, scheme="bearer", properties={"token": value})
+        return Known(name=name, scheme="bearer", properties={"token": value})
     if isinstance(value, dict):
-        return Auth(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
+        return Known(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
     return None
 
 
-def _matching(
+def matching(
     scheme: dict[str, Any], scopes: list[JSON], server: str, auth: Auth, properties: Mapping[str, JSON]
 ) -> Auth | Key | None:
     """Return what *auth* has for *scheme*; its own authentication for a scheme that nothing is known of."""
@@ -118,17 +92,17 @@ def _matching(
         kind = str(scheme.get("scheme")).lower()
     token = properties.get("token")
     if kind == "apiKey":
-        key = next((properties[name] for name in ("apiKey", "key", "token") if properties.get(name)), None)
-        return Key(str(scheme.get("in")), str(scheme.get("name")), key) if isinstance(key, str) else None
+        key = key_in(properties)
+        return None if key is None else Key(str(scheme.get("in")), str(scheme.get("name")), key)
     if kind == "basic":
         both = {name: properties.get(name) for name in ("username", "password")}
-        return Auth(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
+        return Known(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
     if kind == "oauth2" and "clientId" in properties and (flow := _flow(scheme, properties)):
         grant_type, endpoint = flow
         asked = {"grantType": grant_type, "tokenEndpoint": urljoin(server, endpoint)}
-        return Auth(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
+        return Known(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
     if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
-        return Auth(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
+        return Known(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
     return auth
 
 

@@ -82,8 +82,14 @@ class RetryRule:
         return timedelta(seconds=delay)
 
     def after(self, attempt: int, fault: WorkflowFault, draw: Draw) -> timedelta | None:
-        """Return how long to wait after *attempt* met *fault*, or None if it is not tried again."""
-        return self.delay_after(attempt, draw) if self.covers(fault) else None
+        """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
+
+        A service that wants to be left alone for longer is, but for no longer than the limit.
+        """
+        delay = self.delay_after(attempt, draw) if self.covers(fault) else None
+        if delay is None or fault.retry_after is None:
+            return delay
+        return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the rule as JSON, without what says nothing."""

@@ -34,7 +34,7 @@ class Answer:
     computes: str | None = None
     """An expression on the arguments, which yields the result."""
     raises: Mapping[str, Any] | None = None
-    """The facts of the CallFailed that is raised: code, message, status, name, body, retryable."""
+    """The facts of the CallFailed that is raised: code, message, status, name, body, retryable, retry_after."""
     takes: timedelta = timedelta()
     """How long the function takes to answer."""
 

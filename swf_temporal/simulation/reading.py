@@ -21,7 +21,7 @@ _ENDINGS = (".yaml", ".yml")
 _SEPARATOR = re.compile(r"---\s*(#.*)?")
 _CLAIM = re.compile(r"^[\"']?scenario[\"']?\s*:", re.MULTILINE)
 _ANSWERS = ("returns", "raises", "computes", "then")
-_FAILURE = ("code", "message", "status", "name", "body", "retryable")
+_FAILURE = ("code", "message", "status", "name", "body", "retryable", "retryAfter")
 _STATUSES = ("completed", "failed", "waiting", "cancelled")
 _FIELDS = (
     "scenario", "spec", "workflow", "definitions", "input", "functions", "events", "secrets", "cancel", "expect",
@@ -184,6 +184,9 @@ class _Reader:
             self.typed(facts, key, str, "a text", None)
         self.typed(facts, "retryable", bool, "true or false", None)
         failure: dict[str, Any] = plain(facts)
+        if (wait := self.length(facts, "retryAfter")) is not None:
+            failure["retry_after"] = wait.total_seconds()
+            del failure["retryAfter"]
         return failure
 
     # Events and expectations

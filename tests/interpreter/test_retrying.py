@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.errors import CallFailed, StepLimitExceeded
+from swf_temporal.errors import CallFailed, StepLimitExceeded, WorkflowFault
 from swf_temporal.interpreter.retrying import Draw, RetryRule, draws_of, no_jitter, rule_of
 from swf_temporal.model.definitions import Retry
 
@@ -117,6 +117,42 @@ def test_covers_what_is_listed() -> None:
     assert not rule.covers(CallFailed(status=400))
     assert not rule.covers(CallFailed(status=503, retryable=False))
     assert not RetryRule().covers(StepLimitExceeded())
+
+
+@pytest.mark.parametrize(
+    ("asked", "max_delay", "seconds"),
+    [
+        (None, None, 10),
+        (5, None, 10),
+        (60.5, None, 60.5),
+        (60, "PT20S", 20),
+        (1e300, None, 36_500 * 86_400),
+    ],
+)
+def test_a_service_is_left_alone(asked: float | None, max_delay: str | None, seconds: float) -> None:
+    """What a service asks for makes a delay longer and never shorter, up to maxDelay."""
+    rule = _rule(delay="PT10S", maxDelay=max_delay)
+
+    delay = rule.after(1, CallFailed(status=503, retry_after=asked), no_jitter)
+
+    assert delay == timedelta(seconds=seconds)
+
+
+def test_asking_for_time_is_not_asking_for_another_attempt() -> None:
+    """A service that names a time is tried again only if the definition does so."""
+    rule = _rule(maxAttempts=2)
+
+    assert rule.after(2, CallFailed(status=503, retry_after=1), no_jitter) is None
+    assert rule.after(1, CallFailed(status=503, retry_after=1, retryable=False), no_jitter) is None
+
+
+def test_what_a_service_asks_for_travels_with_the_fault() -> None:
+    """The time is a fact of the fault, which a workflow does not see."""
+    fault = CallFailed(status=503, retry_after=2.5)
+
+    assert WorkflowFault.from_json(fault.to_json()).retry_after == 2.5
+    assert "retry_after" not in CallFailed(status=503).to_json()
+    assert "retry_after" not in fault.public()
 
 
 @given(

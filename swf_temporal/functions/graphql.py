@@ -3,16 +3,18 @@
 Section "Using Functions for GraphQL Service Invocations".
 """
 
+from dataclasses import replace
+
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth import headers_for
+from swf_temporal.functions.auth import key_for
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.graphql_requests import is_name, operation, post, selection_set
-from swf_temporal.functions.graphql_schema import Field, Schemas
+from swf_temporal.functions.graphql_schema import Field, Schemas, question_to
 from swf_temporal.functions.http import Http, Request
-from swf_temporal.functions.openapi import signed
 from swf_temporal.functions.servers import service_url
 from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.signing import signed, with_keys
 
 _FOR_GOOD = frozenset({"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"})
 """What many servers write in `extensions.code` if the request itself is wrong."""
@@ -37,8 +39,9 @@ class GraphQL:
         arguments = _arguments(call)
         selection = selection_set(call.selection_set)
         references = call.function.auth_ref
-        asking = headers_for((references.resource or references.invocation) if references else None, call)
-        schema = await self._schemas.schema(url, asking)
+        asking = key_for((references.resource or references.invocation) if references else None, call)
+        question = replace(question_to(url), function=call.function.name)
+        schema = await self._schemas.schema(with_keys(question, () if asking is None else (asking,)))
         types: dict[str, str] = {}
         if schema is not None:
             field = schema.field(kind, name)
@@ -50,16 +53,18 @@ class GraphQL:
 
     async def _ask(self, request: Request) -> JSON:
         try:
-            answer = await self._http.send(request)
+            answer = await self._http.ask_json(request)
         except CallFailed as fault:
             if _errors(fault.body):
-                raise _fault(request, fault.body, fault.status) from fault
+                raise _fault(request, fault.body, fault.status, fault.retry_after) from fault
             raise
-        if _errors(answer):
-            raise _fault(request, answer, None)
-        if not isinstance(answer, dict) or "data" not in answer:
-            raise CallFailed(f"{request}: the answer is not one of GraphQL: it has no 'data'", code="MalformedAnswer")
-        return answer["data"]
+        body = answer.body
+        if _errors(body):
+            raise _fault(request, body, answer.status)
+        if not isinstance(body, dict) or "data" not in body:
+            message = f"{request}: the answer is not one of GraphQL: it has no 'data'"
+            raise CallFailed(message, code="MalformedAnswer", status=answer.status, body=body)
+        return body["data"]
 
 
 def _parts(call: Call) -> tuple[str, str, str]:
@@ -104,7 +109,7 @@ def _errors(answer: JSON) -> list[JSON]:
     return errors if isinstance(errors, list) else []
 
 
-def _fault(request: Request, answer: JSON, status: int | None) -> CallFailed:
+def _fault(request: Request, answer: JSON, status: int | None, retry_after: float | None = None) -> CallFailed:
     """Return the fault that a workflow sees of the errors in an answer: the first one's code, and all messages."""
     errors = [error for error in _errors(answer) if isinstance(error, dict)]
     told = [str(error["message"]) for error in errors if error.get("message")]
@@ -112,4 +117,5 @@ def _fault(request: Request, answer: JSON, status: int | None) -> CallFailed:
     codes = [str(one["code"]) for one in extensions if isinstance(one, dict) and one.get("code")]
     code = codes[0] if codes else "GraphQLError"
     message = f"{request} answered with errors: {'; '.join(told) or 'they have no message'}"
-    return CallFailed(message, code=code, status=status, body=answer, retryable=code not in _FOR_GOOD)
+    retryable = code not in _FOR_GOOD
+    return CallFailed(message, code=code, status=status, body=answer, retryable=retryable, retry_after=retry_after)

@@ -14,15 +14,13 @@ _TOKEN = re.compile(r'"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n]*|
 _ACCEPTED = "application/graphql-response+json, application/json;q=0.9"
 
 
-def post(
-    url: str, document: str, variables: Mapping[str, JSON] | None = None, headers: tuple[tuple[str, str], ...] = ()
-) -> Request:
+def post(url: str, document: str, variables: Mapping[str, JSON] | None = None) -> Request:
     """Return the request that sends *document*, with its *variables*, to the endpoint at *url*."""
     body: dict[str, JSON] = {"query": document}
     if variables:
         body["variables"] = dict(variables)
     typed = (("Accept", _ACCEPTED), ("Content-Type", "application/json"))
-    return Request("POST", url, (*typed, *headers), json.dumps(body).encode())
+    return Request("POST", url, typed, json.dumps(body).encode())
 
 
 def operation(kind: str, field: str, arguments: Mapping[str, JSON], types: Mapping[str, str], selection: str) -> str:

@@ -12,7 +12,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import did_you_mean, refusal
 from swf_temporal.functions.documents import Headers
 from swf_temporal.functions.graphql_requests import post
-from swf_temporal.functions.http import Http
+from swf_temporal.functions.http import Http, Request
 
 _KEPT = 64
 _WRAPPINGS = 8
@@ -61,30 +61,35 @@ class Schemas:
         self._lifetime = lifetime.total_seconds()
         self._known: OrderedDict[tuple[str, Headers], tuple[float, Schema | None]] = OrderedDict()
 
-    async def schema(self, url: str, headers: Headers = ()) -> Schema | None:
-        """Return the schema of the endpoint at *url*, or None if it does not tell.
+    async def schema(self, question: Request) -> Schema | None:
+        """Return the schema of the endpoint that *question* is put to, or None if it does not tell.
 
         Raises CallFailed if the endpoint cannot be reached, or is in trouble.
         """
         # What an endpoint shows may depend on who asks.
-        key = (url, headers)
+        key = (question.url, question.headers)
         expiry, schema = self._known.get(key, (0.0, None))
         if time.monotonic() >= expiry:
-            schema = await self._ask(url, headers)
+            schema = await self._ask(question)
             self._known[key] = (time.monotonic() + self._lifetime, schema)
             self._known.move_to_end(key)
             if len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         return schema
 
-    async def _ask(self, url: str, headers: Headers) -> Schema | None:
+    async def _ask(self, question: Request) -> Schema | None:
         try:
-            answer = await self._http.send(post(url, _QUESTION, headers=headers))
+            answer = await self._http.send(question)
         except CallFailed as fault:
             if _is_no(fault):
                 return None
             raise
-        return read_schema(url, answer)
+        return read_schema(question.url.partition("?")[0], answer)
+
+
+def question_to(url: str) -> Request:
+    """Return the request that asks the endpoint at *url* for its schema."""
+    return post(url, _QUESTION)
 
 
 def read_schema(url: str, answer: JSON) -> Schema | None:

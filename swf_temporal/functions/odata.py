@@ -5,7 +5,7 @@ Section "Using Functions for OData Service Invocations", with the arguments of t
 
 import asyncio
 import json
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -14,9 +14,10 @@ from swf_temporal.functions.failures import failure
 from swf_temporal.functions.http import Http, Request
 from swf_temporal.functions.odata_answers import entities, error_in, next_link
 from swf_temporal.functions.odata_urls import entity_url
-from swf_temporal.functions.openapi import signed
+from swf_temporal.functions.origins import origin_of
 from swf_temporal.functions.servers import service_url
 from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.signing import signed
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
 """Services of version 4 look at the second, those of versions 2 and 3 at the third."""
@@ -39,43 +40,49 @@ class OData:
         key, options = _arguments(call)
         url = service_url(self._settings, call.function.name, service)
         request = signed(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
+        origin = origin_of(request.url)
+        settings = self._settings.options_for(request.function, origin.host, origin.port)
         try:
-            async with asyncio.timeout(self._settings.timeout.total_seconds()):
-                return await self._read(request)
+            async with asyncio.timeout(settings.timeout.total_seconds()):
+                return await self._read(request, call, settings.max_response_bytes)
         except TimeoutError as error:
             raise failure(error, str(request)) from error
 
-    async def _read(self, request: Request) -> JSON:
+    async def _read(self, request: Request, call: Call, limit: int) -> JSON:
         """Return what *request* and the pages after its answer give."""
         result = await self._send(request)
         link, size = next_link(result), len(json.dumps(result))
         found = entities(result)
         rows = found["value"] if isinstance(found, dict) and "count" in found and "value" in found else found
-        seen = {request.url}
-        url = request.url
+        url, seen = request.url, {request.url}
         while link is not None and isinstance(rows, list):
             url = _following(url, link)
             if url in seen:
                 raise CallFailed(f"{request}: the pages of the answer lead round in a circle", code="MalformedAnswer")
             seen.add(url)
-            page = await self._send(Request("GET", url, request.headers))
-            more, size = entities(page), size + len(json.dumps(page))
-            if size > self._settings.max_response_bytes:
-                limit = self._settings.max_response_bytes
+            page = await self._send(signed(Request("GET", url, _VERSIONS), call))
+            size += len(json.dumps(page))
+            if size > limit:
                 raise refusal("AnswerTooLarge", f"{request}: the pages of the answer are larger than {limit} bytes")
-            rows.extend(_rows(more))
+            rows.extend(_rows(entities(page)))
             link = next_link(page)
         return found
 
     async def _send(self, request: Request) -> JSON:
         try:
-            return await self._http.send(request)
+            return (await self._http.ask_json(request)).body
         except CallFailed as fault:
             code, message = error_in(fault.body)
             if not code and not message:
                 raise
             told = f"{request} answered {fault.status}: {message or code}"
-            raise CallFailed(told, code=code or fault.code, status=fault.status, body=fault.body) from fault
+            raise CallFailed(
+                told,
+                code=code or fault.code,
+                status=fault.status,
+                body=fault.body,
+                retry_after=fault.retry_after,
+            ) from fault
 
 
 def _rows(page: JSON) -> list[JSON]:
@@ -114,6 +121,10 @@ def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:
 def _following(url: str, link: str) -> str:
     """Return where the next page is. Raises CallFailed for another server, which must not get the credentials."""
     following = urljoin(url, link)
-    if urlsplit(following)[:2] != urlsplit(url)[:2]:
-        raise refusal("BadUrl", f"the next page of {url.partition('?')[0]} is on another server: {following}")
+    if origin_of(following) != origin_of(url):
+        message = (
+            f"the next page of {url.partition('?')[0]} is on another server, {following.partition('?')[0]}, "
+            "which is not shown what is sent to this one; the service should name itself as it is called"
+        )
+        raise refusal("BadUrl", message)
     return following

@@ -6,8 +6,9 @@ The compiler runs in a process of its own: only so its complaints can be told, a
 import asyncio
 import hashlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -89,7 +90,7 @@ class Protos:
             message = f"the proto file '{name}' cannot be read from {location}: there is no such file"
             raise refusal("NoDocument", message)
         folders = [path.parent, *others]
-        files = await _compile(name, path, folders)
+        files = await compiled(name, path, folders)
         services = services_of(f"the proto file '{name}'", files)
         sources = [folder / file.name for file in files for folder in folders]
         self._compiled[path] = (await asyncio.to_thread(_digests_of, sources), services)
@@ -108,19 +109,36 @@ def _digests_of(paths: Iterable[Path]) -> _Digests:
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
 
 
-async def _compile(name: str, path: Path, folders: Iterable[Path]) -> list[FileDescriptorProto]:
-    library("grpc_tools")
+def included() -> Iterator[Path]:
+    """Yield the folders with the proto files that are always there: those of protobuf itself, and of Google's APIs."""
+    yield Path(library("grpc_tools").__file__).parent / "_proto"
+    # The files alone are needed: what was made of them for Python may not suit this version of protobuf.
+    apis = find_spec("google.api")
+    if apis is not None:
+        yield from (Path(folder).parents[1] for folder in apis.submodule_search_locations or ())
+
+
+async def compiled(name: str, path: Path, folders: Iterable[Path]) -> list[FileDescriptorProto]:
+    """Return what the proto file at *path* says, and before it each file that it imports.
+
+    Imports are looked for in *folders*, one of which it lies in. Raises CallFailed if it is not a proto file.
+    """
     with TemporaryDirectory() as scratch:
         output = Path(scratch, "descriptors")
         compiler = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-P", "-m", "grpc_tools.protoc", "--include_imports", f"--descriptor_set_out={output}"),
-            *(f"--proto_path={folder}" for folder in folders),
+            *(f"--proto_path={folder}" for folder in (*folders, *included())),
             path.name,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
-        _, complaints = await compiler.communicate()
+        try:
+            _, complaints = await compiler.communicate()
+        finally:
+            if compiler.returncode is None:
+                compiler.kill()
+                await compiler.wait()
         if compiler.returncode:
             reason = complaints.decode(errors="replace").strip()
             raise refusal("BadDocument", f"the proto file '{name}' cannot be compiled: {reason}")

@@ -1,6 +1,8 @@
 """How is a method of a gRPC service called? Section "Using Functions for RPC Service Invocations"."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,10 +17,15 @@ from google.protobuf.message_factory import GetMessageClass
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth import headers_for
 from swf_temporal.functions.call import Call, refusal
-from swf_temporal.functions.channels import Channels, Target, library, rpc_failure, target_of
+from swf_temporal.functions.channels import Channels, Target, library, target_of
 from swf_temporal.functions.documents import is_web, locate
+from swf_temporal.functions.fetched_protos import FetchedProtos
+from swf_temporal.functions.http import Http
+from swf_temporal.functions.limits import Limits
 from swf_temporal.functions.protos import Protos, Services
-from swf_temporal.functions.reflection import Metadata, Reflection
+from swf_temporal.functions.reflection import Reflection
+from swf_temporal.functions.rpc_failures import rpc_failure
+from swf_temporal.functions.rpc_metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
 from swf_temporal.functions.servers import no_server
 from swf_temporal.functions.settings import Settings
 
@@ -42,12 +49,13 @@ class _Operation:
 class Rpc:
     """Calls functions whose operation is `<proto file>#<service>#<method>`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, http: Http, settings: Settings, limits: Limits) -> None:
         self._settings = settings
-        self._timeout = settings.timeout.total_seconds()
-        self._channels = Channels(settings.max_response_bytes)
+        self._limits = limits
+        self._channels = Channels(settings.network)
         self._protos = Protos()
-        self._reflection = Reflection(settings.document_lifetime.total_seconds(), self._timeout)
+        self._fetched = FetchedProtos(http, settings.document_lifetime)
+        self._reflection = Reflection(settings.document_lifetime.total_seconds())
 
     async def perform(self, call: Call) -> JSON:
         """Return the server's answer: a message as an object, a stream of them as an array. Raises CallFailed."""
@@ -55,46 +63,76 @@ class Rpc:
         failed = library("grpc").RpcError
         target = _target(self._settings, call.function.name, operation)
         what = f"{target}/{operation.service}/{operation.method}"
-        try:
-            services = await self._services(call, operation, target)
-            method = services.method(operation.service, operation.method)
-            requests = _requests(method, call.arguments, services.pool)
-            answers = await self._invoke(target, method, requests, _metadata(call))
-        except failed as error:
-            raise rpc_failure(error, what) from error
-        if sum(answer.ByteSize() for answer in answers) > self._settings.max_response_bytes:
-            limit = self._settings.max_response_bytes
-            raise refusal("AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together")
-        results = [_as_json(answer, services.pool) for answer in answers]
-        return results if method.server_streaming else results[0]
+        async with self._limits.of_host(target.host, target.port):
+            try:
+                return await self._ask(call, operation, target, what)
+            except failed as error:
+                raise rpc_failure(error, what) from error
+
+    async def look(self, call: Call) -> MethodDescriptor:
+        """Return the method that the function names, as its proto file has it. Raises CallFailed."""
+        operation = _operation(call)
+        return (await self._described(call, operation)).method(operation.service, operation.method)
 
     async def aclose(self) -> None:
         """Close the connections that were kept open."""
         await self._channels.aclose()
 
-    async def _services(self, call: Call, operation: _Operation, target: Target) -> Services:
+    async def _ask(self, call: Call, operation: _Operation, target: Target, what: str) -> JSON:
+        options = self._settings.options_for(call.function.name, target.host, target.port)
+        clock = asyncio.get_running_loop().time
+        end = clock() + options.timeout.total_seconds()
+        headers, arguments = taken_out(call.arguments)
+        metadata = metadata_of(call, headers, options.headers)
+        channel = await self._channels.to(target, options)
         if operation.is_reflected:
-            references = call.function.auth_ref
-            metadata = _sendable(headers_for(references.resource if references else None, call))
-            return await self._reflection.load(self._channels.to(target), target, operation.service, metadata)
+            asking = metadata_for_asking(call, options.headers)
+            services = await self._reflection.load(channel, target, operation.service, asking, end - clock())
+        else:
+            services = await self._described(call, operation)
+        method = services.method(operation.service, operation.method)
+        requests = _requests(method, arguments, services.pool)
+        results: list[JSON] = []
+        size = 0
+        async with aclosing(_answers(channel, method, requests, metadata, end - clock())) as answers:
+            async for answer in answers:
+                size += answer.ByteSize()
+                if size > options.max_response_bytes:
+                    limit = options.max_response_bytes
+                    raise refusal("AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together")
+                results.append(_as_json(answer, services.pool))
+        return results if method.server_streaming else results[0]
+
+    async def _described(self, call: Call, operation: _Operation) -> Services:
+        """Return what the operation's proto file says."""
         name = _path(operation.source)
         location = locate(name, call.base)
         if is_web(location):
-            raise refusal("NoDocument", f"the proto file '{name}' is at {location}; it must be a file of the worker")
+            references = call.function.auth_ref
+            headers = headers_for(references.resource if references else None, call)
+            return await self._fetched.load(name, location, headers)
         return await self._protos.load(name, location, call.base)
 
-    async def _invoke(
-        self, target: Target, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata
-    ) -> list[Message]:
-        kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
-        ask = getattr(self._channels.to(target), kind)(
-            f"/{method.containing_service.full_name}/{method.name}",
-            request_serializer=type(requests[0]).SerializeToString if requests else None,
-            response_deserializer=GetMessageClass(method.output_type).FromString,
-        )
-        sent = iter(requests) if method.client_streaming else requests[0]
-        answering = ask(sent, timeout=self._timeout, metadata=metadata)
-        return [answer async for answer in answering] if method.server_streaming else [await answering]
+
+async def _answers(
+    channel: Any, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata, timeout: float
+) -> AsyncGenerator[Message, None]:
+    """Yield what the server answers. Whoever does not want to hear it all has it stopped."""
+    kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
+    ask = getattr(channel, kind)(
+        f"/{method.containing_service.full_name}/{method.name}",
+        request_serializer=GetMessageClass(method.input_type).SerializeToString,
+        response_deserializer=GetMessageClass(method.output_type).FromString,
+    )
+    answering = ask(iter(requests) if method.client_streaming else requests[0], timeout=timeout, metadata=metadata)
+    try:
+        if method.server_streaming:
+            async for answer in answering:
+                yield answer
+        else:
+            yield await answering
+    finally:
+        answering.cancel()
 
 
 def _operation(call: Call) -> _Operation:
@@ -127,28 +165,17 @@ def _target(settings: Settings, function: str, operation: _Operation) -> Target:
     raise no_server(function, "a proto file does not name one")
 
 
-def _metadata(call: Call) -> Metadata:
-    """Return the function's credentials, and the key by which a server knows a repetition."""
-    references = call.function.auth_ref
-    given = list(headers_for(references.invocation if references else None, call))
-    if call.idempotency_key:
-        given.append(("Idempotency-Key", call.idempotency_key))
-    return _sendable(given)
-
-
-def _sendable(headers: Sequence[tuple[str, str]]) -> Metadata:
-    for name, value in headers:
-        if not value.isascii() or not value.isprintable():
-            raise refusal("BadAuth", f"the metadata '{name}' would hold a character that gRPC cannot send")
-    return [(name.lower(), value) for name, value in headers]
-
-
 def _requests(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
     """Return the messages that the arguments are: an array of them for a stream, else one."""
     if not method.client_streaming:
         return [_as_message(method, {} if arguments is None else arguments, pool)]
+    if isinstance(arguments, dict) and list(arguments) == [STREAM]:
+        arguments = arguments[STREAM]
     if not isinstance(arguments, list):
-        message = f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}'"
+        message = (
+            f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}', "
+            f"or an object with that array as '{STREAM}'"
+        )
         raise refusal("BadArguments", message)
     return [_as_message(method, item, pool) for item in arguments]
 

@@ -1,0 +1,17 @@
+"""How is a token given to aiokafka?
+
+This module is imported when a token is first used: aiokafka is an extra.
+"""
+
+from aiokafka.abc import AbstractTokenProvider
+
+
+class Token(AbstractTokenProvider):  # type: ignore[misc]  # the library has no types
+    """A token that is known already."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    async def token(self) -> str:
+        """Return it."""
+        return self._token

@@ -1,0 +1,386 @@
+"""AMQP, against RabbitMQ."""
+
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aio_pika
+import pytest
+from pamqp.common import FieldValue
+
+from swf_temporal.functions.brokers.amqp import Amqp
+from swf_temporal.functions.brokers.port import Credentials, Message
+from tests.functions.brokers.conftest import (
+    ChannelTo,
+    FaultOf,
+    LinkTo,
+    answer_to,
+    cut_while_receiving,
+    is_cancelled_cleanly,
+    is_cancelled_while_connecting,
+    lost,
+    next_payload,
+)
+from tests.functions.brokers.servers import HOST, Server, free_ports, silent
+
+ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
+DESCRIBED = {"is": "queue", "queue": {"durable": True}}
+
+
+@pytest.fixture
+def amqp() -> Amqp:
+    """Return the protocol."""
+    return Amqp()
+
+
+@pytest.fixture
+async def other(rabbitmq: Server) -> AsyncIterator[Any]:
+    """Return a channel of another client."""
+    async with await aio_pika.connect(f"amqp://guest:guest@{HOST}:{rabbitmq.port}/") as connection:
+        yield await connection.channel()
+
+
+@pytest.fixture
+async def queue(other: Any, topic: str) -> Any:
+    """Return a queue that is there, as another client sees it."""
+    return await other.declare_queue(topic)
+
+
+async def test_a_message_arrives_with_all_that_is_said_of_it(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
+) -> None:
+    """Without bindings an address is the name of a queue, which is there."""
+    sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"}, "c-1", "answers")
+
+    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
+        await amqp.send(channel(rabbitmq.port, queue.name), sent)
+        delivery = await anext(deliveries)
+
+    assert delivery.message == sent
+
+
+async def test_the_bindings_say_how_a_message_is_sent(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
+) -> None:
+    """All that the operation's and the message's bindings have arrives."""
+    copied = await other.declare_queue(f"{queue.name}-copy")
+    operation = {
+        "expiration": 60000, "userId": "guest", "cc": [copied.name], "bcc": [], "priority": 7, "deliveryMode": 1,
+        "replyTo": "answers", "timestamp": True,
+    }  # fmt: skip
+    said = {"contentEncoding": "gzip", "messageType": "order"}
+
+    await amqp.send(channel(rabbitmq.port, operation=operation, message=said), Message(b"x"))
+    received, copy = await queue.get(no_ack=True), await copied.get(no_ack=True)
+
+    assert (received.expiration, received.user_id, received.priority, received.delivery_mode) == (60, "guest", 7, 1)
+    assert (received.reply_to, received.content_encoding, received.type) == ("answers", "gzip", "order")
+    assert received.timestamp is not None
+    assert copy.body == b"x"
+
+
+async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
+) -> None:
+    """The delivery mode is persistent."""
+    await amqp.send(channel(rabbitmq.port), Message(b"x"))
+
+    assert (await queue.get(no_ack=True)).delivery_mode == 2
+
+
+async def test_headers_of_other_types_are_texts(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
+) -> None:
+    """Other clients may send numbers, bytes and objects in headers."""
+    headers: dict[str, FieldValue] = {"number": 1, "bytes": bytearray(b"b"), "object": {"a": True}}
+    await other.default_exchange.publish(aio_pika.Message(b"x", headers=headers), queue.name)
+
+    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
+        delivery = await anext(deliveries)
+
+    assert delivery.message.headers == {"number": "1", "bytes": "b", "object": '{"a": true}'}
+
+
+async def test_a_queue_that_is_described_is_declared(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, other: Any
+) -> None:
+    """Whoever comes first makes it: the sender, or the receiver."""
+    here = channel(rabbitmq.port, "work", channel={"is": "queue", "queue": {"name": topic, "autoDelete": True}})
+
+    await amqp.send(here, Message(b"x"))
+
+    assert (await other.declare_queue(topic, passive=True)).declaration_result.message_count == 1
+    assert await next_payload(amqp, here) == b"x"
+
+
+async def test_what_is_there_is_used_as_it_is(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
+    """A broker refuses to declare a queue again that is not the same; nobody asks it to."""
+    here = channel(rabbitmq.port, channel={"is": "queue", "queue": {"name": queue.name, "durable": True}})
+
+    await amqp.send(here, Message(b"x"))
+
+    assert await next_payload(amqp, here) == b"x"
+
+
+async def test_an_exchange_leads_to_those_who_listen(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str
+) -> None:
+    """The address is the routing key; each call has a queue of its own."""
+    binding = {"is": "routingKey", "exchange": {"name": topic, "type": "topic", "autoDelete": True}}
+    all_of_them, one = (
+        channel(rabbitmq.port, "lamps.#", channel=binding),
+        channel(rabbitmq.port, "lamps.7", channel=binding, client_id="another-call"),
+    )
+
+    async with amqp.receive(all_of_them) as first, amqp.receive(one) as second:
+        await amqp.send(one, Message(b"on"))
+        arrived = [(await anext(deliveries)).message.payload for deliveries in (first, second)]
+
+    assert arrived == [b"on", b"on"]
+
+
+async def test_a_named_queue_is_bound_to_the_exchange(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str
+) -> None:
+    """Calls that name the same queue share its messages."""
+    binding = {
+        "is": "routingKey",
+        "exchange": {"name": topic, "type": "direct", "autoDelete": True},
+        "queue": {"name": f"{topic}-queue", "durable": True},
+    }
+    here = channel(rabbitmq.port, "lamps", channel=binding)
+
+    async with amqp.receive(here) as deliveries:
+        await amqp.send(here, Message(b"on"))
+        await (await anext(deliveries)).accept()
+
+    await amqp.send(here, Message(b"kept"))
+    assert await next_payload(amqp, here) == b"kept"
+
+
+async def test_a_virtual_host_is_the_server_s_path(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
+    """Or it stands in the binding; the slash means that nothing is said."""
+    by_path = channel(rabbitmq.port, path="/other", channel={"is": "queue", "queue": {"durable": True, "vhost": "/"}})
+    by_binding = channel(rabbitmq.port, channel={"is": "queue", "queue": {"durable": True, "vhost": "other"}})
+
+    await amqp.send(by_path, Message(b"x"))
+
+    assert await next_payload(amqp, by_binding) == b"x"
+
+
+async def test_what_is_not_accepted_goes_back(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
+    """Also what was passed over, in its order."""
+    await lost(amqp, channel(rabbitmq.port, queue.name), b"1", b"2", b"3")
+
+    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
+        arrived = [(await anext(deliveries)).message.payload for _ in range(3)]
+
+    assert arrived == [b"1", b"2", b"3"]
+
+
+async def test_no_more_is_taken_than_was_asked_for(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
+) -> None:
+    """The others are for whoever else consumes from the queue."""
+    for payload in (b"1", b"2", b"3"):
+        await amqp.send(channel(rabbitmq.port), Message(payload))
+
+    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
+        await (await anext(deliveries)).accept()
+        others = [(await queue.get(no_ack=True)).body for _ in range(2)]
+
+    assert others == [b"2", b"3"]
+
+
+async def test_a_repeated_attempt_gets_what_came_meanwhile(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str
+) -> None:
+    """The queue is the call's, not the attempt's, and goes when the call has what it waited for."""
+    here = channel(rabbitmq.port, "key", channel={"exchange": {"name": topic, "type": "direct"}})
+    await lost(amqp, here, b"not accepted")
+    await amqp.send(here, Message(b"meanwhile"))
+
+    async with amqp.receive(here) as deliveries:
+        arrived = []
+        for _ in range(2):
+            delivery = await anext(deliveries)
+            await delivery.accept()
+            arrived.append(delivery.message.payload)
+
+    assert arrived == [b"not accepted", b"meanwhile"]
+
+
+async def test_a_call_that_has_ended_leaves_no_queue(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, fault_of: FaultOf
+) -> None:
+    """So there is nobody left to take a message."""
+    here = channel(rabbitmq.port, "key", channel={"exchange": {"name": topic, "type": "direct"}})
+    async with amqp.receive(here) as deliveries:
+        await amqp.send(here, Message(b"x"))
+        await (await anext(deliveries)).accept()
+
+    fault = await fault_of(amqp.send(here, Message(b"for nobody")))
+
+    assert (fault.code, fault.retryable) == ("UnknownChannel", True)
+
+
+async def test_a_queue_that_is_not_there(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
+    """Nobody gets the message, and nobody waits."""
+    here = channel(rabbitmq.port)
+
+    sending, receiving = await fault_of(amqp.send(here, Message(b"x"))), await fault_of(next_payload(amqp, here))
+
+    assert (sending.code, receiving.code) == ("UnknownChannel", "UnknownChannel")
+
+
+async def test_an_exchange_that_is_not_there(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, topic: str
+) -> None:
+    """A document that only names it does not make it."""
+    here = channel(rabbitmq.port, channel={"is": "routingKey", "exchange": {"name": topic}})
+
+    assert (await fault_of(amqp.send(here, Message(b"x")))).code == "UnknownChannel"
+
+
+async def test_a_message_may_be_sent_for_nobody(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
+    """The binding says that this is no error."""
+    await amqp.send(channel(rabbitmq.port, operation={"mandatory": False}), Message(b"x"))
+
+
+async def test_a_function_asks_and_is_answered(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, tmp_path: Path
+) -> None:
+    """The document says where messages have the id and the address for the reply."""
+    assert await answer_to(amqp, channel(rabbitmq.port, channel=DESCRIBED), tmp_path) == {"number": 7}
+
+
+async def test_with_tls_and_a_password(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, trusting: ssl.SSLContext
+) -> None:
+    """Connections may be secure, and the broker may know its users."""
+    here = channel(rabbitmq.secure_port, "hers", channel=DESCRIBED, credentials=ADA, tls=trusting)
+
+    await amqp.send(here, Message(b"secret"))
+
+    assert await next_payload(amqp, here) == b"secret"
+
+
+async def test_a_wrong_password_is_told(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
+    """It is told as what it is, without the password."""
+    wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
+
+    fault = await fault_of(amqp.send(channel(rabbitmq.port, "hers", credentials=wrong), Message(b"x")))
+
+    assert (fault.code, fault.retryable) == ("AuthFailed", False)
+    assert fault.message.startswith(f"amqp://127.0.0.1:{rabbitmq.port} hers: ")
+    assert "byron" not in fault.message
+
+
+async def test_a_token_is_a_password(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
+    """A broker that takes tokens need not be told a name beside; this one takes passwords, so it is."""
+    token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
+
+    await amqp.send(channel(rabbitmq.port, "hers", channel=DESCRIBED, credentials=token), Message(b"x"))
+
+
+@pytest.mark.parametrize("facts", [{"path": ""}, {"path": "/other"}, {"path": "/nowhere"}])
+async def test_what_a_user_may_not_do_is_told(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, facts: dict[str, str]
+) -> None:
+    """Queues and virtual hosts are for some, and not for others."""
+    here = channel(rabbitmq.port, "his", channel=DESCRIBED, credentials=ADA, **facts)
+
+    assert (await fault_of(amqp.send(here, Message(b"x")))).code == "AuthFailed"
+
+
+async def test_a_server_that_nobody_vouches_for_is_told(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
+) -> None:
+    """Whose certificate is not vouched for is not talked to."""
+    here = channel(rabbitmq.secure_port, tls=ssl.create_default_context())
+
+    assert (await fault_of(amqp.send(here, Message(b"x")))).code == "TlsFailed"
+
+
+async def test_a_message_that_is_too_large_is_told(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, fault_of: FaultOf
+) -> None:
+    """It is not sent again and again."""
+    fault = await fault_of(amqp.send(channel(rabbitmq.port, queue.name), Message(b"x" * 100_001)))
+
+    assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
+
+
+async def test_a_binding_that_cannot_be_is_told(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
+) -> None:
+    """The document is wrong, so it is not tried again."""
+    fault = await fault_of(amqp.send(channel(rabbitmq.port, operation={"priority": "high"}), Message(b"x")))
+
+    assert (fault.code, fault.retryable) == ("BadDocument", False)
+    assert "'priority' is 'high'; it must be a whole number" in fault.message
+
+
+async def test_a_connection_that_breaks_is_told(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, link: LinkTo, fault_of: FaultOf
+) -> None:
+    """Whether to wait again is for the definition to say."""
+    way = await link(rabbitmq.port)
+
+    fault = await fault_of(cut_while_receiving(amqp, channel(way.port, queue.name), way))
+
+    assert (fault.code, fault.retryable) == ("ConnectionLost", True)
+
+
+async def test_nobody_listens(amqp: Amqp, channel: ChannelTo, fault_of: FaultOf) -> None:
+    """Nothing listens on the port."""
+    fault = await fault_of(amqp.send(channel(free_ports(1)[0]), Message(b"x")))
+
+    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
+
+
+async def test_an_unknown_host(amqp: Amqp, channel: ChannelTo, fault_of: FaultOf) -> None:
+    """The name leads nowhere."""
+    assert (await fault_of(next_payload(amqp, channel(5672, host="broker.invalid")))).code == "UnknownHost"
+
+
+async def test_of_several_addresses_one_that_answers_is_taken(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
+) -> None:
+    """The name is not looked up again: whether it may be connected to was asked of the addresses."""
+    here = channel(rabbitmq.port, queue.name, host="broker.invalid", addresses=("127.0.0.9", HOST))
+
+    await amqp.send(here, Message(b"x"))
+
+
+async def test_a_broker_that_says_nothing(amqp: Amqp, channel: ChannelTo, fault_of: FaultOf) -> None:
+    """Something listens, and does not answer."""
+    async with silent() as broker:
+        assert (await fault_of(amqp.send(channel(broker.port, timeout=0.2), Message(b"x")))).code == "Timeout"
+
+
+async def test_a_receiver_that_is_cancelled_leaves_nothing(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
+) -> None:
+    """The connection is closed, and every task has ended."""
+    assert await is_cancelled_cleanly(amqp, channel(rabbitmq.port, queue.name))
+
+
+async def test_connecting_can_be_cancelled(amqp: Amqp, channel: ChannelTo) -> None:
+    """Nothing of it is left, no task and no connection."""
+    async with silent() as broker:
+        assert await is_cancelled_while_connecting(amqp, channel(broker.port), broker.called)
+
+
+async def test_without_its_library_the_extra_is_named(
+    amqp: Amqp, channel: ChannelTo, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker need not have the library."""
+    monkeypatch.setitem(sys.modules, "aiormq.exceptions", None)
+
+    fault = await fault_of(amqp.send(channel(5672), Message(b"x")))
+
+    assert fault.code == "NotInstalled"
+    assert "pip install 'swf-temporal[amqp]'" in fault.message

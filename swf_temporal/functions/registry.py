@@ -1,13 +1,34 @@
-"""Which Python functions may workflows call by name?"""
+"""Which Python functions may workflows call by name, and which types of functions are carried out in Python?"""
 
+import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+Kind = TypeVar("Kind", bound="type[FunctionType] | FunctionType")
+
+RESERVED = frozenset(
+    {"rest", "openapi", "http", "asyncapi", "rpc", "graphql", "odata", "expression", "custom"}
+)  # fmt: skip
+"""The types that have a meaning already."""
+
+
+@runtime_checkable
+class FunctionType(Protocol):
+    """Carries out all functions of one type.
+
+    If it has an `async def aclose()`, that is awaited when the worker ends.
+    """
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the result of one attempt. What it raises is the function's error."""
 
 
 class Registry(dict[str, Callable[..., Any]]):
-    """Custom functions by name, to be given to a worker.
+    """Custom functions by name, and types of functions, to be given to a worker.
 
     registry = Registry()
 
@@ -15,6 +36,11 @@ class Registry(dict[str, Callable[..., Any]]):
     def greet(name: str) -> str:
         return f"Hello, {name}!"
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: dict[str, FunctionType] = {}
+        """What carries out the functions of each type."""
 
     def custom(self, name: str) -> Callable[[Handler], Handler]:
         """Make the decorated function the one that workflows call *name*; it stays usable as it is."""
@@ -26,3 +52,31 @@ class Registry(dict[str, Callable[..., Any]]):
             return handler
 
         return register
+
+    def type(self, name: str) -> Callable[[Kind], Kind]:
+        """Make the decorated class, or the object, the one that carries out functions of the type *name*.
+
+        It has `async def perform(call)`. A class is made an object without arguments.
+        """
+
+        def register(kind: Kind) -> Kind:
+            if name in RESERVED:
+                raise ValueError(f"the type '{name}' has a meaning already: choose another word")
+            if name in self.types:
+                raise ValueError(f"there is a function type '{name}' already")
+            self.types[name] = _made(name, kind)
+            return kind
+
+        return register
+
+    def include(self, other: "Registry") -> None:
+        """Take over what *other* offers; it wins over what is here under the same names."""
+        self.update(other)
+        self.types.update(other.types)
+
+
+def _made(name: str, kind: object) -> FunctionType:
+    made = kind() if isinstance(kind, type) else kind
+    if not isinstance(made, FunctionType) or not inspect.iscoroutinefunction(made.perform):
+        raise TypeError(f"what carries out the function type '{name}' must have `async def perform(call)`")
+    return made

@@ -13,7 +13,7 @@ from swf_temporal.data import JSON, add_result
 from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.interpreter.events import payload_of, produce
-from swf_temporal.interpreter.host import Deferred, FunctionCall, Happening, SubflowCall
+from swf_temporal.interpreter.host import Attempts, Deferred, FunctionCall, Happening, SubflowCall
 from swf_temporal.interpreter.joining import MISSING, Path, join
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.interpreter.retrying import RetryRule
@@ -148,19 +148,27 @@ async def _call_function(
     function = interpretation.program.function(ref.ref_name)
     template = interpretation.program.expressions.template(ref.arguments)
     deferred: Deferred | None = None
-    if "SECRETS" in template.mentions:
+    kept: dict[str, Any] | None = lane.frame.get("attempts")
+    if kept is not None:
+        arguments: JSON = kept["arguments"]
+    elif "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
         deferred = Deferred(ref.arguments, data, known, interpretation.program.workflow.expression_lang)
-        arguments: JSON = ref.arguments
+        arguments = ref.arguments
     else:
         arguments = lane.evaluate(template, data)
         arguments = None if arguments is NOTHING else arguments
-    lane.note(Happening.ACTION_STARTED, name, function=function.name, arguments=arguments)
+    if kept is None:
+        lane.note(Happening.ACTION_STARTED, name, function=function.name, arguments=arguments)
     if function.type == "expression":
         compiled = interpretation.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
+
+    def keep(facts: dict[str, Any]) -> None:
+        lane.frame["attempts"] = {**facts, "id": call.id, "arguments": arguments}
+
     call = FunctionCall(
-        id=interpretation.number(f"{lane.path}/{name}"),
+        id=interpretation.number(f"{lane.path}/{name}") if kept is None else kept["id"],
         function=function,
         arguments=arguments,
         state=lane.state.name,
@@ -172,8 +180,10 @@ async def _call_function(
         secrets=interpretation.program.workflow.secrets if deferred or function.auth_ref else (),
         selection_set=lane.fill(ref.selection_set, data),
         detached=ref.invoke == "async",
+        attempts=None if ref.invoke == "async" else Attempts(kept, keep, interpretation.sleep_until),
     )
     result = await interpretation.host.invoke(call)
+    lane.frame.pop("attempts", None)
     return NOTHING if call.detached else result
 
 

@@ -3,11 +3,11 @@
 A host performs; it decides nothing about the language. The records here are what crosses the port.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.retrying import RetryRule
@@ -66,6 +66,18 @@ class Deferred:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempts:
+    """For a host that makes the attempts at a call one by one: a run that was suspended between two goes on there."""
+
+    kept: dict[str, Any] | None
+    """What was kept last, if the run was suspended since."""
+    keep: Callable[[dict[str, Any]], None]
+    """Keeps plain JSON with the progress of the run."""
+    pause: Callable[[float, str], Awaitable[None]]
+    """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionCall:
     """A function to call, with all that its performer has to know."""
 
@@ -86,6 +98,8 @@ class FunctionCall:
     """The secrets that the workflow declares, if the call can need any."""
     detached: bool = False
     """Invoked `async`: nobody waits for it, and its errors hurt nobody."""
+    attempts: Attempts | None = field(default=None, compare=False)
+    """None if nobody waits for it: then there is one."""
 
 
 @dataclass(frozen=True, slots=True)

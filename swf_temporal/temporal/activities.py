@@ -19,6 +19,7 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.retrying import draws_of
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.engine_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.records import PUBLISH, RESOLVE, call_from_json, pinned
@@ -56,6 +57,9 @@ class Activities:
         delays are exact and nothing of it stands in the workflow's history.
         """
         info = activity.info()
+        if not args or MARK in args[0].payload.metadata:
+            message = f"no worker of the task queue {info.task_queue!r} offers the activity {info.activity_type!r}"
+            raise ApplicationError(message, type="NotFoundError")
         record = activity.payload_converter().from_payload(args[0].payload)
         call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
         key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"

@@ -57,7 +57,7 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
         ) from None
 
 
-async def start(
+async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it optional
     client: Client,
     workflows: Sequence[Workflow],
     data: JSON = None,
@@ -66,14 +66,16 @@ async def start(
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
     suspend_after: int | None = None,
+    scripted: bool = False,
 ) -> Handle:
     """Start an instance of the first of *workflows*; the others are its sub-workflows.
 
     The definitions are pinned: the run keeps them, whatever becomes of the files. *events* are there from the start.
+    Where it is *scripted*, its worker answers all functions, those too that name an activity of Temporal.
     Raises UsageError if an instance of that id is running.
     """
     first = workflows[0]
-    pin = Pin(pinned(list(workflows)), version=first.version, suspend_after=suspend_after)
+    pin = Pin(pinned(list(workflows)), version=first.version, suspend_after=suspend_after, scripted=scripted)
     pin.events = [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(events)]
     try:
         return await client.start_workflow(

@@ -16,8 +16,10 @@ from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.engine_activities import EngineActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
+from swf_temporal.validation.engine_activities import ActivityTerms, read_terms
 
 LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
 """What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
@@ -43,7 +45,9 @@ LONGEST_SUMMARY = 200
 _LONGEST_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
-_STOCK = frozenset({Happening.STATE_ENTERED, Happening.ACTION_COMPLETED, Happening.EVENT_TAKEN})
+_STOCK = frozenset(
+    {Happening.STATE_ENTERED, Happening.ACTION_COMPLETED, Happening.ACTION_RETRIED, Happening.EVENT_TAKEN}
+)
 
 
 class TemporalHost:
@@ -96,6 +100,9 @@ class TemporalHost:
         if call.detached:
             await self._detach(call)
             return None
+        terms = None if self.pin.scripted else read_terms(call.function)
+        if terms is not None:
+            return await self._run_engine_activity(call, terms)
         payload = await self._payload(call_to_json(call, self.source))
         self._pending += 1
         try:
@@ -118,6 +125,16 @@ class TemporalHost:
         finally:
             self._made_room()
 
+    async def _run_engine_activity(self, call: FunctionCall, terms: ActivityTerms) -> JSON:
+        """Run an activity that is none of ours."""
+        payloads = [await self._payload(value) for value in arguments_of(call)]
+        self._pending += 1
+        try:
+            summary = _short(f"{call.state} › {call.action}")
+            return await EngineActivity(call, terms, payloads, summary, self.note).run(CALL_LIMIT)
+        finally:
+            self._made_room()
+
     async def publish(self, event: CloudEvent) -> None:
         """Send the event by an activity."""
         payload = await self._payload(event.to_json())
@@ -136,7 +153,7 @@ class TemporalHost:
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
-        pin = Pin(definitions=self.pin.definitions, version=call.version)
+        pin = Pin(definitions=self.pin.definitions, version=call.version, scripted=self.pin.scripted)
         handle = await self._start_child(call.workflow_id, call, pin)
         if call.detached:
             return None
@@ -171,7 +188,8 @@ class TemporalHost:
 
     async def _detach(self, call: FunctionCall) -> None:
         """Run a call that nobody waits for in a workflow of its own: an activity would be lost with this one."""
-        pin = Pin(definitions=self.pin.definitions, call=call_to_json(call, self.source))
+        record = call_to_json(call, self.source)
+        pin = Pin(definitions=self.pin.definitions, call=record, scripted=self.pin.scripted)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,

@@ -6,6 +6,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.configuration import read_settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.host import FunctionCall
@@ -25,7 +26,7 @@ class Calls:
         secrets: Secrets | None = None,
     ) -> None:
         """Take settings and secrets from the environment *env* where they are not given."""
-        self.functions = Functions(custom, settings or Settings.from_environment(env or {}))
+        self.functions = Functions(custom, settings or read_settings(env or {}))
         self.secrets = secrets or Secrets.from_environment(env or {})
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:

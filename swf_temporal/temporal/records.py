@@ -50,12 +50,14 @@ class Pin:
     """Seconds that a `continueAs` gives this execution in place of the workflow's own timeout."""
     call: dict[str, Any] | None = None
     """The call that this run consists in: one that was invoked `async`, and that nobody waits for."""
+    scripted: bool = False
+    """Whether a script answers all functions, so that activities of others are not run."""
     suspend_after: int | None = None
     """After how many events of history the run continues as new, where the server's own advice is not to be awaited."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the pin as JSON, without what says nothing."""
-        return {key: value for key, value in asdict(self).items() if value not in (None, [], {})}
+        return {key: value for key, value in asdict(self).items() if value not in (None, [], {}) and value is not False}
 
     @staticmethod
     def from_json(record: dict[str, Any]) -> "Pin":

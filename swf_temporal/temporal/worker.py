@@ -55,16 +55,18 @@ def make_worker(
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run.
 
+    *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
+
     No user's Python ever runs in a workflow, so nothing is gained by the engine's sandbox and nothing is paid for it.
     """
     guard.start()
     capacity = capacity or Capacity()
-    activities = Activities(performer, publisher, catalogue)
+    ours = Activities(performer, publisher, catalogue)
     return Worker(
         client,
         task_queue=task_queue,
         workflows=[Interpreter],
-        activities=[activities.call, activities.publish, activities.resolve],
+        activities=[ours.call, ours.publish, ours.resolve, *options.pop("activities", ())],
         workflow_runner=runner or UnsandboxedWorkflowRunner(),
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,

@@ -166,7 +166,7 @@ class Interpreter:
 
     def _next_pin(self, **changes: Any) -> Pin:
         pin = self._pin
-        own = {"version": pin.version, "suspend_after": pin.suspend_after}
+        own = {"version": pin.version, "suspend_after": pin.suspend_after, "scripted": pin.scripted}
         return Pin(**{"definitions": pin.definitions, **own, **changes})
 
     def _size(self, value: Any) -> int:

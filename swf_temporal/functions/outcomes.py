@@ -1,0 +1,28 @@
+"""What does a workflow see of what Python code returned, or raised?"""
+
+import json
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import Call, refusal
+
+
+def as_json(call: Call, result: object) -> JSON:
+    """Return *result* as JSON, or as what pydantic makes of it. Raises CallFailed if that is not possible."""
+    try:
+        value: JSON = to_jsonable_python(result)
+        json.dumps(value, allow_nan=False)
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        message = f"custom function '{call.function.name}' returned a {type(result).__name__}, not JSON: {error}"
+        raise refusal("NotJSON", message) from error
+    return value
+
+
+def raised(error: BaseException) -> CallFailed:
+    """Return the fault that an exception is: its name and code are the exception's class."""
+    if isinstance(error, CallFailed):
+        return error
+    name = type(error).__name__
+    return CallFailed(str(error) or name, name=name, code=name, cause=name)

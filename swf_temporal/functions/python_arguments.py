@@ -1,0 +1,139 @@
+"""How do the arguments of a call become those of a Python function?
+
+By the function's own words: names decide where they go, annotations what they become. Both are looked up once for
+each function.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import Call, refusal
+
+_SHOWN = 5
+"""How many mistakes are told at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a function takes."""
+
+    signature: inspect.Signature | None = None
+    """None for some functions written in C, which do not say."""
+    adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict)
+    """What makes a value of JSON what a parameter's annotation says."""
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        return list(self.signature.parameters.values()) if self.signature else []
+
+
+def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...], Mapping[str, object]]:
+    """Return the arguments of a call as *function* takes them. Raises CallFailed if it cannot take them.
+
+    An object is passed by keywords, except to a function whose only parameter it does not name: that takes
+    the object as it is, as it would take a text, a number or an array. Null is no argument at all.
+    """
+    taken = _remembered(function)
+    positional: tuple[object, ...] = ()
+    keywords: Mapping[str, object] = {}
+    arguments = call.arguments
+    if isinstance(arguments, dict) and not _takes_whole(taken, arguments):
+        keywords = arguments
+    elif arguments is not None:
+        positional = (arguments,)
+    if taken.signature is None:
+        return positional, keywords
+    try:
+        taken.signature.bind(*positional, **keywords)
+    except TypeError as error:
+        message = f"custom function '{call.function.name}' takes {taken.signature}: {error}"
+        raise refusal("BadArguments", message) from error
+    return _converted(call, taken, positional, keywords)
+
+
+def _converted(
+    call: Call, taken: _Taken, positional: tuple[object, ...], keywords: Mapping[str, object]
+) -> tuple[tuple[object, ...], Mapping[str, object]]:
+    """Return the arguments as their annotations want them."""
+    if not taken.adapters:
+        return positional, keywords
+    wrong: list[str] = []
+
+    def convert(parameter: str, name: str, value: object) -> object:
+        adapter = taken.adapters.get(parameter)
+        if adapter is None:
+            return value
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            wrong.extend(_mistakes(name, error))
+            return None
+
+    names = [parameter.name for parameter in taken.parameters]
+    extra = next((one.name for one in taken.parameters if one.kind is inspect.Parameter.VAR_KEYWORD), "")
+    first = tuple(convert(names[0], names[0], value) for value in positional)
+    named = {key: convert(key if key in names else extra, key, value) for key, value in keywords.items()}
+    if wrong:
+        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        message = f"custom function '{call.function.name}' cannot take its arguments: {'; '.join(wrong[:_SHOWN])}{more}"
+        raise refusal("BadArguments", message)
+    return first, named
+
+
+def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
+    for one in error.errors(include_url=False, include_context=False, include_input=False):
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in one["loc"])
+        yield f"{name}{place}: {one['msg']}"
+
+
+def _takes_whole(taken: _Taken, arguments: dict[str, JSON]) -> bool:
+    parameters = taken.parameters
+    return (
+        len(parameters) == 1
+        and parameters[0].kind in {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        and (parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY or parameters[0].name not in arguments)
+    )
+
+
+def _remembered(function: Callable[..., Any]) -> _Taken:
+    try:
+        return _looked_up(function)
+    except TypeError:  # it cannot be hashed, and so not be remembered
+        return _looked_up.__wrapped__(function)
+
+
+@lru_cache(maxsize=1024)
+def _looked_up(function: Callable[..., Any]) -> _Taken:
+    """Return what *function* takes. Looking is slow, and the same function is called again and again."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return _Taken()
+    return _Taken(signature, dict(_adapters(function, signature)))
+
+
+def _adapters(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, TypeAdapter[Any]]]:
+    """Yield what converts each annotated parameter.
+
+    An annotation that names what is not there when the program runs, or what pydantic does not know, is a remark
+    for readers: such a parameter takes what comes, as one without any does.
+    """
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except Exception:  # noqa: BLE001 - annotations are code, and may raise anything
+        return
+    for parameter in signature.parameters.values():
+        if parameter.annotation in (inspect.Parameter.empty, Any, object):
+            continue
+        try:
+            adapter = TypeAdapter[Any](parameter.annotation)
+        except (PydanticSchemaGenerationError, PydanticUserError, NameError):
+            continue
+        yield parameter.name, adapter

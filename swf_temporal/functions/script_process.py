@@ -1,0 +1,94 @@
+"""What runs inside the process of a script: its code, within limits, and nothing else.
+
+A worker starts this file as a program, so it imports only the standard library. It reads one request, runs the code,
+writes one answer and then waits to be killed: as long as it is there, its process group is surely its own. The answer
+goes to what was standard output; whatever the script prints goes nowhere.
+"""
+
+import ast
+import json
+import os
+import resource
+import signal
+import struct
+import traceback
+from typing import Any
+
+LENGTH = struct.Struct(">I")
+NAME = "<script>"
+
+_FILE_SIZE = 64 << 20
+"""How large a file of a script may become, in bytes."""
+
+_PATIENCE = 5
+"""Seconds that a script may take longer than its worker waits."""
+
+
+def main() -> None:
+    """Carry out one request."""
+    out = os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - pathlib takes long to import
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    source = os.fdopen(0, "rb", closefd=False)
+    (length,) = LENGTH.unpack(source.read(LENGTH.size))
+    request = json.loads(source.read(length))
+    _limit(request["seconds"], request["memory"])
+    answer = json.dumps(_answer(request["code"], request["arguments"])).encode()
+    out.write(LENGTH.pack(len(answer)) + answer)
+    out.flush()
+    source.read()
+
+
+def _limit(seconds: int, memory: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    # The worker is quicker, unless it is gone: then nobody else would end a script that waits for ever.
+    signal.setitimer(signal.ITIMER_REAL, seconds + _PATIENCE)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_SIZE, _FILE_SIZE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _answer(code: str, arguments: Any) -> dict[str, Any]:
+    """Return the result of *code*, or what it raised, ready to be written."""
+    try:
+        value = _run(code, arguments)
+    except BaseException as error:  # noqa: BLE001 - a script may also exit
+        return _error(error)
+    try:
+        return {"result": json.dumps(value, default=_plain, allow_nan=False)}
+    except (TypeError, ValueError, RecursionError) as error:
+        return {"notJson": type(value).__name__, "message": str(error)}
+
+
+def _run(code: str, arguments: Any) -> Any:
+    """Run *code* and return its variable `result`, or else the value of its last line if that is an expression."""
+    names: dict[str, Any] = {"__name__": NAME, "arguments": arguments}
+    if isinstance(arguments, dict):
+        names.update({name: value for name, value in arguments.items() if not name.startswith("_")})
+    tree = ast.parse(code, NAME)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, NAME, "exec"), names)  # noqa: S102 - this is what scripts are for
+    value = eval(compile(ast.Expression(last.value), NAME, "eval"), names) if isinstance(last, ast.Expr) else None  # noqa: S307 - as above
+    return names.get("result", value)
+
+
+def _error(error: BaseException) -> dict[str, Any]:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == NAME]
+    if isinstance(error, SyntaxError) and error.filename == NAME:
+        return {"error": type(error).__name__, "message": error.msg, "line": error.lineno, "syntax": True}
+    return {"error": type(error).__name__, "message": str(error), "line": lines[-1] if lines else None}
+
+
+def _plain(value: Any) -> Any:
+    """Return as JSON knows it what scripts often end with: arrays of numpy, times, sets."""
+    for name in ("tolist", "isoformat"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
+
+
+if __name__ == "__main__":
+    main()

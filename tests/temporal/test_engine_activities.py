@@ -1,0 +1,481 @@
+"""Activities that exist already, on a worker that knows nothing of this package."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count, pairwise
+from typing import Any
+
+import pytest
+from google.protobuf.struct_pb2 import Struct, Value
+from pydantic import BaseModel
+from temporalio import activity
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
+from temporalio.common import RawValue
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
+
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.loading import load
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.worker import make_worker
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import Bench, Running, Scripted, events_of
+
+TICK = 0.002
+"""In seconds: how far the clocks of the server and of this process may be apart."""
+
+NUMBERS = count(1)
+
+
+class Card(BaseModel):
+    """What one activity takes."""
+
+    owner: str
+    expires: datetime
+
+
+@dataclass
+class Receipt:
+    """What it gives."""
+
+    owner: str
+    amount: int
+    at: datetime
+
+
+@dataclass
+class Shop:
+    """Plain activities, as somebody wrote them with the SDK."""
+
+    fails: int = 0
+    raises: Callable[[], Exception] = lambda: RuntimeError("still busy")
+    times: list[float] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @activity.defn(name="ChargeCard")
+    async def charge(self, card: Card, amount: int) -> Receipt:
+        """Take two typed arguments."""
+        return Receipt(card.owner, amount, card.expires)
+
+    @activity.defn
+    async def owner(self, card: Card) -> str:
+        """Take one."""
+        return card.owner
+
+    @activity.defn
+    async def nothing(self) -> None:
+        """Take none."""
+
+    @activity.defn
+    async def odd(self) -> RawValue:
+        """Give what nobody here can read."""
+        return RawValue(Payload(metadata={"encoding": b"binary/odd"}, data=b"?"))
+
+    @activity.defn
+    async def message(self) -> Struct:
+        """Give a message of protobuf."""
+        return Struct(fields={"a": Value(string_value="b")})
+
+    @activity.defn
+    async def raw(self) -> bytes:
+        """Give what is not JSON."""
+        return b"\x00\xff"
+
+    @activity.defn
+    async def work(self, label: str) -> str:
+        """Fail a few times."""
+        self.times.append(asyncio.get_running_loop().time())
+        self.seen.append(activity.info().activity_id)
+        if len(self.times) <= self.fails:
+            raise self.raises()
+        return label
+
+    @activity.defn
+    async def wait(self) -> None:
+        """Beat until told to stop."""
+        self.started.set()
+        try:
+            while True:
+                activity.heartbeat()
+                await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
+
+    @activity.defn
+    async def silent(self) -> None:
+        """Take longer than anybody wants to wait, without a sign of life."""
+        self.times.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(60)
+
+
+@asynccontextmanager
+async def other_worker(bench: Bench, shop: Shop) -> AsyncIterator[str]:
+    """Run the shop's worker, and yield its task queue."""
+    config = bench.client.service_client.config
+    client = await Client.connect(config.target_host, data_converter=pydantic_data_converter)
+    queue = f"shop-{os.getpid()}-{next(NUMBERS)}"
+    activities: list[Callable[..., Any]] = [
+        shop.charge,
+        shop.owner,
+        shop.nothing,
+        shop.raw,
+        shop.odd,
+        shop.message,
+        shop.work,
+        shop.wait,
+        shop.silent,
+    ]
+    async with Worker(client, task_queue=queue, activities=activities):
+        yield queue
+
+
+def calling(operation: str, arguments: JSON = None, **rest: Any) -> Workflow:
+    """Return a workflow that makes one call."""
+    metadata = rest.pop("metadata", {})
+    action = {"functionRef": {"refName": "f", "arguments": arguments}, **rest.pop("action", {})}
+    state = {"name": "Call", "type": "operation", "actions": [action], "end": True, **rest.pop("state", {})}
+    function = {"name": "f", "type": "custom", "operation": operation, "metadata": metadata}
+    whole = {"id": "sample", "version": "1.0.0", "specVersion": "0.8", "functions": [function], "states": [state]}
+    return load({**whole, **rest})
+
+
+@asynccontextmanager
+async def running(
+    bench: Bench, shop: Shop, operation: str, arguments: JSON = None, **rest: Any
+) -> AsyncIterator[Running]:
+    """Run both workers: ours for a workflow that makes one call, and the shop's."""
+    async with other_worker(bench, shop) as queue:
+        definition = calling(f"temporal:{operation}@{queue}", arguments, **rest)
+        async with bench.worker(definition) as worker:
+            yield worker
+
+
+CARD: JSON = {"owner": "Ada", "expires": "2030-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "expected"),
+    [
+        ("ChargeCard", [CARD, 7], {"owner": "Ada", "amount": 7, "at": "2030-01-01T00:00:00Z"}),
+        ("owner", CARD, {"response": "Ada"}),
+        ("nothing", None, {}),
+        ("message", None, {"a": "b"}),
+        ("raw", None, {"mediaType": "application/octet-stream", "base64": "AP8="}),
+    ],
+)
+async def test_arguments_and_result_are_plain_json(
+    bench: Bench, operation: str, arguments: JSON, expected: JSON
+) -> None:
+    """An object is one argument, an array is several, null is none; types are the other side's business."""
+    action = {"actionDataFilter": {"toStateData": "${ .response }"}} if operation == "owner" else {}
+    async with running(bench, Shop(), operation, arguments, action=action) as worker:
+        assert await worker.run() == expected
+
+
+async def test_a_result_that_is_not_json_is_told(bench: Bench) -> None:
+    """The fault says how it is written."""
+    async with running(bench, Shop(), "odd") as worker:
+        ended = await worker.failure()
+
+    assert ended.fault is not None
+    assert ended.fault.code == "MalformedAnswer"
+    assert "'odd' is written as binary/odd, and not as JSON" in ended.message
+
+
+async def test_the_history_tells_the_activitys_own_name(bench: Bench) -> None:
+    """In the UI the call is that activity, on that queue, with the state's name beside it."""
+    async with running(bench, Shop(), "owner", CARD, metadata={"heartbeatTimeout": "PT5S"}) as worker:
+        handle = await worker.start()
+        await swf.result(handle)
+        events = await events_of(handle)
+
+    [scheduled] = [e for e in events if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
+    told = scheduled.activity_task_scheduled_event_attributes
+    assert (told.activity_type.name, told.activity_id) == ("owner", "Call/f#1")
+    assert told.task_queue.name.startswith("shop-")
+    assert told.heartbeat_timeout.ToTimedelta() == timedelta(seconds=5)
+    assert told.input.payloads[0].data == b'{"owner":"Ada","expires":"2030-01-01T00:00:00Z"}'
+
+
+async def test_its_failure_is_a_fault(bench: Bench) -> None:
+    """The error's type is name and code, its message the message, its details the body."""
+
+    def declined() -> Exception:
+        return ApplicationError("the card was declined", {"limit": 5}, type="Declined", non_retryable=True)
+
+    shop = Shop(fails=9, raises=declined)
+    retries = [{"name": "again", "delay": "PT0.01S", "maxAttempts": 5}]
+    async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:
+        ended = await worker.failure()
+
+    assert ended.fault is not None
+    assert (ended.fault.name, ended.fault.code, ended.fault.body) == ("Declined", "Declined", {"limit": 5})
+    assert (ended.fault.function, ended.fault.state) == ("f", "Call")
+    assert "the card was declined" in ended.message
+    assert len(shop.times) == 1
+
+
+async def test_a_definition_catches_it_by_its_type(bench: Bench) -> None:
+    """`errors` names the type, as it would a Python exception's."""
+    errors = [{"name": "declined", "code": "RuntimeError"}]
+    state = {"onErrors": [{"errorRef": "declined", "end": True}]}
+    async with running(bench, Shop(fails=9), "work", "x", errors=errors, state=state) as worker:
+        assert await worker.run({"kept": 1}) == {"kept": 1}
+
+
+@pytest.mark.parametrize(
+    ("retry", "action", "delays", "activities"),
+    [
+        ({"delay": "PT0.1S", "multiplier": 2}, {}, [0.1, 0.2, 0.4], 1),
+        ({"delay": "PT0.2S", "multiplier": 4, "maxDelay": "PT0.3S"}, {}, [0.2, 0.3, 0.3], 1),
+        ({"delay": "PT0S"}, {}, [0, 0, 0], 1),
+        ({"delay": "PT0.1S", "increment": "PT0.1S"}, {}, [0.1, 0.2, 0.3], 4),
+        ({"delay": "PT0.1S", "jitter": "PT0.01S"}, {}, [0.09, 0.08, 0.07], 4),
+        ({"delay": "PT0.1S"}, {"retryableErrors": ["busy"]}, [0.1, 0.1, 0.1], 4),
+        ({"delay": "PT0.1S"}, {"nonRetryableErrors": ["other"]}, [0.1, 0.1, 0.1], 1),
+    ],
+)
+async def test_delays_are_the_definitions(
+    bench: Bench, retry: dict[str, Any], action: dict[str, Any], delays: list[float], activities: int
+) -> None:
+    """No attempt comes before its time: by the engine's policy where that says the same, else one by one."""
+    shop = Shop(fails=3)
+    retries = [{"name": "again", "maxAttempts": 4, **retry}]
+    errors = [{"name": "busy", "code": "RuntimeError"}, {"name": "other", "code": "Other"}]
+    action = {"retryRef": "again", **action}
+    async with running(bench, shop, "work", "done", retries=retries, errors=errors, action=action) as worker:
+        handle = await worker.start()
+        assert await swf.result(handle) == "done"
+        events = await events_of(handle)
+
+    gaps = [later - earlier for earlier, later in pairwise(shop.times)]
+    assert all(gap >= least - TICK for gap, least in zip(gaps, delays, strict=True))
+    scheduled = [e for e in events if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
+    assert len(scheduled) == activities
+    assert len(set(shop.seen)) == activities
+
+
+@pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
+@pytest.mark.parametrize(
+    ("auto_retries", "action", "attempts"),
+    [
+        ("false", {"retryRef": "again"}, 3),
+        ("false", {}, 1),
+        ("false", {"retryRef": "again", "retryableErrors": ["other"]}, 1),
+        ("true", {"retryRef": "again", "nonRetryableErrors": ["busy"]}, 1),
+        ("true", {"retryRef": "again", "nonRetryableErrors": ["told"]}, 1),
+    ],
+)
+async def test_attempts_are_the_definitions(
+    bench: Bench, auto_retries: str, action: dict[str, Any], attempts: int, increment: str
+) -> None:
+    """How often, and on which errors, is what the definition says, by either way."""
+    shop = Shop(fails=9)
+    parts: dict[str, Any] = {
+        "retries": [{"name": "again", "delay": "PT0.01S", "increment": increment, "maxAttempts": 3}],
+        "errors": [
+            {"name": "busy", "code": "RuntimeError"},
+            {"name": "told", "code": "still b.sy"},
+            {"name": "other", "code": "Other"},
+        ],
+        "autoRetries": auto_retries == "true",
+    }
+    async with running(bench, shop, "work", "x", action=action, **parts) as worker:
+        ended = await worker.failure()
+
+    assert ended.name == "RuntimeError"
+    assert len(shop.times) == attempts
+
+
+async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
+    """Whoever knows the activity better says so in the function's metadata."""
+    shop = Shop(fails=9)
+    metadata = {"retryPolicy": {"initialInterval": "PT0.01S", "maximumAttempts": 2}}
+    retries = [{"name": "again", "delay": "PT0.01S", "maxAttempts": 5}]
+    parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}}
+    async with running(bench, shop, "work", "x", metadata=metadata, **parts) as worker:
+        await worker.failure()
+
+    assert len(shop.times) == 2
+
+
+@pytest.mark.parametrize(
+    ("metadata", "code", "told"),
+    [
+        ({"startToCloseTimeout": "PT0.2S"}, "Timeout", "'silent' did not end in time"),
+        ({"heartbeatTimeout": "PT0.2S"}, "Lost", "'silent' gave no sign of life in time"),
+        ({"scheduleToCloseTimeout": "PT0.2S"}, "TimedOut", "took longer than it may"),
+    ],
+)
+async def test_each_timeout_is_a_fault(bench: Bench, metadata: dict[str, str], code: str, told: str) -> None:
+    """A person reads which of Temporal's timeouts passed."""
+    async with running(bench, Shop(), "silent", metadata=metadata) as worker:
+        ended = await worker.failure()
+
+    assert ended.fault is not None
+    assert ended.fault.code == code
+    assert told in ended.message
+
+
+@pytest.mark.parametrize("action", [{}, {"nonRetryableErrors": ["late"]}])
+@pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
+async def test_a_timeout_is_tried_again_as_the_definition_says(
+    bench: Bench, action: dict[str, Any], increment: str
+) -> None:
+    """To the engine it is no error with a type, and yet a definition can name it."""
+    shop = Shop()
+    parts: dict[str, Any] = {
+        "retries": [{"name": "again", "delay": "PT0.01S", "maxAttempts": 2, "increment": increment}],
+        "errors": [{"name": "late", "code": "Timeout"}],
+        "autoRetries": True,
+    }
+    action = {"retryRef": "again", **action}
+    metadata = {"startToCloseTimeout": "PT0.1S"}
+    async with running(bench, shop, "silent", action=action, metadata=metadata, **parts) as worker:
+        ended = await worker.failure()
+
+    assert ended.fault is not None
+    assert ended.fault.code == "Timeout"
+    assert len(shop.times) == (1 if "nonRetryableErrors" in action else 2)
+
+
+@pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
+async def test_an_action_and_its_retries_have_one_timeout(bench: Bench, increment: str) -> None:
+    """`actionExecTimeout` holds for all attempts together; the fault says what the last one failed with."""
+    retries = [{"name": "again", "delay": "PT0.3S", "increment": increment}]
+    state = {"timeouts": {"actionExecTimeout": "PT0.5S"}}
+    parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
+    shop = Shop(fails=9)
+    async with running(bench, shop, "work", "x", **parts) as worker:
+        ended = await worker.failure()
+
+    assert ended.name == "TimedOut"
+    assert "the last attempt ended with RuntimeError: still busy" in ended.message
+    assert len(shop.times) == 2
+
+
+async def test_nobody_takes_it(bench: Bench) -> None:
+    """A task queue without a worker is told, if the function says how long to wait for one."""
+    definition = calling("temporal:work@nobody-here", "x", metadata={"scheduleToStartTimeout": "PT0.2S"})
+    async with bench.worker(definition) as worker:
+        ended = await worker.failure()
+
+    assert ended.fault is not None
+    assert ended.fault.code == "NoWorker"
+    assert "no worker of the task queue 'nobody-here' took the activity 'work' in time" in ended.message
+
+
+async def test_nobody_takes_it_in_the_actions_time(bench: Bench) -> None:
+    """`actionExecTimeout` means what it always means; the fault says what was wrong."""
+    state = {"timeouts": {"actionExecTimeout": "PT0.2S"}}
+    async with bench.worker(calling("temporal:work@nobody-here", "x", state=state)) as worker:
+        ended = await worker.failure()
+
+    assert ended.name == "TimedOut"
+
+
+async def test_an_activity_that_nobody_offers_is_told(bench: Bench) -> None:
+    """The other worker says what it has."""
+    async with running(bench, Shop(), "ChargeCart") as worker:
+        ended = await worker.failure()
+
+    assert ended.name == "NotFoundError"
+    assert "ChargeCart" in ended.message
+    assert "is not registered on this worker, available activities: ChargeCard" in ended.message
+
+
+@pytest.mark.parametrize("arguments", [None, {"function": {"name": "f", "operation": "os:getcwd"}, "source": "x"}])
+async def test_our_own_worker_is_not_taken_for_the_other(bench: Bench, arguments: JSON) -> None:
+    """Without a queue it is the workflow's own. Arguments there are data, even if they look like a call of ours."""
+    async with bench.worker(calling("temporal:f", arguments), f=lambda _: "called") as worker:
+        ended = await worker.failure()
+
+    assert ended.name == "NotFoundError"
+    assert "offers the activity 'f'" in ended.message
+    assert worker.scripted.calls == []
+
+
+async def test_a_program_adds_activities_to_its_own_worker(bench: Bench) -> None:
+    """Then a function needs no queue."""
+    definition, scripted = calling("temporal:work", "done"), Scripted({})
+    queue = f"own-{os.getpid()}-{next(NUMBERS)}"
+    ours = make_worker(
+        bench.client, Catalogue([definition]), scripted, scripted, task_queue=queue, activities=[Shop().work]
+    )
+    async with ours:
+        assert await Running(bench, [definition], scripted, queue, ours).run() == "done"
+
+
+async def test_cancelling_reaches_it(bench: Bench) -> None:
+    """An activity that beats learns that nobody wants its result any more."""
+    shop = Shop()
+    async with running(bench, shop, "wait", metadata={"heartbeatTimeout": "PT1S"}) as worker:
+        handle = await worker.start()
+        await asyncio.wait_for(shop.started.wait(), 20)
+        await handle.cancel()
+        with pytest.raises(swf.RunEnded):
+            await swf.result(handle)
+        await asyncio.wait_for(shop.stopped.wait(), 20)
+
+    assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
+
+
+async def test_nobody_need_wait_for_it(bench: Bench) -> None:
+    """Invoked `async` it goes on when the run has ended."""
+    shop = Shop()
+    action = {"functionRef": {"refName": "f", "arguments": "x", "invoke": "async"}}
+    async with running(bench, shop, "work", action=action) as worker:
+        assert await worker.run({"kept": 1}) == {"kept": 1}
+        async with asyncio.timeout(20):
+            while not shop.seen:
+                await asyncio.sleep(0.02)
+
+
+async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:
+    """Between two attempts the run goes on in a new execution, and counts on where it was."""
+    shop = Shop(fails=29)
+    state = {"timeouts": {"actionExecTimeout": "PT30S"}}
+    retries = [{"name": "again", "delay": "PT0.01S", "jitter": 0.5, "maxAttempts": 30}]
+    parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
+    async with running(bench, shop, "work", "${ .label }", **parts) as worker:
+        handle = await worker.start({"label": "done"}, suspend_after=60)
+        assert await swf.result(handle) == {"label": "done", "response": "done"}
+        history = await handle.fetch_history()
+        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
+
+    assert first.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
+    assert shop.seen == [f"Call/f#1.{number}" for number in range(1, 31)]
+    await replayed(history)
+
+
+@pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
+async def test_replays(bench: Bench, increment: str) -> None:
+    """What was decided in the workflow is decided in the same way again."""
+    retries = [{"name": "again", "delay": "PT0.01S", "increment": increment, "jitter": 0.5, "maxAttempts": 4}]
+    shop = Shop(fails=3)
+    async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:
+        handle = await worker.start()
+        await swf.result(handle)
+        history = await handle.fetch_history()
+
+    await replayed(history)
+
+
+async def replayed(history: WorkflowHistory) -> None:
+    """Replay *history*, without a server."""
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    outcome = await replayer.replay_workflow(history)
+    assert outcome.replay_failure is None

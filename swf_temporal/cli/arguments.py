@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,7 @@ import yaml
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
+from swf_temporal.functions.installed import installed, offered_by
 from swf_temporal.functions.registry import Registry
 from swf_temporal.model.cloudevent import CloudEvent
 
@@ -65,15 +66,16 @@ def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
     return events
 
 
-def functions_of(modules: Iterable[str]) -> dict[str, Callable[..., Any]]:
-    """Return the functions that *modules* offer by name.
+def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> Registry:
+    """Return the functions, and types of functions, that installed packages and *modules* offer; the latter win.
 
+    Of what is installed only what is in the modules and packages that are *allowed* counts; None allows all.
     A module is the path of a Python file, or a dotted name. It offers what its registries hold; one without any
-    registry offers its public functions, by their own names. Raises UsageError if it cannot be imported.
+    registry offers its public functions, by their own names. Raises UsageError if something cannot be imported.
     """
-    offered: dict[str, Callable[..., Any]] = {}
+    offered = installed(allowed)
     for name in modules:
-        offered |= _offered(_imported(name))
+        offered.include(offered_by(_imported(name)))
     return offered
 
 
@@ -138,17 +140,3 @@ def _run_file(file: Path) -> ModuleType:
     sys.path.append(str(file.parent.resolve()))
     specification.loader.exec_module(module)
     return module
-
-
-def _offered(module: ModuleType) -> Mapping[str, Callable[..., Any]]:
-    offered: dict[str, Callable[..., Any]] = {}
-    registries = [value for value in vars(module).values() if isinstance(value, Registry)]
-    for registry in registries:
-        offered |= registry
-    if registries:
-        return offered
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if callable(value) and not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
-    }

@@ -13,20 +13,20 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import Checked, check_file, conflicting
 from swf_temporal.model.workflow import Source, Workflow
 
-_ENDINGS = (".json", ".yaml", ".yml")
+ENDINGS = (".json", ".yaml", ".yml")
 _STATES = re.compile(r"""(?:^|[{,])\s*["']?states["']?\s*:\s*(?:\[|#|$|-)""", re.MULTILINE)
 """A key named states, with a list under it."""
 _LEADS_ON = ("subFlowRef", "continueAs")
 _NOT_OURS = ("node_modules", "__pycache__")
 
 
-def documents_in(folder: Path) -> Iterator[Path]:
-    """Yield the JSON and YAML files in *folder* and in the folders in it, except those that are hidden."""
+def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> Iterator[Path]:
+    """Yield the files with those *endings* in *folder* and in the folders in it, except those that are hidden."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
     for inside, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
-        yield from (Path(inside, name) for name in sorted(files) if name.endswith(_ENDINGS))
+        yield from (Path(inside, name) for name in sorted(files) if name.endswith(endings))
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -76,7 +76,7 @@ def _anywhere(workflow: Workflow) -> Workflow:
 
 def _beside(file: Path, resources: Resources | None) -> Iterator[Workflow]:
     for other in sorted(file.parent.iterdir()):
-        if other == file or other.suffix not in _ENDINGS or not _holds_definition(other):
+        if other == file or other.suffix not in ENDINGS or not _holds_definition(other):
             continue
         checked: Checked = check_file(other, resources=resources)
         if checked.workflow is None:

@@ -37,7 +37,7 @@ def describe(
 ) -> None:
     """Tell what a workflow needs and does.
 
-    Nothing is run or fetched. Methods and paths of functions come from OpenAPI documents beside the definition.
+    Nothing is run or fetched. Where functions lead is told from their documents that are files on this machine.
     """
     readable = resources_of(resources)
     workflow = load(file, resources=readable)

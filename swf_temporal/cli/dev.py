@@ -1,6 +1,7 @@
 """`swf dev`: a local server, its UI and a worker that follows the files."""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from swf_temporal.cli.arguments import functions_of
+from swf_temporal.cli.documents import missing
 from swf_temporal.cli.live import LiveCatalogue
 from swf_temporal.cli.logs import log_lines
-from swf_temporal.cli.options import FunctionModules, TaskQueue
+from swf_temporal.cli.options import Config, FunctionModules, TaskQueue
 from swf_temporal.cli.serving import working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
+from swf_temporal.errors import Problem
+from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.settings import Settings
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, local_server
 from swf_temporal.temporal.worker import TASK_QUEUE
 
@@ -27,6 +32,7 @@ def dev(
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder of the definitions.")] = Path(),
     *,
     functions: FunctionModules = None,
+    config: Config = None,
     port: Annotated[int, typer.Option("--port", help="Where the server listens.")] = DEFAULT_PORT,
     ui_port: Annotated[int, typer.Option("--ui-port", help="Where its UI is.")] = DEFAULT_UI_PORT,
     database: Annotated[
@@ -39,15 +45,17 @@ def dev(
     Running instances keep the text that they began with. Instances are remembered from one start to the next.
     """
     live = LiveCatalogue(folder)
-    offered = functions_of(functions or ())
+    settings = read_settings(os.environ, local=True, file=config)
+    offered = functions_of(functions or (), settings.modules)
     log_lines()
     _tell(live.refresh())
-    run_until_stopped(_develop(live, offered, local=(port, ui_port, database), task_queue=task_queue))
+    run_until_stopped(_develop(live, offered, settings, local=(port, ui_port, database), task_queue=task_queue))
 
 
 async def _develop(
     live: LiveCatalogue,
     functions: Mapping[str, Callable[..., Any]],
+    settings: Settings,
     *,
     local: tuple[int, int, Path],
     task_queue: str,
@@ -55,10 +63,14 @@ async def _develop(
     told = stop_signal()
     port, ui_port, database = local
     async with local_server(port=port, ui_port=ui_port, database=database) as server:
-        async with working(server.client, live, functions, task_queue=task_queue):
+        async with working(server.client, live, functions, settings, task_queue=task_queue) as serving:
             _explain(server, live, port, task_queue)
+            seen, known = 0, list[Problem]()
             while not told.is_set():
                 _tell(live.refresh())
+                if seen != live.revision:
+                    before, seen, known = known, live.revision, await missing(live, serving.functions)
+                    _tell([str(problem) for problem in known if problem not in before])
                 with suppress(TimeoutError):
                     await asyncio.wait_for(told.wait(), _INTERVAL)
         typer.echo("stopping the server", err=True)

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from swf_temporal.cli.definitions import documents_in, files_in
+from swf_temporal.cli.definitions import ENDINGS, documents_in, files_in
 from swf_temporal.errors import Problem
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import check_file
 from swf_temporal.model.workflow import Workflow
+
+_WATCHED = (*ENDINGS, ".proto")
 
 
 class LiveCatalogue(Catalogue):
@@ -19,6 +21,8 @@ class LiveCatalogue(Catalogue):
         self._stamps: dict[Path, tuple[int, int]] = {}
         self._good: dict[Path, Workflow] = {}
         self._told: dict[Path, tuple[Problem, ...]] = {}
+        self.revision = 0
+        """How often the files have been read."""
 
     def refresh(self) -> list[str]:
         """Look for changes; return what is to be told about them.
@@ -29,6 +33,7 @@ class LiveCatalogue(Catalogue):
         if stamps == self._stamps:
             return []
         self._stamps = stamps
+        self.revision += 1
         files = files_in(self._folder)
         news = [f"{file}: gone" for file in self._good if file not in files]
         self._good = {file: workflow for file, workflow in self._good.items() if file in files}
@@ -57,7 +62,7 @@ class LiveCatalogue(Catalogue):
 
 
 def _stamps(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
-    for file in documents_in(folder):
+    for file in documents_in(folder, _WATCHED):
         try:
             found = file.stat()
         except FileNotFoundError:

@@ -50,6 +50,16 @@ def be_quiet() -> None:
     _forward_to(logger)
 
 
+def show_what_functions_say() -> None:
+    """Write to stderr what workflows log with `sysout`, where nothing else is logged."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(OneLine())
+    logger = logging.getLogger("swf.function")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if _is_debugging() else logging.INFO)
+    logger.propagate = False
+
+
 def _forward_to(logger: logging.Logger) -> None:
     """Give *logger* what the core of the library logs. Left alone, it writes to stdout, among a command's data."""
     core = LoggingConfig(filter=TelemetryFilter("WARN", "ERROR"), forwarding=LogForwardingConfig(logger))

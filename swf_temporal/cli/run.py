@@ -1,5 +1,6 @@
 """`swf run`: run a definition to its end, here and now."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 from uuid import uuid4
@@ -11,6 +12,7 @@ from swf_temporal.cli.definitions import resources_of, with_sub_workflows
 from swf_temporal.cli.fitting import refuse_unfit
 from swf_temporal.cli.options import (
     Address,
+    Config,
     Definitions,
     Events,
     FunctionModules,
@@ -23,6 +25,7 @@ from swf_temporal.cli.running import Order, run_on_some_server
 from swf_temporal.cli.simulating import run_simulated
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.errors import UsageError
+from swf_temporal.functions.configuration import read_settings
 from swf_temporal.loading import load
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
@@ -36,6 +39,7 @@ def run(
     definitions: Definitions = None,
     resources: ResourceFolders = None,
     functions: FunctionModules = None,
+    config: Config = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run in virtual time, and call no function.")] = False,
     script: Annotated[
         Path | None, typer.Option("--script", help="With --simulate: a file with the results of functions.")
@@ -64,12 +68,14 @@ def run(
         raise typer.Exit(run_simulated(workflows, data, events, script))
     if script is not None:
         raise UsageError("--script says what functions answer in a simulation", "add --simulate")
+    settings = read_settings(os.environ, local=True, file=config)
     order = Order(
         workflows,
         data,
         workflow_id or f"{workflow.id}-{uuid4().hex[:8]}",
         events,
-        functions_of(functions or ()),
+        functions_of(functions or (), settings.modules),
+        settings,
         length_of(timeout, "--timeout"),
     )
     run_until_stopped(run_on_some_server(order, address, namespace))

@@ -10,11 +10,12 @@ from uuid import uuid4
 
 import typer
 
-from swf_temporal.cli.logs import be_quiet
+from swf_temporal.cli.logs import be_quiet, show_what_functions_say
 from swf_temporal.cli.output import print_json
 from swf_temporal.cli.progress import Watch
 from swf_temporal.cli.serving import some_server, working
 from swf_temporal.data import JSON
+from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
@@ -33,15 +34,18 @@ class Order:
     workflow_id: str
     events: list[dict[str, Any]] = field(default_factory=list)
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
     timeout: timedelta | None = None
 
 
 async def run_on_some_server(order: Order, address: str | None, namespace: str | None) -> int:
     """Run *order*, print its output, and return the exit code: 0 if it completed, else 1."""
     be_quiet()
+    show_what_functions_say()
     async with some_server(address, namespace) as (server, ours):
         queue = f"swf-run-{uuid4().hex[:12]}"
-        async with working(server.client, Catalogue(order.workflows), order.functions, task_queue=queue):
+        catalogue = Catalogue(order.workflows)
+        async with working(server.client, catalogue, order.functions, order.settings, task_queue=queue):
             handle = await start(
                 server.client,
                 order.workflows,

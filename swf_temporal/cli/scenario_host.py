@@ -55,6 +55,7 @@ class ScenarioHost:
             workflow_id=workflow_id,
             task_queue=_TASK_QUEUE,
             events=early,
+            scripted=True,
         )
         try:
             async with asyncio.timeout(_LIMIT):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from swf_temporal.cli.definitions import files_in, resources_of
+from swf_temporal.cli.documents import missing_from_files
 from swf_temporal.cli.options import ResourceFolders
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
@@ -36,7 +37,8 @@ def validate(
 ) -> None:
     """Say everything that is wrong with definitions.
 
-    Exits with 0 if they can run, with 1 if they cannot, and with 2 if a file cannot be read.
+    Documents of functions are looked at where they are files on this machine; nothing is fetched. Exits with 0 if the
+    definitions can run, with 1 if they cannot, and with 2 if a file cannot be read.
     """
     groups = list(_groups(paths))
     readable = resources_of(resources)
@@ -55,7 +57,9 @@ def _problems(group: Iterable[Path], readable: Resources) -> Iterator[Problem]:
     checked = [check_file(file, resources=readable) for file in group]
     for one in checked:
         yield from one.problems
-    yield from conflicting(one.workflow for one in checked if one.workflow is not None)
+    workflows = [one.workflow for one in checked if one.workflow is not None]
+    yield from conflicting(workflows)
+    yield from missing_from_files(workflows, readable)
 
 
 def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:

@@ -1,6 +1,8 @@
 """`swf worker`: serve definitions on a cluster until told to stop."""
 
+import asyncio
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -15,11 +17,15 @@ from temporalio.worker import Worker
 
 from swf_temporal.cli.arguments import functions_of
 from swf_temporal.cli.definitions import catalogue_of, resources_of
+from swf_temporal.cli.documents import in_one_line, missing
 from swf_temporal.cli.health import health_endpoint
 from swf_temporal.cli.logs import log_lines
-from swf_temporal.cli.options import Address, FunctionModules, Namespace, ResourceFolders, TaskQueue
+from swf_temporal.cli.options import Address, Config, FunctionModules, Namespace, ResourceFolders, TaskQueue
 from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.server import Server
 from swf_temporal.temporal.worker import TASK_QUEUE, Capacity, settle
@@ -38,6 +44,7 @@ class Work:
 
     catalogue: Catalogue
     functions: Mapping[str, Callable[..., Any]]
+    settings: Settings
     task_queue: str
     activities: int
     health: int | None
@@ -49,6 +56,7 @@ def worker(
     ] = None,
     *,
     functions: FunctionModules = None,
+    config: Config = None,
     resources: ResourceFolders = None,
     task_queue: TaskQueue = TASK_QUEUE,
     max_activities: Annotated[
@@ -66,7 +74,9 @@ def worker(
     and Ctrl-C let the calls that are under way come to an end.
     """
     catalogue = catalogue_of(folders or [Path()], resources_of(resources))
-    work = Work(catalogue, functions_of(functions or ()), task_queue, max_activities, health)
+    settings = read_settings(os.environ, file=config)
+    offered = functions_of(functions or (), settings.modules)
+    work = Work(catalogue, offered, settings, task_queue, max_activities, health)
     log_lines()
     run_until_stopped(_serve(work, address, namespace))
 
@@ -79,16 +89,22 @@ async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
             server.client,
             work.catalogue,
             work.functions,
+            work.settings,
             task_queue=work.task_queue,
             activities=work.activities,
             grace=_GRACE,
         )
         running = await stack.enter_async_context(serving)
         if work.health is not None:
-            await stack.enter_async_context(health_endpoint(work.health, lambda: _is_ready(running, server.client)))
+            await stack.enter_async_context(
+                health_endpoint(work.health, lambda: _is_ready(running.worker, server.client))
+            )
         settle()
         _log_what_is_served(work, server)
+        looking = asyncio.create_task(_log_what_is_missing(work.catalogue, running.functions))
         await told.wait()
+        looking.cancel()
+        await asyncio.wait([looking])
         _log.info("told to stop: finishing what is under way")
     _log.info("stopped")
     return 0
@@ -101,6 +117,12 @@ def _log_what_is_served(work: Work, server: Server) -> None:
         _log.info("serving %s %s from %s", workflow.id, workflow.version or "", workflow.source.name)
     where = server.client.service_client.config.target_host
     _log.info("working for %s, namespace %s, task queue %s", where, server.client.namespace, work.task_queue)
+
+
+async def _log_what_is_missing(catalogue: Catalogue, functions: Functions) -> None:
+    """Look at the documents of all functions that are files, so that the first calls find them read."""
+    for problem in await missing(catalogue, functions):
+        _log.warning("%s", in_one_line(problem))
 
 
 async def _is_ready(running: Worker, client: Client) -> bool:

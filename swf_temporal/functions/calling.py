@@ -1,36 +1,48 @@
 """Who carries out a call of a function? One performer for each type that a definition can name."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx
+from google.protobuf.descriptor import MethodDescriptor
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth import with_tokens
+from swf_temporal.functions.asyncapi import AsyncApi
+from swf_temporal.functions.asyncapi_operations import Operation
+from swf_temporal.functions.at_hand import NotAtHandError, file_named
+from swf_temporal.functions.auth import proofs, with_tokens
 from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.custom import Custom
 from swf_temporal.functions.graphql import GraphQL
 from swf_temporal.functions.http import Http
+from swf_temporal.functions.limits import Limits
 from swf_temporal.functions.oauth2 import Tokens
 from swf_temporal.functions.odata import OData
-from swf_temporal.functions.openapi import OpenApi
+from swf_temporal.functions.openapi import Described, OpenApi
+from swf_temporal.functions.own_types import close, performers
 from swf_temporal.functions.plain_http import PlainHttp
 from swf_temporal.functions.python import Python
+from swf_temporal.functions.registry import FunctionType, Registry
 from swf_temporal.functions.rpc import Rpc
+from swf_temporal.functions.script import Scripts
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
 
-__all__ = ["Call", "Functions"]
+__all__ = ["Call", "Found", "Functions"]
+
+Found: TypeAlias = Described | Operation | MethodDescriptor
+"""What an OpenAPI document, an AsyncAPI document or a proto file says of a function."""
 
 _Performer = Callable[[Call], Awaitable[JSON]]
 
 _UNSUPPORTED = {
-    "asyncapi": "Using Functions for Async API Service Invocations",
     "expression": "Using Functions for Expression Evaluation",
 }
 """The types that are not performed here, and their sections. Expressions are the interpreter's."""
 
-_NO_REST = frozenset({"rpc", "graphql", "odata", *_UNSUPPORTED})
+_NO_REST = frozenset({"asyncapi", "rpc", "graphql", "odata", *_UNSUPPORTED})
 """The types to which the specification gives another meaning than `rest:METHOD:URL`."""
 
 
@@ -45,21 +57,32 @@ class Functions:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         settings = settings or Settings()
-        self._http = Http(settings, transport)
+        self._limits = Limits(settings)
+        self._http = Http(settings, transport, self._limits)
         self._tokens = Tokens(self._http)
         openapi = OpenApi(self._http, settings, self._tokens)
-        self._python = Python(custom or {}, settings)
-        self._plain = self._with_tokens(PlainHttp(self._http, settings).perform)
-        self._rpc = Rpc(settings)
+        self._custom = Custom(Python(custom or {}, settings), Scripts(settings))
+        self._types: Mapping[str, FunctionType] = custom.types if isinstance(custom, Registry) else {}
+        self._plain = PlainHttp(self._http, settings, self._tokens).perform
+        self._rpc = Rpc(self._http, settings, self._limits)
+        self._asyncapi = AsyncApi(self._http, settings, self._tokens, self._limits)
         self._performers: dict[str, _Performer] = {
             "rest": openapi.perform,
             "openapi": openapi.perform,
             "http": self._plain,
             "graphql": self._with_tokens(GraphQL(self._http, settings).perform),
             "odata": self._with_tokens(OData(self._http, settings).perform),
+            "asyncapi": self._asyncapi.perform,
             "rpc": self._with_tokens(self._rpc.perform),
             **dict.fromkeys(_UNSUPPORTED, _refuse),
         }
+        self._looks: dict[str, Callable[[Call], Awaitable[Found]]] = {
+            "rest": openapi.look,
+            "openapi": openapi.look,
+            "asyncapi": self._asyncapi.look,
+            "rpc": self._rpc.look,
+        }
+        self._own = performers(self._types)
 
     async def call(self, call: Call) -> JSON:
         """Return the function's result. Raises CallFailed, and nothing else, whatever goes wrong.
@@ -69,7 +92,8 @@ class Functions:
         and faults.
         """
         try:
-            result = await self._performer(call)(call)
+            async with self._limits.of_function(call.function.name):
+                result = await self._performer(call)(call)
         except CallFailed as fault:
             raise _completed(fault, call, self._hidden(call)) from fault
         except Exception as error:
@@ -78,22 +102,44 @@ class Functions:
             raise _completed(unforeseen, call, self._hidden(call)) from error
         return scrub(result, self._hidden(call))
 
+    async def prepare(self, function: Function, base: str | None) -> Found | None:
+        """Return what a file on this machine says of *function*, which its first call then need not read or compile.
+
+        Nothing is fetched: None is for a function that no such file describes, or not without documents on the web.
+        Raises CallFailed if the file, or what is named in it, is not there.
+        """
+        if file_named(function, base) is None:
+            return None
+        try:
+            return await self._looks[function.type](Call(function, base=base))
+        except NotAtHandError:
+            return None
+        except CallFailed:
+            raise
+        except Exception as error:
+            message = f"function '{function.name}' could not be looked at: {type(error).__name__}: {error}"
+            raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
+
     async def aclose(self) -> None:
         """Close the connections that were kept open."""
         await self._http.aclose()
         await self._rpc.aclose()
+        await self._asyncapi.aclose()
+        await close(self._types.values())
 
     def _performer(self, call: Call) -> _Performer:
-        operation = call.function.operation
-        if isinstance(operation, dict) and call.function.type in {"rest", "openapi"}:
+        kind, operation = call.function.type, call.function.operation
+        if kind in self._own:
+            return self._own[kind]
+        if isinstance(operation, dict) and kind in {"rest", "openapi"}:
             return self._plain
-        if isinstance(operation, str) and operation.startswith("rest:") and call.function.type not in _NO_REST:
+        if isinstance(operation, str) and operation.startswith("rest:") and kind not in _NO_REST:
             return self._plain
-        return self._performers.get(call.function.type, self._python.perform)
+        return self._performers.get(kind, self._custom.perform)
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
-        """Return what nobody may read: the call's secrets, and the tokens that were obtained with some."""
-        return {**call.secrets, "": [call.secrets.get(""), *self._tokens.issued()]}
+        """Return what nobody may read: the call's secrets, what was made of them, and tokens obtained with some."""
+        return {**call.secrets, "": [call.secrets.get(""), *proofs(call), *self._tokens.issued()]}
 
     def _with_tokens(self, perform: _Performer) -> _Performer:
         """Return *perform* for calls whose auths may need tokens."""
@@ -124,5 +170,6 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
         attempt=call.attempt,
         function=fault.function or call.function.name,
         retryable=fault.retryable,
+        retry_after=fault.retry_after,
         cause=fault.cause,
     )

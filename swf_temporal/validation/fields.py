@@ -58,7 +58,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
         "contextAttributes": Sort.TEMPLATE,
         "consumeEventTimeout": Sort.TEMPLATE,
     },
-    actions.FunctionRef: {"arguments": Sort.TEMPLATE},
+    actions.FunctionRef: {"arguments": Sort.TEMPLATE, "selectionSet": Sort.TEMPLATE},
     definitions.Auth: {"properties": Sort.TEMPLATE},
     definitions.Correlation: {"contextAttributeValue": Sort.TEMPLATE},
     definitions.Retry: dict.fromkeys(

@@ -43,6 +43,25 @@ states:
             ),
         ],
     ),
+    "in a selection set": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, type: graphql, operation: "/graphql#query#pet"}]
+states:
+- name: A
+  type: operation
+  actions:
+  - functionRef: {refName: f, selectionSet: "{ name(short: ${ .a + }) }"}
+  end: true
+""",
+        [
+            (
+                "8:68 error state 'A': the expression in selectionSet does not compile: syntax error, "
+                "unexpected end of the expression"
+            ),
+        ],
+    ),
     "an unknown function": (
         """
 id: a

@@ -31,6 +31,20 @@ CASES: dict[str, tuple[str, list[str]]] = {
             )
         ],
     ),
+    "in a selection set": (
+        """\
+- name: B
+  type: operation
+  actions: [{functionRef: {refName: f, selectionSet: "{ name(short: ${ .totl }) }"}}]
+  end: true
+""",
+        [
+            (
+                "12:54 warning state 'B': selectionSet reads .totl, which no state before it can have set:"
+                " there is .rest, .total | did you mean 'total'?"
+            )
+        ],
+    ),
     "what is set": (
         """\
 - name: B

@@ -18,6 +18,19 @@ states:
             "4:3 error function 'f' of the type rest has no operation",
         ],
     ),
+    "no operation of HTTP": (
+        """
+id: a
+specVersion: "0.8"
+functions:
+- {name: f, type: http}
+states:
+- {name: A, type: operation, actions: [{functionRef: f}], end: true}
+""",
+        [
+            "4:3 error function 'f' of the type http has no operation",
+        ],
+    ),
     "only metadata": (
         """
 id: a
@@ -29,19 +42,6 @@ states:
 """,
         [
             "4:3 warning function 'f' has no operation, and cannot be called unless its metadata says how",
-        ],
-    ),
-    "no method": (
-        """
-id: a
-specVersion: "0.8"
-functions:
-- {name: f, type: rpc, operation: file.proto}
-states:
-- {name: A, type: operation, actions: [{functionRef: f}], end: true}
-""",
-        [
-            "4:35 error function 'f': the operation 'file.proto' has no part after a #",
         ],
     ),
     "an expression that is an object": (
@@ -101,6 +101,20 @@ states:
 - {name: A, type: operation, actions: [{functionRef: f}], end: true}
 """,
         [],
+    ),
+    "a slip in custom": (
+        """
+id: a
+specVersion: "0.8"
+functions:
+- {name: f, type: custm, operation: f}
+- {name: g, type: custom, operation: g}
+states:
+- {name: A, type: operation, actions: [{functionRef: f}, {functionRef: g}], end: true}
+""",
+        [
+            "4:19 warning function 'f': 'custm' is taken as a type of its own | did you mean 'custom'?",
+        ],
     ),
 }
 

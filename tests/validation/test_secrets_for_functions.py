@@ -34,6 +34,42 @@ states:
             "4:52 error function 'f': operation uses $SECRETS, which only the arguments of a function may",
         ],
     ),
+    "in a selection set": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+functions: [{name: f, type: graphql, operation: "/graphql#query#pet"}]
+states:
+- name: A
+  type: operation
+  actions:
+  - functionRef: {refName: f, selectionSet: "{ name(key: ${ $SECRETS.k }) }"}
+  end: true
+""",
+        [
+            "9:45 error state 'A': selectionSet uses $SECRETS, which only the arguments of a function may",
+        ],
+    ),
+    "in arguments of an activity": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+functions: [{name: f, type: custom, operation: "temporal:Charge@payments"}]
+states:
+- name: A
+  type: operation
+  actions: [{functionRef: {refName: f, arguments: {key: "${ $SECRETS.k }"}}}]
+  end: true
+""",
+        [
+            (
+                "8:57 error state 'A': arguments uses $SECRETS, which would stand in the history"
+                " | function 'f' is an activity of Temporal: its worker must know them itself"
+            ),
+        ],
+    ),
     "in arguments": (
         """
 id: a

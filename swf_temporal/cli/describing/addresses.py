@@ -1,22 +1,25 @@
 """Where does each function of a workflow lead: to which service, method and path?
 
-Only documents beside the definition are read, and nothing is fetched.
+Only documents on this machine are read, and nothing is fetched.
 """
 
 import asyncio
-from pathlib import Path
+
+from google.protobuf.descriptor import MethodDescriptor
 
 from swf_temporal.cli.describing.stated import Facts, stated
+from swf_temporal.cli.documents import folder_of
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents import Documents, is_web, locate
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.operations import find_operation
+from swf_temporal.functions.calling import Found, Functions
+from swf_temporal.functions.openapi import Described
 from swf_temporal.functions.plain_http import target
+from swf_temporal.functions.script import is_script
 from swf_temporal.functions.servers import server_url
 from swf_temporal.functions.settings import Settings, environment_name
 from swf_temporal.model.definitions import Function
 from swf_temporal.model.workflow import Workflow
+from swf_temporal.validation.engine_activities import read_terms
 
 _BY_DOCUMENT = ("rest", "openapi")
 
@@ -27,39 +30,45 @@ def addresses_of(workflow: Workflow) -> dict[str, Facts]:
 
 
 async def _addresses(workflow: Workflow) -> dict[str, Facts]:
-    settings, folder = Settings(), str(Path(workflow.source.name).parent)
-    documents = Documents(Http(settings), settings.document_lifetime)
-    return {one.name: await _address(one, folder, documents, settings) for one in workflow.functions}
+    functions, folder = Functions(), folder_of(workflow)
+    return {one.name: await _address(one, folder, functions) for one in workflow.functions}
 
 
-async def _address(function: Function, folder: str, documents: Documents, settings: Settings) -> Facts:
+async def _address(function: Function, folder: str | None, functions: Functions) -> Facts:
     operation = function.operation
     is_plain = isinstance(operation, dict) or (isinstance(operation, str) and operation.startswith("rest:"))
+    terms = read_terms(function)
+    if terms is not None:
+        return stated(activity=terms.activity, task_queue=terms.task_queue)
+    if function.type == "custom" and is_script(operation):
+        return {"script": True}
+    facts = _named(function) if not is_plain else {}
     try:
         if function.type == "http" or (is_plain and function.type in (*_BY_DOCUMENT, "custom")):
             method, url = target(Call(function))
             return {"method": method, "url": url}
-        if function.type in _BY_DOCUMENT and isinstance(operation, str):
-            return await _in_document(function, operation, folder, documents, settings)
+        found = await functions.prepare(function, folder)
     except CallFailed as fault:
-        return {"problem": fault.message}
-    return {}
+        return facts | {"problem": " ".join(fault.message.split())}
+    return facts if found is None else facts | _leads(function, found)
 
 
-async def _in_document(
-    function: Function, operation: str, folder: str, documents: Documents, settings: Settings
-) -> Facts:
-    name, _, operation_id = (part.strip() for part in operation.rpartition("#"))
-    facts = stated(document=name, operation_id=operation_id)
-    if is_web(locate(name, folder)):
-        return facts
+def _named(function: Function) -> Facts:
+    """Return the document and the operation that *function* names, if it names them so."""
+    if function.type not in (*_BY_DOCUMENT, "asyncapi") or not isinstance(function.operation, str):
+        return {}
+    name, _, operation_id = (part.strip() for part in function.operation.rpartition("#"))
+    return stated(document=name, operation_id=operation_id)
+
+
+def _leads(function: Function, found: Found) -> Facts:
+    if isinstance(found, MethodDescriptor):
+        return {"procedure": f"{found.containing_service.full_name}/{found.name}"}
+    if not isinstance(found, Described):
+        return {"sendsTo" if found.sends else "receivesFrom": found.place.address}
+    document, operation = found
+    facts = {"method": operation.method, "path": operation.path}
     try:
-        document = await documents.load(name, folder)
-        found = find_operation(document, operation_id)
-    except CallFailed as fault:
-        return facts | {"problem": fault.message}
-    facts |= {"method": found.method, "path": found.path}
-    try:
-        return facts | {"server": server_url(settings, function.name, document, found)}
+        return facts | {"server": server_url(Settings(), function.name, document, operation)}
     except CallFailed:  # the document names none: the worker's settings must
         return facts | {"serverFrom": [f"SWF_BASE_URL_{environment_name(function.name)}", "SWF_BASE_URL"]}

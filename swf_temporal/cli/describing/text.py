@@ -59,11 +59,25 @@ def _function(function: Facts) -> Iterator[str]:
     elif "path" in function:
         settings = f", at the URL in {' or '.join(function['serverFrom'])}" if "serverFrom" in function else ""
         yield f"  {function['method']} {function.get('server', '').rstrip('/')}{function['path']}{settings}"
+    elif "procedure" in function:
+        yield f"  calls {function['procedure']}"
+    elif "sendsTo" in function or "receivesFrom" in function:
+        yield f"  {_exchange(function)}"
+    elif "activity" in function:
+        queue = f"the task queue {function['taskQueue']}" if "taskQueue" in function else "the workflow's own queue"
+        yield f"  activity {function['activity']} on {queue}"
+    elif "script" in function:
+        yield "  a script, which its worker must allow with SWF_SCRIPTS"
     if "problem" in function:
         yield f"  {function['problem']}"
     if "auth" in function:
         yield f"  auth {', '.join(f'{name} for the {use}' for use, name in function['auth'].items())}"
     yield from _users("called by", function["calledBy"])
+
+
+def _exchange(function: Facts) -> str:
+    direction, key = ("sends to", "sendsTo") if "sendsTo" in function else ("receives from", "receivesFrom")
+    return f"{direction} {function[key] or 'a channel that is known when it is called'}"
 
 
 def _event(event: Facts) -> Iterator[str]:

@@ -57,6 +57,7 @@ def _read_by(state: State, at_entry: Known, inner: Known) -> Iterator[tuple[Node
                 yield first.action_data_filter, "fromStateData", inner
             elif first.function_ref is not None:
                 yield first.function_ref, "arguments", inner
+                yield first.function_ref, "selectionSet", inner
         case _:
             return
 

@@ -10,18 +10,16 @@ from swf_temporal.errors import Problem
 from swf_temporal.model.definitions import Function
 from swf_temporal.validation.context import Context
 
-_DEFINED = ("rest", "asyncapi", "rpc", "graphql", "odata", "expression")
-"""The types of functions that the specification gives a meaning to their operation."""
-
-_WITH_FRAGMENT = ("asyncapi", "rpc", "graphql", "odata")
+_DEFINED = ("rest", "openapi", "http", "asyncapi", "rpc", "graphql", "odata", "expression")
+"""The types of functions that cannot do without an operation."""
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each function without an operation, and each operation that lacks its last part."""
+    """Yield a problem for each function without an operation, and each type that looks like a slip."""
     for function, owner in context.nodes.each(Function):
         if function.type not in _DEFINED:
-            meant = nearest(function.type, _DEFINED, 0.7)
-            if meant is not None:
+            meant = nearest(function.type, (*_DEFINED, "custom"), 0.7)
+            if meant not in (None, function.type):
                 message = f"{owner}: {function.type!r} is taken as a type of its own"
                 hint = f"did you mean {meant!r}?"
                 yield context.warning("function-type", message, function.where.value("type"), hint)
@@ -35,7 +33,4 @@ def check(context: Context) -> Iterator[Problem]:
                 yield context.error("function-operation", message, function.where.position)
         elif function.type == "expression" and not isinstance(function.operation, str):
             message = f"{owner} is an expression: its operation must be a text"
-            yield context.error("function-operation", message, function.where.value("operation"))
-        elif function.type in _WITH_FRAGMENT and "#" not in str(function.operation):
-            message = f"{owner}: the operation {function.operation!r} has no part after a #"
             yield context.error("function-operation", message, function.where.value("operation"))

@@ -12,6 +12,7 @@ from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.model.actions import FunctionRef
 from swf_temporal.model.definitions import Auth, Function
 from swf_temporal.validation.context import Context
+from swf_temporal.validation.engine_activities import PREFIX
 
 _SECRET = re.compile(r'\$SECRETS(?:\.(\w+)|\s*\[\s*"([^"]+)"\s*\])')
 
@@ -19,16 +20,27 @@ _SECRET = re.compile(r'\$SECRETS(?:\.(\w+)|\s*\[\s*"([^"]+)"\s*\])')
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each expression that lets a secret into the data or uses an undeclared one."""
     declared = context.workflow.secrets
+    activities = {one.name for one in context.workflow.functions if _is_activity(one)}
     for field, compiled in context.expressions:
         if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
             continue
         # An expression function is evaluated in the workflow, where what it yields would be kept.
         in_workflow = isinstance(field.node, Function) and field.node.type == "expression"
-        if in_workflow or not isinstance(field.node, FunctionRef | Function | Auth):
+        in_selection = isinstance(field.node, FunctionRef) and field.key == "selectionSet"
+        if in_workflow or in_selection or not isinstance(field.node, FunctionRef | Function | Auth):
             message = f"{field.owner}: {field.key} uses $SECRETS, which only the arguments of a function may"
             yield context.error("secrets-in-expression", message, field.position)
+        elif isinstance(field.node, FunctionRef) and field.node.ref_name in activities:
+            # The workflow itself schedules it, so they would be filled there.
+            message = f"{field.owner}: {field.key} uses $SECRETS, which would stand in the history"
+            hint = f"function {field.node.ref_name!r} is an activity of Temporal: its worker must know them itself"
+            yield context.error("secrets-in-expression", message, field.position, hint)
         elif "secrets" not in context.workflow.externals or declared:
             for name in (found[1] or found[2] for found in _SECRET.finditer(field.text)):
                 if name not in declared:
                     message = f"{field.owner} uses the secret {name!r}, which is not declared in 'secrets'"
                     yield context.error("secret-undefined", message, field.position, did_you_mean(name, declared))
+
+
+def _is_activity(function: Function) -> bool:
+    return function.type == "custom" and str(function.operation).strip().startswith(PREFIX)

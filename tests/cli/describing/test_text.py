@@ -12,7 +12,7 @@ from swf_temporal.cli.describing.mermaid import diagram_of
 from swf_temporal.cli.describing.stated import Facts
 from swf_temporal.cli.describing.text import text_of
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.loading import check
+from swf_temporal.loading import check, load
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.yaml"))
 
@@ -80,3 +80,25 @@ def test_whatever_runs_can_be_described(file: Path) -> None:
             assert json.loads(json.dumps(facts)) == facts
             assert all(f"\n  {state.name}: {state.type}" in text_of(facts) for state in workflow.states)
             assert diagram_of(facts).count(" as s") >= len(workflow.states)
+
+
+def test_functions_that_are_carried_out_elsewhere() -> None:
+    """Of an activity its task queue is told, and of a script that it must be allowed."""
+    operations = {"charge": "temporal:ChargeCard@payments", "own": "temporal:Remind", "sum": "script:python:1 + 1"}
+    workflow = load(
+        {
+            "id": "elsewhere",
+            "version": "1",
+            "specVersion": "0.8",
+            "functions": [{"name": name, "type": "custom", "operation": one} for name, one in operations.items()],
+            "states": [
+                {"name": "A", "type": "operation", "actions": [{"functionRef": n} for n in operations], "end": True}
+            ],
+        }
+    )
+
+    text = text_of(facts_of(workflow, Catalogue([workflow]), datetime(2030, 5, 3, 12, tzinfo=UTC)))
+
+    assert "  activity ChargeCard on the task queue payments\n" in text
+    assert "  activity Remind on the workflow's own queue\n" in text
+    assert "  a script, which its worker must allow with SWF_SCRIPTS\n" in text

@@ -1,0 +1,108 @@
+"""Is what functions name there, as far as files on this machine can tell?
+
+Nothing is fetched, and what is missing is a warning: the worker that makes the calls may have other files. Most
+definitions name no file, and for those nothing heavy is imported.
+"""
+
+import asyncio
+import os.path
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swf_temporal.dialects.externals import told_where_written
+from swf_temporal.dialects.words import nearest
+from swf_temporal.errors import CallFailed, Problem, Severity
+from swf_temporal.fetching.resources import Resources, is_web
+from swf_temporal.functions.at_hand import file_named
+from swf_temporal.model.definitions import Function
+from swf_temporal.model.workflow import Workflow
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.calling import Functions
+
+_ASKED = "; did you mean "
+"""How the message of a failed call goes on where a name is near: here that is the hint."""
+
+
+def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> list[Problem]:
+    """Return a warning for each function of *workflows* whose document, or operation, is not on this machine.
+
+    Nothing is said of proto files where the libraries that compile them are not installed.
+    """
+    naming = [one for one in workflows if any(file_named(function, folder_of(one)) for function in one.functions)]
+    if not naming:
+        return []
+    from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - heavy, and seldom needed
+    from swf_temporal.functions.settings import Settings  # noqa: PLC0415 - as above
+
+    return asyncio.run(missing(naming, Functions(settings=Settings(resources=resources)), is_worker=False))
+
+
+async def missing(workflows: Iterable[Workflow], functions: "Functions", *, is_worker: bool = True) -> list[Problem]:
+    """Return a warning for each function of *workflows* that *functions* do not find described in its file.
+
+    What they find, they need not read again when it is called. A library that is missing matters to a worker only.
+    """
+    problems = []
+    for workflow in list(workflows):  # others may be added meanwhile
+        folder = folder_of(workflow)
+        for function in workflow.functions:
+            try:
+                await functions.prepare(function, folder)
+            except CallFailed as fault:
+                if is_worker or fault.code != "NotInstalled":
+                    problems.append(_problem(workflow, function, fault))
+    return list(dict.fromkeys(problems))
+
+
+def folder_of(workflow: Workflow) -> str | None:
+    """Return where documents are found that *workflow* names; None for a text that stands nowhere."""
+    name = workflow.source.name
+    if name.startswith("<"):
+        return None
+    # Absolute, so that it is plain where something was looked for.
+    return name if is_web(name) else str(Path(name).absolute().parent)
+
+
+def in_one_line(problem: Problem) -> str:
+    """Return *problem* as a line of a log."""
+    where = f"{problem.file}:{problem.position.line}:{problem.position.column}"
+    return f"{where} {problem.code}: {problem.message}{f'; {problem.hint}' if problem.hint else ''}"
+
+
+def _problem(workflow: Workflow, function: Function, fault: CallFailed) -> Problem:
+    message, asked, meant = fault.message.partition(_ASKED)
+    hint = f"did you mean {meant}" if asked else _file_meant(function, folder_of(workflow))
+    problem = partial(
+        workflow.source.problem,
+        message=f"function {function.name!r}: {' '.join(message.split())}",
+        position=function.where.value("operation"),
+        hint=hint,
+        severity=Severity.WARNING,
+    )
+    if fault.code == "UnknownOperation":
+        return told_where_written(problem("operation-undefined"))
+    return told_where_written(problem("function-document"))
+
+
+def _file_meant(function: Function, folder: str | None) -> str | None:
+    """Return which file was perhaps meant by one that is not there: beside it, or in a folder above the definition."""
+    path = file_named(function, folder)
+    if path is None or folder is None:
+        return None
+    try:
+        return None if path.exists() else _nearest(path, folder)
+    except OSError:  # no file can have that name, or nobody may look there
+        return None
+
+
+def _nearest(path: Path, folder: str) -> str | None:
+    inside = os.path.relpath(path, folder)
+    above = [one / inside for one in Path(folder).resolve().parents if not inside.startswith("..")]
+    found = next((one for one in above if one.is_file()), None)
+    if found is None and path.parent.is_dir():
+        near = nearest(path.name, [one.name for one in path.parent.iterdir() if one.is_file()], 0.7)
+        found = None if near is None else path.parent / near
+    return None if found is None else f"did you mean {os.path.relpath(found, folder)!r}?"

@@ -1,0 +1,86 @@
+"""Where functions lead, as files on this machine tell it."""
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from swf_temporal.cli.describing.addresses import addresses_of
+from swf_temporal.cli.describing.stated import Facts
+from swf_temporal.cli.describing.text import text_of
+from swf_temporal.loading import load
+
+FUNCTIONS = Path(__file__).parents[2] / "functions"
+
+DEFINITION = """\
+id: leads
+specVersion: "0.8"
+version: "1.0"
+functions:
+  - {name: add, type: rpc, operation: protos/users.proto#UserService#AddUser}
+  - {name: tell, type: asyncapi, operation: documents/streetlightsapi.yaml#onLightMeasured}
+  - {name: hear, type: asyncapi, operation: lamps.json#onCommand}
+  - {name: get, operation: documents/shop-3.0.yaml#getOrder}
+  - {name: broken, type: rpc, operation: protos/broken.proto#UserService#AddUser}
+  - {name: far, type: asyncapi, operation: "https://far.example.com/api.yaml#go"}
+  - {name: asked, type: rpc, operation: "grpc://far.example.com:1#Users#Go"}
+states:
+  - name: Call
+    type: operation
+    actions:
+      [{functionRef: add}, {functionRef: tell}, {functionRef: hear}, {functionRef: get}, {functionRef: broken},
+       {functionRef: far}, {functionRef: asked}]
+    end: true
+"""
+
+LAMPS = {
+    "asyncapi": "3.0.0",
+    "channels": {"commands": {"address": "light/command"}},
+    "operations": {"onCommand": {"action": "receive", "channel": {"$ref": "#/channels/commands"}}},
+}
+
+
+@pytest.fixture
+def addresses(tmp_path: Path) -> dict[str, Facts]:
+    """Return where the functions of a definition lead that lies beside a few documents."""
+    for folder in ("documents", "protos"):
+        copytree(FUNCTIONS / folder, tmp_path / folder)
+    (tmp_path / "lamps.json").write_text(json.dumps(LAMPS))
+    file = tmp_path / "leads.yaml"
+    file.write_text(DEFINITION)
+    return addresses_of(load(file))
+
+
+def test_each_by_its_document(addresses: dict[str, Facts]) -> None:
+    """A proto file has the procedure, an AsyncAPI document the channel, an OpenAPI document method and path."""
+    assert addresses["add"] == {"procedure": "shop.users.UserService/AddUser"}
+    assert addresses["tell"]["sendsTo"] == "light/measured"
+    assert addresses["hear"]["receivesFrom"] == "light/command"
+    assert (addresses["get"]["method"], addresses["get"]["path"]) == ("GET", "/orders/{id}")
+
+
+def test_what_is_wrong(addresses: dict[str, Facts]) -> None:
+    """It is told in one line."""
+    assert "cannot be compiled" in addresses["broken"]["problem"]
+    assert "\n" not in addresses["broken"]["problem"]
+
+
+def test_what_is_elsewhere(addresses: dict[str, Facts]) -> None:
+    """What no file describes, is told as it is named."""
+    assert addresses["far"] == {"document": "https://far.example.com/api.yaml", "operationId": "go"}
+    assert addresses["asked"] == {}
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({"procedure": "shop.users.UserService/AddUser"}, "    calls shop.users.UserService/AddUser"),
+        ({"sendsTo": "light/measured"}, "    sends to light/measured"),
+        ({"receivesFrom": None}, "    receives from a channel that is known when it is called"),
+    ],
+)
+def test_in_words(every: Facts, facts: Facts, line: str) -> None:
+    """People read it under the function."""
+    function = {"name": "f", "type": "rpc", "operation": "a#b", "calledBy": [], **facts}
+    assert line in text_of({**every, "functions": [function]}).splitlines()

@@ -1,0 +1,184 @@
+"""What `swf validate`, `swf dev` and `swf worker` say of documents that are not there, as processes."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from swf_temporal.cli.documents import missing
+from swf_temporal.functions.calling import Functions
+from swf_temporal.loading import load
+from tests.cli.conftest import Dev, Swf
+
+PROTOS = Path(__file__).parents[1] / "functions" / "protos"
+
+CALLER = """\
+id: asks
+specVersion: "0.8"
+version: "1.0"
+functions:
+  - {{name: ask, type: {kind}, operation: "{operation}"}}
+states:
+  - {{name: Ask, type: operation, actions: [{{functionRef: ask}}], end: true}}
+"""
+API = {
+    "openapi": "3.0.0",
+    "info": {"title": "a", "version": "1"},
+    "paths": {"/a": {"get": {"operationId": "getStock"}}},
+}
+
+
+def asking(operation: str, kind: str = "rest") -> str:
+    """Return a definition that calls one function."""
+    return CALLER.format(kind=kind, operation=operation)
+
+
+@pytest.fixture
+def warned(swf: Swf) -> Callable[[str, str], str]:
+    """Return a way to get what validation says of a definition in the folder `defs`, which can run all the same."""
+
+    def said(operation: str, kind: str) -> str:
+        ended = swf("validate", swf.write("defs/asks.yaml", asking(operation, kind)))
+        assert (ended.code, ended.err[-11:]) == (0, " 1 warning\n")
+        return ended.out
+
+    return said
+
+
+def test_an_operation_that_is_not_there(swf: Swf, warned: Callable[[str, str], str]) -> None:
+    """It is told at the function's operation, with the one that was perhaps meant."""
+    swf.write("defs/specs/api.json", json.dumps(API))
+    assert warned("specs/api.json#getStok", "rest") == (
+        "defs/asks.yaml:5:40  warning  operation-undefined  "
+        "function 'ask': the document 'specs/api.json' has no operation 'getStok'\n"
+        '    - {name: ask, type: rest, operation: "specs/api.json#getStok"}\n'
+        "                                         ^ did you mean 'getStock'?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "meant"), [("specs/api.json", "../specs/api.json"), ("defs/specs/aip.json", "specs/aip.json")]
+)
+def test_a_document_that_is_not_there(swf: Swf, warned: Callable[[str, str], str], document: str, meant: str) -> None:
+    """It is told where it was looked for, and where perhaps it is: above the definition, or beside the place."""
+    swf.write(document, json.dumps(API))
+    out = warned("specs/api.json#getStock", "rest")
+    assert "function-document  function 'ask': the document 'specs/api.json' cannot be read from " in out
+    assert f"{swf.folder}/defs/specs/api.json: No such file or directory\n" in out
+    assert f"^ did you mean '{meant}'?\n" in out
+
+
+@pytest.mark.parametrize(("operation", "kind"), [("x" * 300 + ".proto#A#B", "rpc"), ("a\\0.json#a", "rest")])
+def test_a_file_that_cannot_be(warned: Callable[[str, str], str], operation: str, kind: str) -> None:
+    """A name that no file can have is a problem of the definition as well."""
+    assert "  function-document  function 'ask': " in warned(operation, kind)
+
+
+def test_a_proto_file(swf: Swf, warned: Callable[[str, str], str]) -> None:
+    """It is compiled with its imports, and has the service and the method, or it is told in one line what is wrong."""
+    copytree(PROTOS, swf.folder / "defs")
+    assert "no method 'AdUser'\n" in warned("users.proto#UserService#AdUser", "rpc")
+    assert len(warned("broken.proto#UserService#AddUser", "rpc").splitlines()) == 3
+    (swf.folder / "defs" / "shared" / "people.proto").unlink()
+    assert "shared/people.proto: File not found." in warned("users.proto#UserService#AddUser", "rpc")
+
+
+def test_an_asyncapi_document(swf: Swf, warned: Callable[[str, str], str]) -> None:
+    """It is read as the performer reads it."""
+    swf.write("defs/api.json", json.dumps(API))
+    assert "is not an AsyncAPI document: it has no 'asyncapi' at its top" in warned("api.json#getStock", "asyncapi")
+
+
+def test_functions_in_another_file(swf: Swf) -> None:
+    """Where functions stand in a document of their own, it is told there."""
+    swf.write("functions.json", json.dumps([{"name": "ask", "operation": "api.json#getStock"}]))
+    whole = asking("")
+    asks = whole[: whole.index("functions:")] + "functions: functions.json\n" + whole[whole.index("states:") :]
+    ended = swf("validate", swf.write("asks.yaml", asks))
+    assert ended.code == 0
+    assert ended.out.startswith("functions.json:1:31  warning  function-document  function 'ask'")
+
+
+def test_programs_and_the_strict(swf: Swf) -> None:
+    """What is missing is a problem like any other."""
+    file = swf.write("asks.yaml", asking("api.json#getStock"))
+    [problem] = json.loads(swf("validate", file, "--format", "json").out)
+    assert (problem["code"], problem["severity"], problem["line"]) == ("function-document", "warning", 5)
+    assert swf("validate", file, "--strict").code == 1
+
+
+def test_what_is_there(swf: Swf) -> None:
+    """Of documents that have it all, and of those on the web, nothing is said."""
+    copytree(PROTOS, swf.folder / "protos")
+    swf.write("api.json", json.dumps(API))
+    for number, (operation, kind) in enumerate(
+        [
+            ("api.json#getStock", "rest"),
+            ("protos/users.proto#UserService#AddUser", "rpc"),
+            ("https://nowhere.invalid/api.json#getStock", "rest"),
+        ]
+    ):
+        swf.write(f"defs{number}/asks.yaml", asking(f"../{operation}" if number < 2 else operation, kind))
+    ended = swf("validate", "defs0", "defs1", "defs2", "--strict")
+    assert (ended.code, ended.out) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("operation", "imported"), [("https://nowhere.invalid/api.json#a", "False False"), ("a.json#a", "True True")]
+)
+def test_validation_stays_quick(swf: Swf, operation: str, imported: str) -> None:
+    """What performs calls is imported only for functions that are described by files."""
+    file = swf.write("asks.yaml", asking(operation))
+    program = (
+        "import sys; from swf_temporal.cli.main import code_of; code_of(['validate', sys.argv[1]]); "
+        "print('swf_temporal.functions.calling' in sys.modules, 'httpx' in sys.modules)"
+    )
+    arguments = [sys.executable, "-c", program, file]
+    out = subprocess.run(arguments, cwd=swf.folder, env=swf.env, capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-1] == imported
+
+
+async def test_without_the_libraries_that_compile(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a worker cannot do without them: whoever validates need not have what it has."""
+    monkeypatch.setitem(sys.modules, "grpc_tools", None)  # as if it were not installed
+    copytree(PROTOS, swf.folder / "protos")
+    swf.write("protos/asks.yaml", asking("users.proto#UserService#AddUser", "rpc"))
+    workflow, functions = load(swf.folder / "protos" / "asks.yaml"), Functions()
+
+    assert await missing([workflow], functions, is_worker=False) == []
+    [problem] = await missing([workflow], functions)
+    assert "pip install 'swf-temporal[grpc]'" in problem.message
+    await functions.aclose()
+
+
+@pytest.mark.temporal
+def test_dev_tells_what_changes(dev: Dev) -> None:
+    """When a definition or a document changes, it is told what is missing now."""
+    copytree(PROTOS, dev.folder / "protos")
+    file = dev.folder / "protos" / "asks.yaml"
+    file.write_text(asking("users.proto#UserService#AddUsers", "rpc"))
+    dev.until("protos/asks.yaml:5:39  warning  operation-undefined  function 'ask': the service")
+    proto = dev.folder / "protos" / "users.proto"
+    file.write_text(file.read_text().replace("AddUsers", "AddUser"))
+    proto.write_text(proto.read_text().replace("AddUser(", "AddPerson("))
+    dev.until("has no method 'AddUser'\n")
+    for written in (dev.folder / "protos").rglob("*.*"):
+        written.unlink()
+    dev.until("asks.yaml: gone")
+
+
+@pytest.mark.temporal
+def test_worker_logs_what_is_missing(swf: Swf, dev: Dev) -> None:
+    """A worker says it in a line of its log when it starts, and serves all the same."""
+    swf.write("defs/asks.yaml", asking("api.json#getStock"))
+    with swf.running("worker", "defs", "--task-queue", "lacking", "--address", dev.address) as worker:
+        line = worker.until("function-document")
+        ended = worker.stop(signal.SIGTERM)
+    assert "WARNING defs/asks.yaml:5:40 function-document: function 'ask': the document 'api.json' cannot be" in line
+    assert ended.code == 0
+    assert "Traceback" not in ended.err

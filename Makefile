@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo example test check format bench clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,16 +20,27 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local]'
 	@touch $@
 
+$(VENV)/.examples: $(VENV)/.python pyproject.toml
+	@echo "installing (once) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
+	@touch $@ $(VENV)/.demo
+
 $(VENV)/.dev: $(VENV)/.python pyproject.toml
 	@echo "installing (once) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.examples
 
 demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, against a real HTTP service
 	@$(BIN)/python examples/orders/demo.py
 
+example: $(VENV)/.examples  ## run an example of functions, as in `make example NAME=grpc`; without a name, list them
+	@$(BIN)/python examples/run.py $(NAME)
+
 test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
 	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+brokers:  ## install the brokers that the tests of AsyncAPI start (Debian, as root); without them those are skipped
+	@.ci/brokers
 
 check: $(VENV)/.dev  ## style, types and floors
 	$(BIN)/ruff check .

@@ -1,0 +1,111 @@
+"""Which examples are there, and how is one run?
+
+    python examples/run.py NAME
+
+The folder of that name holds a definition (`*.sw.yaml`) and its input (`input.json`), which go to `swf run`, and what
+the definition needs beside them:
+
+- `service.py` is the service that it calls, and prints its URL as its first line; `SWF_BASE_URL` is set to that;
+- `worker.py` is a Temporal worker of somebody else, and prints a line when it is ready; it and `swf run` are given the
+  same server, by `TEMPORAL_ADDRESS`;
+- `functions.py` has its Python functions;
+- `secrets.json` has its secrets; `SWF_SECRETS_FILE` is set to it.
+
+Both programs are stopped when `swf run` has ended, and its exit code is the one of the example.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, create_subprocess_exec
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def examples() -> dict[str, Path]:
+    """Return the folders of all examples by their names."""
+    return {path.parent.name: path.parent for path in sorted(HERE.glob("*/input.json"))}
+
+
+def order(folder: Path) -> list[str]:
+    """Return the command that runs the definition in *folder*."""
+    definition = next(folder.glob("*.sw.yaml"))
+    command = [sys.executable, "-m", "swf_temporal.cli", "run", str(definition), "--input", f"@{folder / 'input.json'}"]
+    if (folder / "functions.py").exists():
+        command += ["--functions", str(folder / "functions.py")]
+    return command
+
+
+async def run(folder: Path) -> int:
+    """Start what the example in *folder* needs, run its definition, and return the exit code of `swf run`."""
+    environment = dict(os.environ)
+    if (folder / "secrets.json").exists():
+        environment["SWF_SECRETS_FILE"] = str(folder / "secrets.json")
+    async with AsyncExitStack() as stack:
+        if (folder / "worker.py").exists():
+            environment["TEMPORAL_ADDRESS"] = await stack.enter_async_context(temporal_server())
+            await stack.enter_async_context(started(folder / "worker.py", environment))
+        if (folder / "service.py").exists():
+            environment["SWF_BASE_URL"] = await stack.enter_async_context(started(folder / "service.py", environment))
+        process = await create_subprocess_exec(*order(folder), env=environment)
+        loop = asyncio.get_running_loop()
+        # Ctrl-C reaches `swf run` as well. It ends as it wants to, and we after it.
+        loop.add_signal_handler(signal.SIGINT, lambda: None)
+        loop.add_signal_handler(signal.SIGTERM, process.terminate)
+        return await process.wait()
+
+
+@asynccontextmanager
+async def temporal_server() -> AsyncIterator[str]:
+    """Find a Temporal server as `swf run` does, or start one for as long as the context lasts; yields its address."""
+    from swf_temporal.cli.serving import some_server  # noqa: PLC0415 - takes a second, which most do not need
+
+    async with some_server(None, None) as (server, _):
+        yield server.client.service_client.config.target_host
+
+
+@asynccontextmanager
+async def started(program: Path, environment: Mapping[str, str]) -> AsyncIterator[str]:
+    """Run *program* for as long as the context lasts; yields the first line that it prints."""
+    # A session of its own: Ctrl-C must not end it before `swf run` has ended.
+    process = await create_subprocess_exec(
+        sys.executable, str(program), env=environment, stdout=PIPE, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None  # noqa: S101 - for the type checker
+        line = (await process.stdout.readline()).decode().strip()
+        if not line:
+            sys.exit(f"{program} ended as it started")
+        print(f"{program.relative_to(HERE)}: {line}", file=sys.stderr)  # noqa: T201 - a program for people
+        yield line
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+def main(names: list[str]) -> int:
+    """Run the example that is named; without a name, list all of them."""
+    known = examples()
+    if not names:
+        for name, folder in known.items():
+            title = (folder / "README.md").read_text(encoding="utf-8").partition("\n")[0]
+            print(f"{name:12}{title.removeprefix('# ')}")  # noqa: T201 - a program for people
+        return 0
+    name = names[0]
+    if name not in known:
+        print(f"there is no example '{name}'; there are {', '.join(known)}", file=sys.stderr)  # noqa: T201 - as above
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return asyncio.run(run(known[name]))
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,154 @@
+"""A worker that calls for real, and ways to see what becomes of a call that fails."""
+
+import asyncio
+import os
+import socket
+import ssl
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import pytest
+import trustme
+
+from swf_temporal.data import JSON
+from swf_temporal.events.sinks import HttpSink
+from swf_temporal.functions.secrets import Secrets
+from swf_temporal.functions.settings import Settings
+from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.loading import load
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.performing import Calls
+from swf_temporal.temporal.server import Server, local_server
+from swf_temporal.temporal.worker import make_worker
+from tests.functions.conftest import service  # noqa: F401 - a fixture
+
+_numbers = count(1)
+_LONGEST = 60
+
+
+@dataclass
+class Attempt:
+    """A call that is to fail: the function, what it is called with, and what the worker knows."""
+
+    function: dict[str, Any]
+    arguments: Any = None
+    settings: Settings = field(default_factory=Settings)
+    auth: list[dict[str, Any]] = field(default_factory=list)
+    secrets: Mapping[str, JSON] = field(default_factory=dict)
+    timeout: str | None = None
+    """Of the action, for calls that would wait for ever."""
+
+    def definition(self, expected: str | None) -> dict[str, Any]:
+        """Return a definition that makes the call, and catches the error whose code is *expected*."""
+        action: dict[str, Any] = {"functionRef": {"refName": "ask", "arguments": self.arguments}}
+        ask: dict[str, Any] = {"name": "Ask", "type": "operation", "actions": [action], "end": True}
+        if self.timeout:
+            ask["timeouts"] = {"actionExecTimeout": self.timeout}
+        caught = {"name": "Caught", "type": "inject", "data": {"caught": "${ $WORKFLOW.error }"}, "end": True}
+        parts: dict[str, Any] = {"states": [ask]}
+        if expected is not None:
+            ask["onErrors"] = [{"errorRef": "expected", "transition": "Caught"}]
+            parts = {"states": [ask, caught], "errors": [{"name": "expected", "code": expected}]}
+        known = {"auth": self.auth} if self.auth else {}
+        secrets = {"secrets": list(self.secrets)} if self.secrets else {}
+        head = {"id": "asking", "version": "1", "specVersion": "0.8"}
+        return {**head, **secrets, **known, "functions": [{"name": "ask", **self.function}], **parts}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What becomes of a failed call."""
+
+    caught: dict[str, Any]
+    """`$WORKFLOW.error` in the state that the error led to."""
+    text: str
+    """What a person reads where nothing catches it."""
+
+
+class Stage:
+    """The session's server, on which every test has a worker of its own."""
+
+    def __init__(self, server: Server) -> None:
+        self.client = server.client
+
+    async def play(self, attempt: Attempt, code: str | int) -> Told:
+        """Make the failing call twice: once where an error with *code* is caught, and once where nothing is."""
+        async with self._working(attempt) as queue:
+            output = await self._run(attempt.definition(str(code)), queue)
+            with pytest.raises(swf.RunEnded) as ended:
+                await self._run(attempt.definition(None), queue)
+        return Told(output["caught"], ended.value.message)
+
+    @asynccontextmanager
+    async def _working(self, attempt: Attempt) -> AsyncIterator[str]:
+        calls = Calls(settings=attempt.settings, secrets=Secrets(attempt.secrets))
+        queue = f"faults-{os.getpid()}-{next(_numbers)}"
+        try:
+            async with make_worker(self.client, Catalogue(()), calls, HttpSink(), task_queue=queue):
+                yield queue
+        finally:
+            await calls.aclose()
+
+    async def _run(self, definition: dict[str, Any], queue: str) -> Any:
+        handle = await swf.start(self.client, [load(definition)], {}, workflow_id=queue, task_queue=queue)
+        return await asyncio.wait_for(swf.result(handle), _LONGEST)
+
+
+@pytest.fixture(scope="session")
+async def stage() -> AsyncIterator[Stage]:
+    """Return the stage of this process."""
+    async with local_server() as server:
+        yield Stage(server)
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """Return a port at which nobody listens, and nobody will while the test runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield int(taken.getsockname()[1])
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Return a port at which connections are taken, and nothing is ever said."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield int(listening.getsockname()[1])
+
+
+@pytest.fixture
+def untrusted_port() -> Iterator[int]:
+    """Return a port of a server whose certificate is from an authority that nobody knows."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    trustme.CA().issue_cert("localhost").configure_cert(context)
+    over = threading.Event()
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        listening.settimeout(0.05)
+        thread = threading.Thread(target=_shake_hands, args=(listening, context, over))
+        thread.start()
+        yield int(listening.getsockname()[1])
+        over.set()
+        thread.join()
+
+
+def _shake_hands(listening: socket.socket, context: ssl.SSLContext, over: threading.Event) -> None:
+    while not over.is_set():
+        try:
+            connection, _ = listening.accept()
+        except TimeoutError:
+            continue
+        connection.settimeout(5)
+        try:
+            with context.wrap_socket(connection, server_side=True) as secure:
+                secure.recv(1)
+        except (OSError, ssl.SSLError):
+            connection.close()

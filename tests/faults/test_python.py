@@ -1,0 +1,142 @@
+"""What a workflow and a person are told when Python fails: functions, scripts, and activities of other workers.
+
+Each is run on a real Temporal server: once with onErrors that names the code, and once without.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Worker
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.settings import Settings
+from tests.faults.conftest import Attempt, Stage, Told
+
+
+@dataclass
+class Order:
+    """What a function takes."""
+
+    item: str
+    count: int
+
+
+def out_of_stock(order: Order) -> None:
+    """Fail as Python does."""
+    raise LookupError(f"no {order.item} left")
+
+
+def declined() -> None:
+    """Fail with all that a workflow can be told."""
+    raise CallFailed("the card was declined", code="Declined", status=402, body={"reason": "limit"})
+
+
+def not_json() -> object:
+    """Return what no workflow can hold."""
+    return object()
+
+
+def check(told: Told, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
+    """Check what the workflow saw, and that the person reads state, action and what happened."""
+    assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
+    assert told.caught["state"] == "Ask"
+    for text in ("'Ask'", "action 'ask'", *texts):
+        assert text in told.text
+    assert all(text in told.caught["message"] for text in texts)
+
+
+def function(name: str, arguments: Any = None) -> Attempt:
+    """Return a call of a Python function."""
+    return Attempt({"type": "custom", "operation": f"{__name__}:{name}"}, arguments)
+
+
+async def test_an_exception(stage: Stage) -> None:
+    """Its type is the code, its text the message."""
+    told = await stage.play(function("out_of_stock", {"order": {"item": "mouse", "count": 1}}), "LookupError")
+    check(told, "LookupError", "no mouse left")
+    assert told.caught["name"] == "LookupError"
+
+
+async def test_an_error_with_all_facts(stage: Stage) -> None:
+    """A function may say code, status and body itself."""
+    told = await stage.play(function("declined"), "Declined")
+    check(told, "Declined", "the card was declined", status=402, body={"reason": "limit"})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "text"),
+    [
+        ("out_of_stock", {"order": {"item": "mouse", "count": "many"}}, "BadArguments", "count"),
+        ("out_of_stock", {"item": "mouse"}, "BadArguments", "order"),
+        ("not_json", None, "NotJSON", "object"),
+        ("nowhere", None, "UnknownFunction", "nowhere"),
+    ],
+)
+async def test_what_does_not_fit(stage: Stage, name: str, arguments: Any, code: str, text: str) -> None:
+    """Arguments of another kind, a result that is no JSON, a function that is not there."""
+    check(await stage.play(function(name, arguments), code), code, text)
+
+
+def script(code: str, **settings: Any) -> Attempt:
+    """Return a call of a script."""
+    operation = {"type": "custom", "operation": f"script:python:{code}"}
+    return Attempt(operation, {}, Settings(scripts=settings.pop("scripts", True), **settings))
+
+
+@pytest.mark.parametrize(
+    ("attempt", "code", "text"),
+    [
+        (script("1 / 0"), "ZeroDivisionError", "division by zero"),
+        (script("def ("), "SyntaxError", "line 1"),
+        (script("while True: pass", timeout=timedelta(milliseconds=500)), "Timeout", "did not end within"),
+        (script("'x' * 5000", max_response_bytes=1000), "AnswerTooLarge", "1000"),
+        (script("1", scripts=False), "ScriptsOff", "SWF_SCRIPTS"),
+    ],
+)
+async def test_scripts(stage: Stage, attempt: Attempt, code: str, text: str) -> None:
+    """Exceptions by their type, and what a script may not do."""
+    told = await stage.play(attempt, code)
+    check(told, code, text)
+
+
+@activity.defn(name="charge")
+async def charge(order: dict[str, Any]) -> None:
+    """Fail as the other worker likes to."""
+    raise ApplicationError("the card was declined", {"reason": "limit", "order": order}, type="CardDeclined")
+
+
+@asynccontextmanager
+async def payments(stage: Stage, queue: str) -> AsyncIterator[None]:
+    """Run somebody else's worker."""
+    async with Worker(stage.client, task_queue=queue, activities=[charge]):
+        yield
+
+
+async def test_activities_of_others(stage: Stage) -> None:
+    """The type of the error is the code; its details are the body."""
+    engine = Attempt({"type": "custom", "operation": "temporal:charge@payments-of-faults"}, {"id": 7})
+    async with payments(stage, "payments-of-faults"):
+        told = await stage.play(engine, "CardDeclined")
+    check(told, "CardDeclined", "the card was declined", body={"reason": "limit", "order": {"id": 7}})
+
+
+async def test_an_activity_that_nobody_has(stage: Stage) -> None:
+    """There is a worker, but not for this."""
+    engine = Attempt({"type": "custom", "operation": "temporal:refund@refunds-of-faults"}, {}, timeout="PT5S")
+    async with payments(stage, "refunds-of-faults"):
+        told = await stage.play(engine, "NotFoundError")
+    check(told, "NotFoundError", "refund")
+
+
+async def test_a_queue_that_nobody_serves(stage: Stage) -> None:
+    """The call waits for a worker until its time is over."""
+    waiting = {"scheduleToStartTimeout": "PT0.5S"}
+    engine = Attempt({"type": "custom", "operation": "temporal:charge@nobody-of-faults", "metadata": waiting}, {})
+    told = await stage.play(engine, "NoWorker")
+    check(told, "NoWorker", "nobody-of-faults")

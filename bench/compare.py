@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from bench.contender import Contender, Cost, contender
+from bench.contender import Contender, Cost, contender, service
 from bench.work import Work
 from bench.worker import CONTENDERS, INTERPRETED
 from swf_temporal.temporal.server import local_server
@@ -46,7 +46,8 @@ async def compare(works: Sequence[Work], rounds: int) -> list[Comparison]:
     """Measure all *works*, each in that many rounds of all contenders."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(local_server())
-        contenders = [await stack.enter_async_context(contender(name, server.client)) for name in CONTENDERS]
+        url = await stack.enter_async_context(service())
+        contenders = [await stack.enter_async_context(contender(name, server.client, url)) for name in CONTENDERS]
         return [await _compared(work, contenders, rounds) for work in works]
 
 

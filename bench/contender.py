@@ -33,8 +33,9 @@ class Cost:
 class Contender:
     """A worker in a process of its own, and a client that gives it work."""
 
-    def __init__(self, name: str, client: Client, process: Process) -> None:
+    def __init__(self, name: str, client: Client, process: Process, service: str) -> None:
         self.name = name
+        self._service = service
         self._client = client
         self._process = process
 
@@ -52,10 +53,11 @@ class Contender:
         return output
 
     async def _started(self, work: Work, workflow_id: str) -> WorkflowHandle[object, JSON]:
+        data = work.data_for(self._service)
         if self.name == INTERPRETED:
-            workflow = load(work.definition(), name=work.name)
-            return await start(self._client, [workflow], work.data, workflow_id=workflow_id, task_queue=self.name)
-        return await self._client.start_workflow(work.name, work.data, id=workflow_id, task_queue=self.name)
+            workflow = load(work.definition(self._service), name=work.name)
+            return await start(self._client, [workflow], data, workflow_id=workflow_id, task_queue=self.name)
+        return await self._client.start_workflow(work.name, data, id=workflow_id, task_queue=self.name)
 
     async def _cpu(self) -> float:
         assert self._process.stdin
@@ -64,8 +66,8 @@ class Contender:
 
 
 @asynccontextmanager
-async def contender(name: str, client: Client) -> AsyncIterator[Contender]:
-    """Start the worker *name* for as long as the context lasts."""
+async def contender(name: str, client: Client, service: str) -> AsyncIterator[Contender]:
+    """Start the worker *name*, which may call *service*, for as long as the context lasts."""
     address = client.service_client.config.target_host
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench.worker", name, address, stdin=PIPE, stdout=PIPE
@@ -73,7 +75,19 @@ async def contender(name: str, client: Client) -> AsyncIterator[Contender]:
     assert process.stdin
     await _said(process, READY)
     try:
-        yield Contender(name, client, process)
+        yield Contender(name, client, process, service)
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+@asynccontextmanager
+async def service() -> AsyncIterator[str]:
+    """Start the service that is called, for as long as the context lasts, and yield its URL."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "bench.service", stdin=PIPE, stdout=PIPE)
+    assert process.stdin
+    try:
+        yield (await _said(process, "http")).strip()
     finally:
         process.stdin.close()
         await process.wait()

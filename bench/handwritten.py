@@ -9,6 +9,9 @@ from typing import Any
 
 from temporalio import activity, workflow
 
+with workflow.unsafe.imports_passed_through():
+    import httpx
+
 ACTIVITIES = 10
 LIMIT = timedelta(minutes=1)
 
@@ -22,6 +25,21 @@ async def answer(number: int) -> dict[str, Any]:
 async def answer_activity(arguments: dict[str, Any]) -> dict[str, Any]:
     """Answer, as an activity."""
     return await answer(arguments["number"])
+
+
+class Asking:
+    """Calls a service, over connections that are kept open."""
+
+    def __init__(self) -> None:
+        self._client = httpx.AsyncClient()
+
+    @activity.defn(name="ask")
+    async def ask(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what the service answers."""
+        response = await self._client.get(f"{arguments['service']}/answers/{arguments['number']}")
+        response.raise_for_status()
+        answered: dict[str, Any] = response.json()
+        return answered
 
 
 @workflow.defn(name="none")
@@ -79,8 +97,21 @@ class Foreach:
         return {**data, "answers": list(answers)}
 
 
+@workflow.defn(name="rest")
+class Rest:
+    """Calls a service for each number, all of them at once."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the list of answers, in the order of the numbers."""
+        calls = [{"service": data["service"], "number": number} for number in data["numbers"]]
+        ask = workflow.execute_activity_method
+        answers = await asyncio.gather(*(ask(Asking.ask, call, start_to_close_timeout=LIMIT) for call in calls))
+        return {**data, "answers": list(answers)}
+
+
 async def _call(number: int) -> dict[str, Any]:
     return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
 
 
-WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach)
+WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest)

@@ -6,6 +6,7 @@ from typing import Any
 
 ACTIVITIES = 10
 ELEMENTS = 1000
+REST_CALLS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +20,23 @@ class Work:
     batch: int
     """How many workflows, one after the other, make one measurement."""
 
-    def definition(self) -> dict[str, Any]:
+    calls_service: bool = False
+    """Whether it calls the service of `bench.service`, whose URL is then part of the data."""
+
+    def data_for(self, service: str) -> dict[str, Any]:
+        """Return what a workflow begins with."""
+        return {**self.data, "service": service} if self.calls_service else self.data
+
+    def definition(self, service: str) -> dict[str, Any]:
         """Return the definition that the interpreter is to run."""
+        rest = {"name": "ask", "operation": f"{service}/openapi.json#answer"}
+        custom = {"name": "answer", "type": "custom", "operation": "answer"}
         return {
             "id": self.name,
             "name": self.title,
             "version": "1.0.0",
             "specVersion": "0.8",
-            "functions": [{"name": "answer", "type": "custom", "operation": "answer"}],
+            "functions": [rest if self.calls_service else custom],
             "states": self.states(),
         }
 
@@ -41,8 +51,8 @@ def _operation(actions: int, mode: str = "sequential") -> list[dict[str, Any]]:
     return [{"name": "Answer", "type": "operation", "actionMode": mode, "actions": actions_of_it, "end": True}]
 
 
-def _foreach() -> list[dict[str, Any]]:
-    call = {"refName": "answer", "arguments": {"number": "${ .number }"}}
+def _foreach(function: str = "answer") -> list[dict[str, Any]]:
+    call = {"refName": function, "arguments": {"number": "${ .number }"}}
     return [
         {
             "name": "Answer all",
@@ -62,4 +72,12 @@ WORK = (
     Work("sequence", "10 in sequence", lambda: _operation(ACTIVITIES), {"number": 7}, batch=10),
     Work("parallel", "10 in parallel", lambda: _operation(ACTIVITIES, "parallel"), {"number": 7}, batch=10),
     Work("foreach", "foreach of 1,000", _foreach, {"numbers": list(range(ELEMENTS))}, batch=2),
+    Work(
+        "rest",
+        "500 REST calls at once",
+        lambda: _foreach("ask"),
+        {"numbers": list(range(REST_CALLS))},
+        batch=3,
+        calls_service=True,
+    ),
 )

@@ -13,10 +13,10 @@ from temporalio.converter import DataConverter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from bench.handwritten import WORKFLOWS, answer, answer_activity
+from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from swf_temporal.events.sinks import HttpSink
+from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.performing import Calls
 from swf_temporal.temporal.worker import Capacity, make_worker, settle
@@ -26,24 +26,18 @@ READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for whoever started it."""
 
 
-class Nowhere:
-    """Where produced events go: the measured work produces none."""
-
-    async def publish(self, event: CloudEvent) -> None:
-        """Do nothing."""
-
-
 def worker_of(contender: str, client: Client) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
         settle()  # as `swf worker` does
-        return make_worker(client, Catalogue(), Calls({"answer": answer}), HttpSink(), task_queue=contender)
+        calls = Calls({"answer": answer}, settings=Settings())
+        return make_worker(client, Catalogue(), calls, HttpSink(), task_queue=contender)
     capacity = Capacity()
     return Worker(
         client,
         task_queue=contender,
         workflows=WORKFLOWS,
-        activities=[answer_activity],
+        activities=[answer_activity, Asking().ask],
         workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
         # What is compared is code: the same room for everybody.
         max_cached_workflows=capacity.workflows,

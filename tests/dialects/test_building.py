@@ -18,6 +18,10 @@ OPERATOIN = (
     "enum state 'A': state type 'operatoin' is not one of event, operation, switch, sleep, parallel, inject, "
     "foreach or callback | did you mean 'operation'?"
 )
+NO_OPERATION = (
+    "operation-form function '5': the operation must be a text: one of the type rest is written "
+    "document.json#operationId"
+)
 STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
 
 
@@ -99,6 +103,7 @@ states:
 """.lstrip()
     assert problems(text) == [
         "3:43 type function 'f': authRef must be a text or an object, not a list",
+        f"4:24 {NO_OPERATION}",
         "4:37 type function number 2: metadata must be an object, not the text 'x'",
         "6:28 enum event 'e': kind 'consumd' is not one of consumed or produced | did you mean 'consumed'?",
         f"9:9 {OPERATOIN}",

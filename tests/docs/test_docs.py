@@ -89,7 +89,7 @@ def test_index_leads_everywhere() -> None:
 
 
 def test_every_problem_is_listed() -> None:
-    """The page about problems has every code that reading and validation can give, and no other."""
+    """The page about problems has every code that reading, validation and a look at documents give, and no other."""
     assert _listed(ROOT / "docs" / "problems.md") == _problem_codes()
 
 
@@ -100,9 +100,9 @@ def test_every_code_of_a_failed_call_is_listed() -> None:
 
 
 def test_every_variable_is_listed() -> None:
-    """Every environment variable that the code of functions reads is explained on the page about them."""
-    text = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "functions").glob("*.py"))
-    page = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
+    """Every environment variable that the code of functions reads is explained on the pages about them."""
+    text = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "functions").rglob("*.py"))
+    page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("functions.md", "configuration.md"))
     assert {name for name in re.findall(r"\"(SWF_[A-Z_]+)\"", text) if name not in page} == set()
 
 
@@ -130,7 +130,8 @@ def _listed(page: Path) -> set[str]:
 
 def _problem_codes() -> set[str]:
     """Return the codes that stand in the source, wherever it tells of a problem."""
-    sources = [*(PACKAGE / "validation").rglob("*.py"), *(PACKAGE / "dialects").rglob("*.py"), PACKAGE / "loading.py"]
+    folders = [*(PACKAGE / "validation").rglob("*.py"), *(PACKAGE / "dialects").rglob("*.py")]
+    sources = [*folders, PACKAGE / "loading.py", PACKAGE / "cli" / "documents.py"]
     codes = {duplicate_key("", Position(), Position())[0]}
     for source in sources:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):

@@ -10,14 +10,19 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth import headers_for
+from swf_temporal.functions.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
 
-SECRETS: dict[str, JSON] = {"shop": {"username": "ada", "password": "pw:1", "token": "t-42"}, "plain": "text"}
+SECRETS: dict[str, JSON] = {
+    "shop": {"username": "ada", "password": "pw:1", "token": "t-42"},
+    "my-shop": {"the token": "t-43", "parts": {"first": "t-", "second": "44"}},
+    "plain": "t-45",
+    "number": {"token": 46},
+}
 BASIC = "Basic " + base64.b64encode(b"ada:pw:1").decode()
 
 
@@ -34,11 +39,20 @@ def headers(scheme: str, properties: Any) -> dict[str, str]:
         ("basic", "shop", BASIC),
         ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}, BASIC),
         ("bearer", "shop", "Bearer t-42"),
+        ("basic", "${ $SECRETS.shop }", BASIC),
+        ("basic", "$SECRETS.shop", BASIC),
         ("bearer", {"token": "${$SECRETS.shop.token}"}, "Bearer t-42"),
+        ("bearer", {"token": '${ $SECRETS["my-shop"]["the token"] }'}, "Bearer t-43"),
+        ("bearer", {"token": "${ $SECRETS['my-shop']['the token'] }"}, "Bearer t-43"),
+        ("bearer", {"token": '${ $SECRETS."my-shop"."the token" }'}, "Bearer t-43"),
+        ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second }'}, "Bearer t-44"),
+        ("bearer", {"token": "${ $SECRETS.plain }/${ $SECRETS.shop.username }"}, "Bearer t-45/ada"),
+        ("bearer", "plain", "Bearer t-45"),
+        ("bearer", {"token": "pa$$word"}, "Bearer pa$$word"),
     ],
 )
 def test_credentials_become_a_header(scheme: str, properties: Any, expected: str) -> None:
-    """Properties are written out, or are a secret, or name secrets one by one."""
+    """Properties are written out, or are a secret, or name secrets one by one, or are made of some."""
     assert headers(scheme, properties) == {"Authorization": expected}
 
 
@@ -49,29 +63,84 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "properties", "code"),
+    ("scheme", "properties", "code", "told"),
     [
-        ("basic", {"username": "ada"}, "BadAuth"),
-        ("bearer", {"token": 5}, "BadAuth"),
-        ("bearer", "plain", "BadAuth"),
-        ("bearer", "none", "NoSecret"),
-        ("bearer", {"token": "${ $SECRETS.shop.none }"}, "NoSecret"),
-        ("oauth2", {}, "Unsupported"),
-        ("digest", {}, "Unsupported"),
+        ("basic", {"username": "ada"}, "BadAuth", "lacks 'password'"),
+        ("bearer", {"token": 5}, "BadAuth", "something that is not a text as 'token'"),
+        ("bearer", "number", "BadAuth", "something that is not a text as 'token'"),
+        ("bearer", None, "BadAuth", "lacks 'token'"),
+        ("basic", "plain", "BadAuth", "lacks 'username'"),
+        ("bearer", "none", "NoSecret", "needs the secret 'none'"),
+        ("bearer", {"token": "${ $SECRETS.shop.none }"}, "NoSecret", "needs the secret 'shop.none'"),
+        ("bearer", {"token": "x${ $SECRETS.shop.none }"}, "NoSecret", "needs the secret 'shop.none'"),
+        ("bearer", {"token": "${ $CONST.token }"}, "BadAuth", "only $SECRETS has a value there"),
+        ("bearer", {"token": "${ nothing }"}, "BadAuth", "cannot be evaluated"),
+        ("bearer", {"token": "${ .token }"}, "BadAuth", "lacks 'token'"),
+        ("bearer", {"token": "${ empty }"}, "BadAuth", "lacks 'token'"),
+        ("apiKey", {"key": "k"}, "BadAuth", "lacks 'name'"),
+        ("apiKey", {"name": "X-Key"}, "BadAuth", "lacks 'key'"),
+        ("apiKey", {"name": "X-Key", "key": "k", "in": "body"}, "BadAuth", "none of header, query, cookie"),
+        ("apiKey", {"name": "X-Key", "key": "k", "in": "query"}, "BadAuth", "in: header"),
+        ("oauth", {}, "BadAuth", "did you mean 'oauth2'?"),
+        ("digest", {}, "BadAuth", "is not one of basic, bearer, oauth2 and apiKey"),
     ],
 )
-def test_what_is_missing_is_told(scheme: str, properties: Any, code: str) -> None:
-    """The fault names the auth, and trying again does not help."""
+def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
+    """The fault names the auth and what is wrong with it, and trying again does not help."""
     with pytest.raises(CallFailed, match="auth 'a'") as caught:
         headers(scheme, properties)
 
     assert (caught.value.code, caught.value.retryable) == (code, False)
+    assert told in caught.value.message
 
 
 def test_an_auth_that_is_not_defined() -> None:
     """The fault names the auth that was perhaps meant."""
     with pytest.raises(CallFailed, match="did you mean 'shop-auth'"):
         headers_for("shopauth", Call(Function(name="f"), auth=(Auth(name="shop-auth"),)))
+
+
+@pytest.mark.parametrize(
+    ("properties", "sent", "query"),
+    [
+        ({"name": "X-Key", "key": "k-9"}, {"x-key": "k-9"}, []),
+        ({"name": "X-Key", "in": "header", "apiKey": "${ $SECRETS.plain }"}, {"x-key": "t-45"}, []),
+        ({"name": "key", "in": "cookie", "key": "k 9"}, {"cookie": "key=k%209"}, []),
+        ({"name": "key", "in": "query", "key": "k&9"}, {}, [("key", "k&9")]),
+    ],
+)
+async def test_keys(
+    service: Service, functions: Functions, properties: Any, sent: dict[str, str], query: list[tuple[str, str]]
+) -> None:
+    """A service that knows its callers by a key is sent that where it wants it, without any document."""
+    service.answers_with("GET", "/a", "ok")
+    function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
+    auth = Auth(name="a", scheme="apiKey", properties=properties)
+
+    assert await functions.call(Call(function, {"a": 1}, auth=(auth,), secrets=SECRETS)) == "ok"
+
+    assert sent.items() <= service.last.headers.items()
+    assert service.last.query == [("a", "1"), *query]
+
+
+@pytest.mark.parametrize(
+    ("reference", "service", "auth"),
+    [
+        (AuthRef(invocation="a"), "https://shop.example:443/v1", "a"),
+        (AuthRef(invocation="a"), "https://elsewhere.example", None),
+        (AuthRef(invocation="a"), "http://shop.example", None),
+        (AuthRef(invocation="a"), "https://shop.example:8443", None),
+        (AuthRef(invocation="a"), None, None),
+        (AuthRef(invocation="a", resource="b"), "https://elsewhere.example", "b"),
+        (AuthRef(resource="b"), None, "b"),
+        (None, "https://shop.example", None),
+    ],
+)
+def test_what_a_document_is_fetched_with(reference: AuthRef | None, service: str | None, auth: str | None) -> None:
+    """Credentials for the call are shown to the document's server only if it is the one that is called."""
+    call = Call(Function(name="f", auth_ref=reference))
+
+    assert auth_for_document(call, "https://shop.example/api.json", service) == auth
 
 
 async def test_document_and_service_have_each_their_own(service: Service, functions: Functions, tmp_path: Path) -> None:
@@ -101,3 +170,25 @@ async def test_credentials_do_not_appear_in_faults(service: Service, functions: 
     fault = await failed(functions, Call(function, auth=(auth,), secrets=SECRETS))
 
     assert fault.body == {"got": "***"}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "properties"),
+    [
+        ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}),
+        ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second }'}),
+    ],
+)
+async def test_what_was_made_of_secrets_does_not_appear(
+    service: Service, functions: Functions, scheme: str, properties: Any
+) -> None:
+    """A service that shows the headers that it was sent shows no credentials, though no secret is written like them."""
+    auth = Auth(name="a", scheme=scheme, properties=properties)
+    sent = headers(scheme, properties)["Authorization"]
+    service.answers_with("GET", "/a", {"got": sent})
+    function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
+
+    answer = await functions.call(Call(function, auth=(auth,), secrets=SECRETS))
+
+    assert service.last.headers["authorization"] == sent
+    assert answer == {"got": f"{sent.split()[0]} ***"}

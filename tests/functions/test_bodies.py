@@ -5,7 +5,8 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.bodies import write_body
-from swf_temporal.functions.operations import FORM, MULTIPART
+from swf_temporal.functions.media_types import FORM, MULTIPART
+from swf_temporal.functions.request_bodies import Field
 
 
 @pytest.mark.parametrize(
@@ -17,11 +18,88 @@ from swf_temporal.functions.operations import FORM, MULTIPART
         ("plain", "text/plain", b"plain"),
         (5, "text/plain", b"5"),
         ({"mediaType": "image/png", "base64": "AAE="}, "image/png", b"\x00\x01"),
+        ("<a>\u00fc</a>", "application/xml", "<a>\u00fc</a>".encode()),
+        ("\u00fc", "text/plain; charset=ISO-8859-1", b"\xfc"),
+        ("\u00fc", "text/plain; charset=klingon", b"\xc3\xbc"),
+        ({"a": 1}, "application/yaml", b'{"a":1}'),
+        ("a=b&c", FORM, b"a=b&c"),
+        ({"a": {"b": 1}, "c": "x&y=z"}, FORM, b"a=%7B%22b%22%3A1%7D&c=x%26y%3Dz"),
     ],
 )
 def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: bytes) -> None:
     """Objects become JSON or forms, texts stay texts, and base64 becomes the bytes that it stands for."""
     assert write_body(value, media_type) == (expected, media_type)
+
+
+@pytest.mark.parametrize(("value", "told"), [({"a": 1}, "an object"), ([1], "an array")])
+@pytest.mark.parametrize("media_type", ["application/xml", "image/png", "application/octet-stream"])
+def test_what_cannot_be_written(value: JSON, told: str, media_type: str) -> None:
+    """An object has no form in XML that a service could count on; the fault says what to give."""
+    with pytest.raises(CallFailed, match=f"is sent as {media_type}, and cannot be {told}") as caught:
+        write_body(value, media_type)
+
+    assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        (Field("deepObject"), {"a": [1], "b": {"c": 2}}, b"f%5Ba%5D%5B0%5D=1&f%5Bb%5D%5Bc%5D=2"),
+        (Field("form", explode=False), ["a b", "c"], b"f=a+b,c"),
+        (Field("pipeDelimited", explode=False), ["a", "b"], b"f=a%7Cb"),
+        (Field("form", allow_reserved=True), "a/b", b"f=a/b"),
+        (Field("form"), {"a": 1, "b": 2}, b"a=1&b=2"),
+        (Field(), [], b""),
+    ],
+)
+def test_fields_of_a_form_have_styles(field: Field, value: JSON, expected: bytes) -> None:
+    """A field that the document gives a style is written like a parameter of that style."""
+    assert write_body({"f": value}, FORM, {"f": field}) == (expected, FORM)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        (Field(content_type="application/xml"), "<a/>", b'name="f"\r\nContent-Type: application/xml\r\n\r\n<a/>'),
+        (Field(content_type="image/*, image/png"), {"base64": ""}, b'filename="f"\r\nContent-Type: image/png\r\n'),
+        (Field(content_type="image/*"), {"base64": ""}, b"Content-Type: application/octet-stream\r\n"),
+        (Field(content_type="image/png"), {"base64": "", "mediaType": "image/gif"}, b"Content-Type: image/gif\r\n"),
+        (Field(is_file=True), "notes", b'name="f"; filename="f"\r\nContent-Type: text/plain\r\n\r\nnotes'),
+        (Field(headers={"X-A": "1"}), "a", b'name="f"\r\nX-A: 1\r\n\r\na'),
+        (Field(headers={"X-A": "1"}), {"base64": "", "headers": {"X-A": 2}}, b"X-A: 2\r\n"),
+        (
+            Field(content_type="application/vnd.a+json"),
+            {"a": 1},
+            b'Content-Type: application/vnd.a+json\r\n\r\n{"a": 1}',
+        ),
+    ],
+)
+def test_parts_have_media_types_and_headers(field: Field, value: JSON, expected: bytes) -> None:
+    """A part is what it says itself, else what the document says of it."""
+    assert expected in write_body({"f": value}, MULTIPART, {"f": field})[0]
+
+
+@pytest.mark.parametrize("value", [{}, {"a": None}, {"a": []}])
+def test_a_form_without_parts(value: JSON) -> None:
+    """What has no part at all is no body in parts."""
+    with pytest.raises(CallFailed, match="has no part") as caught:
+        write_body(value, MULTIPART)
+
+    assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
+
+
+def test_other_bodies_in_parts() -> None:
+    """The media type stays the one that the service takes."""
+    assert write_body({"a": 1}, "multipart/mixed")[1].startswith("multipart/mixed; boundary=")
+
+
+@pytest.mark.parametrize("facts", [{"mediaType": "a\r\nb"}, {"headers": {"X": "a\r\nb"}}, {"headers": {"X\n": "a"}}])
+def test_the_head_of_a_part_cannot_be_left(facts: dict[str, JSON]) -> None:
+    """A line break in what an argument says of a part is refused."""
+    with pytest.raises(CallFailed, match="control character") as caught:
+        write_body({"f": {"base64": "", **facts}}, MULTIPART)
+
+    assert caught.value.code == "BadArguments"
 
 
 def test_a_form_with_parts() -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("kind", "section"),
     [
-        ("asyncapi", "Using Functions for Async API Service Invocations"),
         ("expression", "Using Functions for Expression Evaluation"),
     ],
 )

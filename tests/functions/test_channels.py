@@ -3,17 +3,17 @@
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.channels import Target, library, target_of
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.channels import Target, endpoint_of, library, target_of
+from swf_temporal.functions.configuration import read_settings
 
 
 @pytest.mark.parametrize(
     ("url", "target"),
     [
-        ("grpc://users:50051", Target("users:50051")),
-        ("grpcs://users", Target("users:443", is_secure=True)),
-        ("http://users/", Target("users:80")),
-        ("[::1]:50051", Target("[::1]:50051")),
+        ("grpc://users:50051", Target("users", 50051)),
+        ("grpcs://users", Target("users", 443, is_secure=True)),
+        ("http://users/", Target("users", 80)),
+        ("[::1]:50051", Target("[::1]", 50051)),
     ],
 )
 def test_where_servers_are(url: str, target: Target) -> None:
@@ -21,9 +21,21 @@ def test_where_servers_are(url: str, target: Target) -> None:
     assert target_of(url) == target
 
 
+@pytest.mark.parametrize(
+    ("addresses", "read"),
+    [
+        (["10.0.0.2", "10.0.0.1"], "ipv4:10.0.0.1:99,10.0.0.2:99"),
+        (["::1", "10.0.0.1"], "ipv6:[::1]:99,[::ffff:10.0.0.1]:99"),
+    ],
+)
+def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) -> None:
+    """All addresses of a server are tried; those of both families can be written as one."""
+    assert endpoint_of(addresses, 99) == read
+
+
 def test_servers_of_the_environment() -> None:
     """A variable may give a server of gRPC."""
-    settings = Settings.from_environment({"SWF_BASE_URL_USERS": "grpcs://users:50051"})
+    settings = read_settings({"SWF_BASE_URL_USERS": "grpcs://users:50051"})
 
     assert settings.base_url_for(["users"]) == "grpcs://users:50051"
 

@@ -14,8 +14,9 @@ from graphql import GraphQLError, build_schema, graphql_sync
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql_requests import literal, selection_set
+from swf_temporal.functions.secrets import Secrets
 from swf_temporal.functions.settings import Settings
-from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.interpreter.host import Deferred, FunctionCall
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 from swf_temporal.temporal.performing import Calls
 
@@ -32,7 +33,15 @@ SCHEMA = build_schema(
         pet(id: Int!): Pet
         count: Int!
         broken: Int
+        secret: Int
+        owner(pet: Int): Owner
+        echo(input: EchoInput, flags: [[Boolean]!], note: String = "none"): String
     }
+    scalar Big
+    input EchoInput { big: Big, size: Float, kinds: [Kind!], inner: EchoInput }
+    union Owner = Person | Shelter
+    type Person { name: String! }
+    type Shelter { city: String! }
     type Mutation { createPet(pet: PetInput!): Pet }
     enum Kind { CAT DOG }
     type Treat { id: Int! }
@@ -76,6 +85,22 @@ class Pets:
         """Fail."""
         raise GraphQLError("the kennel is closed", extensions={"code": "CLOSED"})
 
+    def secret(self, info: Any) -> int:
+        """Answer those who may know."""
+        if info.context != "Bearer t-2":
+            raise GraphQLError("who are you?", extensions={"code": "UNAUTHENTICATED"})
+        return 7
+
+    def owner(self, _info: Any, pet: int | None = None) -> dict[str, str]:
+        """Return whose a pet is: a person's, or a shelter's."""
+        if pet is None:
+            return {"__typename": "Shelter", "city": "Cork"}
+        return {"__typename": "Person", "name": "Ada"}
+
+    def echo(self, _info: Any, **arguments: Any) -> str:
+        """Return the arguments as they came."""
+        return json.dumps(arguments)
+
     def createPet(self, _info: Any, pet: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the schema's name
         """Take in a pet."""
         return self._add(pet)
@@ -88,6 +113,7 @@ class Endpoint:
         self.url = f"http://127.0.0.1:{server.server_port}/graphql"
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.shows_schema = True
 
     @property
@@ -107,11 +133,18 @@ def serving() -> Iterator[Endpoint]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             served.asked.append(request)
+            served.paths.append(self.path)
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
             if "__schema" in request["query"] and not served.shows_schema:
                 self._answer(400, {"errors": [{"message": "introspection is disabled"}]})
                 return
-            result = graphql_sync(SCHEMA, request["query"], pets, variable_values=request.get("variables"))
+            result = graphql_sync(
+                SCHEMA,
+                request["query"],
+                pets,
+                self.headers.get("Authorization"),
+                variable_values=request.get("variables"),
+            )
             self._answer(200, result.formatted)
 
         def _answer(self, status: int, body: Any) -> None:
@@ -290,23 +323,112 @@ async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
     """What the expressions in both yield is what a worker sends."""
-    data: JSON = {"petId": 7, "isPetADog": True}
+    data: JSON = {"petId": 42, "isPetADog": True, "fields": ["id"]}
 
     def fill(template: JSON) -> Any:
         return Expressions().template(template)(data, {})
 
-    calls = Calls()
+    calls = Calls(settings=Settings())
     call = FunctionCall(
         id="Ask/ask#1",
         function=Function(name="ask", type="graphql", operation=f"{endpoint.url}#query#pet"),
         arguments=fill({"id": "${ .petId }"}),
-        selection_set=fill("{ name, age(useDogYears: ${ .isPetADog }) }"),
+        selection_set=fill('{ name, age(useDogYears: ${ .isPetADog }), favoriteTreat { ${ .fields | join(", ") } } }'),
         state="Ask",
         action="ask",
     )
 
-    assert await calls.perform(call, source="", key="k", attempt=1) == {"pet": {"name": "Rex", "age": 49}}
+    pet = {"name": "Snuffles", "age": 49, "favoriteTreat": {"id": 9001}}
+    assert await calls.perform(call, source="", key="k", attempt=1) == {"pet": pet}
     await calls.aclose()
+
+
+async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
+    """A secret becomes a variable where the call is made."""
+    calls = Calls(settings=Settings(), secrets=Secrets({"note": "sesame"}))
+    template: JSON = {"note": "${ $SECRETS.note }!"}
+    call = FunctionCall(
+        id="Ask/ask#1",
+        function=Function(name="ask", type="graphql", operation=f"{endpoint.url}#query#echo"),
+        arguments=template,
+        deferred=Deferred(template, {}, {}),
+        secrets=("note",),
+        state="Ask",
+        action="ask",
+    )
+
+    answer = await calls.perform(call, source="", key="k", attempt=1)
+
+    assert endpoint.asked[-1]["variables"] == {"note": "sesame!"}
+    assert answer == {"echo": '{"note": "***!"}'}
+    await calls.aclose()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"input": {"big": 9007199254740993, "size": 1.5, "kinds": ["CAT", "DOG"], "inner": {"big": None, "kinds": []}}},
+        {"flags": [[True, None], []], "note": 'a "quoted"\n${ text } { } # ü'},
+        {"note": None, "input": None},
+    ],
+)
+@pytest.mark.parametrize("shows_schema", [True, False])
+async def test_values_of_all_kinds(
+    endpoint: Endpoint, functions: Functions, arguments: Any, *, shows_schema: bool
+) -> None:
+    """Numbers keep all their digits, nulls are passed, and input objects, lists and texts may hold anything.
+
+    Where the schema is not known, enums are out of reach.
+    """
+    endpoint.shows_schema = shows_schema
+    if not shows_schema and arguments.get("input"):
+        arguments = {"input": {**arguments["input"], "kinds": [], "inner": None}}
+
+    answer: Any = await functions.call(call_of(f"{endpoint.url}#query#echo", arguments))
+
+    given = {"note": "none", **arguments}
+    assert json.loads(answer["echo"]) == given
+
+
+@pytest.mark.parametrize(
+    ("pet", "expected"),
+    [(7, {"__typename": "Person", "name": "Ada"}), (None, {"__typename": "Shelter", "city": "Cork"})],
+)
+async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, expected: JSON) -> None:
+    """What is wanted of several types is said by fragments within the selection set."""
+    selection = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
+
+    assert await functions.call(call_of(f"{endpoint.url}#query#owner", {"pet": pet}, selection)) == {"owner": expected}
+
+
+async def test_a_token_that_is_refused_without_a_status(
+    endpoint: Endpoint, service: Service, functions: Functions, failed: Failed
+) -> None:
+    """Servers that say UNAUTHENTICATED in an answer that has the status 200 are asked again with a new token, too."""
+    service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
+    properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
+    auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
+    function = Function(
+        name="ask", type="graphql", operation=f"{endpoint.url}#query#secret", auth_ref=AuthRef(invocation="a")
+    )
+
+    fault = await failed(functions, Call(function, auth=(auth,)))
+    assert (fault.code, len([one for one in endpoint.asked if "secret" in one["query"]])) == ("UNAUTHENTICATED", 2)
+
+    service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})
+    assert await functions.call(Call(function, auth=(auth,))) == {"secret": 7}
+
+
+async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> None:
+    """An endpoint may want its key in the query, of the question for its schema too."""
+    auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "key", "key": "k-9"})
+    function = Function(
+        name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
+    )
+
+    await functions.call(Call(function, auth=(auth,)))
+
+    assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth import with_tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.grants import read_grant
 from swf_temporal.functions.http import Http
-from swf_temporal.functions.oauth2 import Tokens, read_grant
+from swf_temporal.functions.oauth2 import Tokens
 from swf_temporal.functions.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 
@@ -44,6 +45,7 @@ class TokenServer:
     describes_itself: bool = True
     lifetime: int | None = 3600
     refusal: tuple[int, Any] | None = None
+    named: str = "token-"
     asked: list[str] = field(default_factory=list)
     forms: list[dict[str, list[str]]] = field(default_factory=list)
     logins: list[str] = field(default_factory=list)
@@ -63,7 +65,7 @@ class TokenServer:
             return self.refusal
         self.forms.append(parse_qs(content, strict_parsing=True))
         self.logins.append(base64.b64decode(authorization.removeprefix("Basic ")).decode())
-        token = f"token-{len(self.forms)}"
+        token = f"{self.named}{len(self.forms)}"
         self.valid.add(token)
         lifetime = {} if self.lifetime is None else {"expires_in": self.lifetime}
         return 200, {"access_token": token, "token_type": "Bearer", **lifetime}
@@ -155,6 +157,24 @@ def ask(server: TokenServer, **properties: Any) -> Call:
                 "audience": ["shop"],
             },
         ),
+        (
+            {
+                "grantType": "tokenExchange",
+                "subjectToken": "s-1",
+                "subjectTokenType": "jwt",
+                "actorToken": "a-1",
+                "requestedTokenType": "urn:example:own",
+                "username": "nobody",
+            },
+            {
+                "grant_type": ["urn:ietf:params:oauth:grant-type:token-exchange"],
+                "subject_token": ["s-1"],
+                "subject_token_type": ["urn:ietf:params:oauth:token-type:jwt"],
+                "actor_token": ["a-1"],
+                "actor_token_type": ["urn:ietf:params:oauth:token-type:access_token"],
+                "requested_token_type": ["urn:example:own"],
+            },
+        ),
     ],
 )
 async def test_grants(
@@ -242,6 +262,15 @@ async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
     assert len(seen) == len(set(seen)) == 2
 
 
+async def test_tokens_are_no_expressions(server: TokenServer, functions: Functions) -> None:
+    """A token that looks like an expression is sent as it is: its server learns nothing by it."""
+    server.named = "${ $SECRETS.login.secret }"
+
+    await functions.call(ask(server))
+
+    assert server.valid == {"${ $SECRETS.login.secret }1"}
+
+
 async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -> None:
     """A service that answers with the token that it was sent does not make it public."""
     assert await functions.call(ask(server)) == {"token": "***"}
@@ -270,6 +299,18 @@ async def test_a_token_that_is_not_granted(
     assert (fault.code, fault.retryable) == ("AuthFailed", retryable)
     assert shown in fault.message
     assert "hush" not in fault.message
+
+
+async def test_calls_share_a_failure(server: TokenServer, functions: Functions, failed: Failed) -> None:
+    """A server in trouble is asked once for all calls that wait for a token, and again by the next."""
+    server.refusal = (503, {})
+
+    faults = await asyncio.gather(*(failed(functions, ask(server)) for _ in range(5)))
+
+    assert {fault.code for fault in faults} == {"AuthFailed"}
+    assert server.asked.count("POST /realm/token") == 1
+    server.refusal = None
+    assert await functions.call(ask(server)) == {"token": "***"}
 
 
 async def test_an_authority_that_is_not_there(functions: Functions, failed: Failed, unused_url: str) -> None:

@@ -32,7 +32,7 @@ PERSONS: list[dict[str, Any]] = [
 
 
 class ODataService:
-    """A service of version 2 or 4, and what it was asked."""
+    """A service of version 2, 3 or 4, and what it was asked."""
 
     def __init__(self, server: ThreadingHTTPServer, version: int) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}/Service.svc"
@@ -74,6 +74,10 @@ class ODataService:
         if self.version == 2:
             counted = {"__count": str(count)} if options.get("$inlinecount") == "allpages" else {}
             return {"d": {"results": rows, **counted, **({"__next": link} if link else {})}}
+        if self.version == 3:
+            counted = {"odata.count": str(count)} if options.get("$inlinecount") == "allpages" else {}
+            linked = {"odata.nextLink": link} if link else {}
+            return {"odata.metadata": f"{self.url}/$metadata#Persons", **counted, "value": rows, **linked}
         counted = {"@odata.count": count} if options.get("$count") == "true" else {}
         linked = {"@odata.nextLink": link} if link else {}
         return {"@odata.context": f"{self.url}/$metadata#Persons", **counted, "value": rows, **linked}
@@ -81,11 +85,13 @@ class ODataService:
     def _entity(self, row: dict[str, Any]) -> Any:
         if self.version == 2:
             return {"d": row}
+        if self.version == 3:
+            return {"odata.metadata": f"{self.url}/$metadata#Persons/@Element", **row}
         return {"@odata.context": f"{self.url}/$metadata#Persons/$entity", **row}
 
     def _error(self, code: str, message: str) -> Any:
-        told = {"lang": "en", "value": message} if self.version == 2 else message
-        return {"error": {"code": code, "message": told}}
+        told = message if self.version == 4 else {"lang": "en", "value": message}
+        return {"odata.error" if self.version == 3 else "error": {"code": code, "message": told}}
 
     @staticmethod
     def _quoted(text: str) -> str:
@@ -125,7 +131,7 @@ def serving(version: int) -> Iterator[ODataService]:
         thread.join()
 
 
-@pytest.fixture(params=[2, 4])
+@pytest.fixture(params=[2, 3, 4])
 def odata(request: pytest.FixtureRequest) -> Iterator[ODataService]:
     """Return a service of each version, until the test is over."""
     with serving(request.param) as odata:
@@ -162,7 +168,7 @@ async def test_an_entity_by_its_key(odata: ODataService, functions: Functions, k
 
 async def test_a_count(odata: ODataService, functions: Functions) -> None:
     """Whoever asks for a count gets it, beside the entities."""
-    counting: dict[str, JSON] = {"count": True} if odata.version != 2 else {"inlinecount": "allpages"}
+    counting: dict[str, JSON] = {"count": True} if odata.version == 4 else {"inlinecount": "allpages"}
     options = {**counting, "top": 1}
 
     counted = await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options}))
@@ -192,7 +198,9 @@ async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
 async def test_pages_elsewhere(service: Service, functions: Functions, failed: Failed) -> None:
     """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a circle."""
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "http://elsewhere.example/"})
-    assert (await failed(functions, call_of("/S#A"))).code == "BadUrl"
+    fault = await failed(functions, call_of("/S#A"))
+    assert (fault.code, fault.retryable) == ("BadUrl", False)
+    assert "is on another server, http://elsewhere.example/, which is not shown" in fault.message
 
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
     assert (await failed(functions, call_of("/S#A"))).code == "MalformedAnswer"
@@ -209,12 +217,12 @@ async def test_errors_of_the_service(odata: ODataService, functions: Functions, 
 
 
 async def test_other_errors_stay_as_they_are(service: Service, functions: Functions, failed: Failed) -> None:
-    """An error that is not told as OData does is one of HTTP; version 3 tells in a form of its own."""
-    assert (await failed(functions, call_of("/S#A"))).body == "no such page" or service.requests
+    """An error that is not told as OData does is one of HTTP."""
+    service.answers_with("GET", "/S/A", {"error": "overloaded"}, status=503)
 
-    service.answers_with("GET", "/S/A", {"odata.error": {"code": "x", "message": {"value": "y"}}}, status=400)
     fault = await failed(functions, call_of("/S#A"))
-    assert (fault.code, fault.message.rpartition(": ")[2]) == ("x", "y")
+
+    assert (fault.code, fault.status, fault.body) == ("503", 503, {"error": "overloaded"})
 
 
 @pytest.mark.parametrize(
@@ -250,6 +258,16 @@ async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> 
     assert await functions.call(Call(function, {"key": 1}, auth=(auth,))) == PERSONS[0]
     assert odata.headers[-1]["authorization"] == "Bearer t0ken"
     await functions.aclose()
+
+
+async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: Functions) -> None:
+    """Whoever is known by a key in the query is known on the following pages too."""
+    odata.page_size = 2
+    auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "api-key", "key": "k-9"})
+    function = Function(name="ask", type="odata", operation=f"{odata.url}#Persons", auth_ref=AuthRef(invocation="a"))
+
+    assert await functions.call(Call(function, auth=(auth,))) == PERSONS
+    assert [parse_qs(urlsplit(path).query)["api-key"] for path in odata.asked] == [["k-9"], ["k-9"]]
 
 
 @pytest.mark.parametrize(

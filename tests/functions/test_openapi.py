@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.options import Options
+from swf_temporal.functions.settings import Settings
 from swf_temporal.model.definitions import Function
 
 if TYPE_CHECKING:
@@ -78,14 +82,14 @@ async def test_every_kind_of_parameter_arrives(service: Service, functions: Func
     assert service.last.headers["x-trace"].encode("latin-1").decode() == "gr\u00fcn"
 
 
-@pytest.mark.parametrize("version", ["2.0", "3.0"])
-async def test_a_form_is_sent(service: Service, functions: Functions, version: str) -> None:
-    """Forms are written as forms."""
+@pytest.mark.parametrize(("version", "form"), [("2.0", b"user=ada&roles=a,b"), ("3.0", b"user=ada&roles=a&roles=b")])
+async def test_a_form_is_sent(service: Service, functions: Functions, version: str, form: bytes) -> None:
+    """Forms are written as forms; in version 2.0 an array is one text with commas if nothing else is said."""
     service.answers_with("POST", "/login", {})
 
     await functions.call(shop(version, "login", {"user": "ada", "roles": ["a", "b"]}))
 
-    assert service.last.content == b"user=ada&roles=a&roles=b"
+    assert service.last.content == form
     assert service.last.headers["content-type"] == "application/x-www-form-urlencoded"
 
 
@@ -100,6 +104,110 @@ async def test_a_service_says_where_it_is(service: Service) -> None:
         result = await functions.call(Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json"))
 
     assert result == {"quantity": 3}
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0", "3.1"])
+@pytest.mark.parametrize("asked", ["metadata", "settings"])
+async def test_answers_are_checked(service: Service, failed: Failed, version: str, asked: str) -> None:
+    """Whether the definition or the operator asks for it, an answer that does not fit is an error."""
+    call = replace(shop(version, "readOrder", {"id": 7}))
+    settings = Settings(base_url=service.url, calls=Options(check_responses=asked == "settings"))
+    if asked == "metadata":
+        call = replace(call, function=call.function.model_copy(update={"metadata": {"checkResponse": True}}))
+
+    async with aclosing(Functions(settings=settings)) as functions:
+        for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
+            service.answers_with("GET", "/orders/7/details", good)
+            assert await functions.call(call) == good
+        service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
+        fault = await failed(functions, call)
+
+    assert (fault.code, fault.status, fault.retryable) == ("SchemaMismatch", 200, False)
+    assert fault.body == {"id": 7, "parent": {"id": 0}}
+    assert fault.message.startswith(f"GET {service.url}/orders/7/details: the answer is not what the document says")
+    assert "$.parent.id: 0 is less than or equal to the minimum of 0" in fault.message
+    assert service.last.headers["accept"] == "application/json, application/xml;q=0.9, */*;q=0.1"
+
+
+async def test_the_functions_own_word_counts(service: Service) -> None:
+    """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
+    call = shop("3.0", "readOrder", {"id": 7})
+    own = replace(call, function=call.function.model_copy(update={"metadata": {"checkResponse": False}}))
+    settings = Settings(base_url=service.url, calls=Options(check_responses=True))
+    service.answers_with("GET", "/orders/7/details", "nothing of the kind")
+
+    async with aclosing(Functions(settings=settings)) as functions:
+        assert await functions.call(own) == "nothing of the kind"
+        service.answers_with("GET", "/orders/7/details", "gone", status=410)
+        with pytest.raises(CallFailed) as caught:
+            await functions.call(call)
+
+    assert caught.value.code == "410"
+
+
+async def test_a_document_is_read_before_anything_is_sent(
+    service: Service, functions: Functions, failed: Failed
+) -> None:
+    """A schema that leads nowhere is told while nothing has happened yet."""
+    call = shop("3.0", "writeNothing")
+
+    fault = await failed(
+        functions, replace(call, function=call.function.model_copy(update={"metadata": {"checkResponse": True}}))
+    )
+
+    assert (fault.code, service.requests) == ("BadDocument", [])
+
+
+async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
+    """An operation too may take errors for answers."""
+    call = shop("3.0", "readOrder", {"id": 7})
+    call = replace(call, function=call.function.model_copy(update={"metadata": {"failOnStatusCode": False}}))
+    service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
+
+    result: Any = await functions.call(call)
+
+    assert (result["status"], result["body"]) == (410, {"why": "gone"})
+
+
+async def test_a_server_has_variables(service: Service) -> None:
+    """A definition says which of the servers is meant that a document describes."""
+    port = int(service.url.rpartition(":")[2])
+    document = {
+        "openapi": "3.1.0",
+        "servers": [{"url": "http://{host}:1", "variables": {"host": {"default": "nowhere"}}}],
+        "paths": {
+            "/a": {
+                "servers": [{"url": "http://127.0.0.1:{port}/{v}", "variables": {"port": {}, "v": {"default": "v1"}}}],
+                "get": {"operationId": "op"},
+            }
+        },
+    }
+    service.answers_with("GET", "/api.json", document)
+    service.answers_with("GET", "/v1/a", "found")
+    function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"serverVariables": {"port": port}})
+
+    async with aclosing(Functions()) as functions:
+        assert await functions.call(Call(function)) == "found"
+
+
+async def test_a_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
+    """Its status is not that of the operation: an error named 404 does not catch it."""
+    function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"failOnStatusCode": False})
+
+    fault = await failed(functions, Call(function))
+
+    assert (fault.code, fault.status, fault.retryable) == ("NoDocument", None, True)
+    assert "404 Not Found" in fault.message
+
+
+@pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
+async def test_metadata_that_cannot_be_read(functions: Functions, failed: Failed, metadata: dict[str, JSON]) -> None:
+    """What a function asks for and nobody understands is a mistake in the definition."""
+    call = shop("3.0", "readOrder", {"id": 7})
+
+    fault = await failed(functions, replace(call, function=call.function.model_copy(update={"metadata": metadata})))
+
+    assert (fault.code, fault.retryable) == ("BadOperation", False)
 
 
 @pytest.mark.parametrize("operation", ["shop.yaml", "#op", "shop.yaml#", None, 5])
@@ -117,3 +225,18 @@ async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Fu
 
     assert (fault.code, fault.function) == ("BadArguments", "shop")
     assert service.requests == []
+
+
+async def test_a_server_that_is_no_url(service: Service, failed: Failed) -> None:
+    """A document may name a server that no client can find."""
+    document = {
+        "openapi": "3.0.0",
+        "servers": [{"url": "http://h:port"}],
+        "paths": {"/": {"get": {"operationId": "op"}}},
+    }
+    service.answers_with("GET", "/api.json", document)
+
+    async with aclosing(Functions()) as functions:
+        fault = await failed(functions, Call(Function(name="f", operation=f"{service.url}/api.json#op")))
+
+    assert (fault.code, fault.retryable) == ("BadUrl", False)

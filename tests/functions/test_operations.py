@@ -9,7 +9,8 @@ import yaml
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents import Document
-from swf_temporal.functions.operations import FORM, MULTIPART, Operation, Parameter, find_operation
+from swf_temporal.functions.media_types import FORM, MULTIPART
+from swf_temporal.functions.operations import Operation, Parameter, find_operation
 
 FOLDER = Path(__file__).parent / "documents"
 
@@ -82,23 +83,24 @@ def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "operation_id", "media_type", "name", "properties"),
+    ("version", "operation_id", "media_types", "name", "properties"),
     [
-        ("2.0", "putOrder", "application/json", "order", {"id", "lines", "parent"}),
-        ("3.0", "putOrder", "application/json", "body", {"id", "parent"}),
-        ("2.0", "login", FORM, "body", {"user", "roles"}),
-        ("3.0", "login", FORM, "body", set()),
-        ("2.0", "upload", MULTIPART, "body", {"picture", "title"}),
-        ("3.0", "addNote", "text/plain", "body", set()),
-        ("3.0", "ping", "application/vnd.shop+json", "body", set()),
+        ("2.0", "putOrder", ["application/json"], "order", {"id", "lines", "parent"}),
+        ("3.0", "putOrder", ["application/xml", "application/json"], "body", {"id", "parent"}),
+        ("2.0", "login", [FORM], "body", {"user", "roles"}),
+        ("3.0", "login", [MULTIPART, FORM], "body", set()),
+        ("2.0", "upload", [MULTIPART], "body", {"picture", "title"}),
+        ("3.0", "addNote", ["text/plain"], "body", set()),
+        ("3.0", "ping", ["application/vnd.shop+json"], "body", set()),
     ],
 )
-def test_bodies(*, version: str, operation_id: str, media_type: str, name: str, properties: set[str]) -> None:
-    """JSON is preferred, then forms; schemas that refer to themselves are no trouble."""
+def test_bodies(*, version: str, operation_id: str, media_types: list[str], name: str, properties: set[str]) -> None:
+    """All media types that a body can have are known; schemas that refer to themselves are no trouble."""
     body = operation(version, operation_id).body
 
     assert body is not None
-    assert (body.media_type, body.name, body.properties) == (media_type, name, frozenset(properties))
+    assert [content.media_type for content in body.contents] == media_types
+    assert (body.name, body.properties) == (name, frozenset(properties))
 
 
 def test_path_items_are_followed() -> None:

@@ -91,6 +91,56 @@ async def test_the_object_form(service: Service, functions: Functions, kind: str
     assert service.last.query == [("notify", "true")]
 
 
+@pytest.mark.parametrize("operation", ["rest:/a/{x}?q={q}", "rest:get: /a/{x}?q={q}", {"uri": "/a/{x}?q={q}"}])
+@pytest.mark.parametrize("kind", ["custom", "http"])
+async def test_the_method_may_be_left_out(service: Service, functions: Functions, kind: str, operation: Any) -> None:
+    """Without a method it is GET, and places may be in the query, where they may be empty."""
+    service.answers_with("GET", "/a/b", "found")
+    if kind == "custom" and isinstance(operation, dict):
+        kind = "rest"
+
+    assert await functions.call(call_of(operation, {"x": "b", "q": ""}, kind)) == "found"
+    assert service.last.query == [("q", "")]
+
+
+async def test_a_whole_url_needs_no_method(service: Service, functions: Functions) -> None:
+    """The colon of a URL is not the one after a method."""
+    service.answers_with("GET", "/a", "found")
+
+    assert await functions.call(call_of(f"rest:{service.url}/a")) == "found"
+    assert await functions.call(call_of(f"rest:GET:{service.url}/a")) == "found"
+
+
+@pytest.mark.parametrize("status", [200, 304, 404, 503])
+@pytest.mark.parametrize("place", ["operation", "metadata"])
+async def test_errors_may_be_answers(service: Service, functions: Functions, place: str, status: int) -> None:
+    """A function that does not fail on a status has the whole answer as its result."""
+    service.answers_with("GET", "/a", None if status == 304 else {"n": 1}, status=status, headers={"X-A": "b"})
+    switch = {"failOnStatusCode": False}
+    operation = {"method": "GET", "uri": "/a", **(switch if place == "operation" else {})}
+    function = Function(name="ask", type="http", operation=operation, metadata=switch if place == "metadata" else {})
+
+    result: Any = await functions.call(Call(function))
+
+    assert (result["status"], result["body"]) == (status, None if status == 304 else {"n": 1})
+    assert result["headers"]["x-a"] == "b"
+
+
+async def test_a_switch_is_true_or_false(functions: Functions, failed: Failed) -> None:
+    """Anything else is a mistake in the definition, told before anything is sent."""
+    fault = await failed(functions, call_of({"uri": "/a", "failOnStatusCode": "no"}))
+
+    assert (fault.code, fault.retryable) == ("BadOperation", False)
+    assert "'failOnStatusCode' of function 'ask' is 'no'" in fault.message
+
+
+async def test_no_answer_is_an_error_in_any_case(functions: Functions, failed: Failed) -> None:
+    """A service that cannot be reached has no status that could be taken for an answer."""
+    fault = await failed(functions, call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False}))
+
+    assert fault.status is None
+
+
 async def test_a_missing_place_is_named(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
     """A URL with a hole in it is not sent."""
     fault = await failed(functions, http_call("GET", "/orders/{id}", {"ID": 7}))

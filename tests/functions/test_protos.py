@@ -22,6 +22,26 @@ async def test_imports_from_the_definitions_folder(tmp_path: Path) -> None:
     assert services.method("UserService", "AddUser").input_type.full_name == "shop.people.Person"
 
 
+async def test_annotations_of_the_specifications_example(tmp_path: Path) -> None:
+    """The options by which a method is offered over HTTP too, as in the specification, need no files of one's own."""
+    text = """
+        syntax = "proto3";
+        import "google/api/annotations.proto";
+        import "google/protobuf/empty.proto";
+        message User { string name = 1; }
+        service UserService {
+          rpc AddUser(User) returns (google.protobuf.Empty) {
+            option (google.api.http) = { post: "/api/v1/users" body: "*" };
+          }
+        }
+    """
+    (tmp_path / "myuserservice.proto").write_text(text)
+
+    services = await Protos().load("myuserservice.proto", str(tmp_path / "myuserservice.proto"), None)
+
+    assert services.method("UserService", "AddUser").input_type.full_name == "User"
+
+
 async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
     """The same texts are compiled once; a change of an imported file is seen at the next call."""
     folder = Path(copytree(PROTOS, tmp_path / "protos"))

@@ -31,7 +31,7 @@ def add(a: int, b: int = 10) -> int:
     return a + b
 
 
-def whole(order: dict[str, Any]) -> list[str]:
+def whole(order: dict[str, Any] | list[str]) -> list[str]:
     """Return what the argument holds."""
     return sorted(order)
 
@@ -137,7 +137,7 @@ async def test_wrong_arguments_are_told_before_the_call(arguments: JSON, failed:
     assert "a: int, b: int = 10" in fault.message.replace("'", "")
 
 
-@pytest.mark.parametrize("operation", ["math:sqrt", "python:math:sqrt"])
+@pytest.mark.parametrize("operation", ["math:sqrt", "python:math:sqrt", "service:python:math::sqrt"])
 async def test_functions_can_be_imported(operation: str) -> None:
     """`module:function` needs no registration."""
     assert await Functions().call(custom(operation, 9)) == 3.0
@@ -174,17 +174,6 @@ async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, fa
 async def test_a_function_is_found_by_its_own_name() -> None:
     """A definition need not repeat the name as an operation."""
     assert await Functions({"greet": later}).call(custom(None, name="greet")) == "none"
-
-
-async def test_a_type_of_ones_own_gets_the_call() -> None:
-    """Whoever carries out a whole type sees the function as it was defined."""
-
-    def echo(call: Call) -> JSON:
-        return [call.function.name, call.function.metadata["to"], call.arguments]
-
-    function = Function(name="say", type="echo", metadata={"to": "all"})
-
-    assert await Functions({"echo": echo}).call(Call(function, {"x": 1})) == ["say", "all", {"x": 1}]
 
 
 async def test_cancelling_reaches_the_function() -> None:

@@ -7,7 +7,9 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http import Request
-from swf_temporal.functions.operations import Body, Operation, Parameter
+from swf_temporal.functions.media_types import FORM
+from swf_temporal.functions.operations import Operation, Parameter
+from swf_temporal.functions.request_bodies import Body, Content
 from swf_temporal.functions.requests import build_request
 
 ID = Parameter("id", "path", required=True, style="simple")
@@ -106,6 +108,15 @@ def test_version_2_names_its_body() -> None:
 def test_a_body_that_must_be_is_an_empty_object() -> None:
     """The service, not the workflow, knows whether an empty object will do."""
     assert post(None, Body(required=True)) == b"{}"
+    assert post(None, Body((Content(FORM, defaults={"a": 1}),), required=True)) == b"a=1"
+
+
+def test_a_body_that_must_be_and_can_be_no_object() -> None:
+    """There is no empty text that could stand for a body which nobody gave."""
+    with pytest.raises(CallFailed, match="operation 'post' needs a body, as application/xml") as caught:
+        post({}, Body((Content("application/xml"),), required=True))
+
+    assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
 
 
 def test_an_argument_may_be_parameter_and_field() -> None:
@@ -113,6 +124,70 @@ def test_an_argument_may_be_parameter_and_field() -> None:
     assert put({"id": 7, "total": 5}).content == b'{"id": 7, "total": 5}'
     assert put({"id": 7, "total": 5}, Body()).content == b'{"total": 5}'
     assert put({"id": 7, "total": 5}).url == "http://shop/api/orders/7"
+
+
+SEVERAL = Body((Content("application/xml"), Content(defaults={"kind": "new", "note": "none"}), Content("image/*")))
+
+
+def sent(arguments: JSON, body: Body = SEVERAL) -> tuple[str, bytes | None]:
+    """Return the content type and the body of the request that makes an order."""
+    request = build_request(Operation("post", "POST", "/orders", (), body), "http://shop", arguments)
+    return dict(request.headers)["Content-Type"], request.content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"a": 1, "note": None}, ("application/json", b'{"a": 1, "note": null, "kind": "new"}')),
+        ({"body": "<a/>"}, ("application/xml", b"<a/>")),
+        ({"body": "text"}, ("application/json", b'"text"')),
+        ({"body": "<a/>", "Content-Type": "application/json"}, ("application/json", b'"<a/>"')),
+        ({"body": "x", "content-type": "image/svg+xml"}, ("image/svg+xml", b"x")),
+        ({"body": {"mediaType": "image/png", "base64": "AAE="}}, ("image/png", b"\x00\x01")),
+    ],
+)
+def test_the_argument_chooses_the_media_type(arguments: JSON, expected: tuple[str, bytes]) -> None:
+    """What the body is decides how it is sent, unless the argument `Content-Type` does; defaults are filled in."""
+    assert sent(arguments) == expected
+
+
+def test_a_media_type_that_is_not_taken() -> None:
+    """The fault names those that are."""
+    with pytest.raises(CallFailed, match="takes its body as application/xml or application/json or image/") as caught:
+        sent({"body": "a", "Content-Type": "text/plain"})
+
+    assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
+
+
+def test_media_types_may_be_fields() -> None:
+    """An argument that the body has a field for is that field."""
+    assert sent({"Accept": "a"}, Body(properties=frozenset({"Accept"}))) == ("application/json", b'{"Accept": "a"}')
+
+
+def test_what_is_asked_for_may_be_said() -> None:
+    """The argument `Accept` goes before what the document says; `Content-Type` means nothing without a body."""
+    assert ("Accept", "image/png") in build_request(GET, "http://shop", {"id": 1, "Accept": "image/png"}).headers
+    with pytest.raises(CallFailed, match="takes no argument 'Content-Type'"):
+        build_request(GET, "http://shop", {"id": 1, "Content-Type": "image/png"})
+
+
+def test_a_form_has_defaults_too() -> None:
+    """What a field must be and is not given has its default."""
+    assert sent({"a": 1}, Body((Content(FORM, defaults={"b": 2}),))) == (FORM, b"a=1&b=2")
+
+
+def test_a_default_may_be_a_list() -> None:
+    """Defaults of any kind are sent."""
+    tags = Parameter("tags", "query", default=["a", "b"], explode=True)
+
+    assert build_request(Operation("x", "GET", "/orders", (tags,)), "http://shop", None).url.endswith("?tags=a&tags=b")
+
+
+def test_a_path_may_have_a_query() -> None:
+    """What a document writes into the path stays there."""
+    operation = Operation("x", "GET", "/orders?v=2", (Parameter("page", "query", explode=True),))
+
+    assert build_request(operation, "http://shop", {"page": 1}).url == "http://shop/orders?v=2&page=1"
 
 
 def test_a_path_with_a_hole_is_the_documents_mistake() -> None:

@@ -2,120 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
-from asyncio import Event
+import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message_factory import GetMessageClass
 
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.protos import Protos
+from swf_temporal.functions.options import Options
 from swf_temporal.functions.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
+from tests.functions.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
-
-PROTOS = Path(__file__).parent / "protos"
-GRPC: Any = importlib.import_module("grpc")
-AIO: Any = importlib.import_module("grpc.aio")
-REFLECTION: Any = importlib.import_module("grpc_reflection.v1alpha.reflection")
-
-
-@dataclass
-class Users:
-    """A service that does what `users.proto` says, and remembers what it was sent."""
-
-    methods: dict[str, Any]
-    metadata: dict[str, str] = field(default_factory=dict)
-    received: list[dict[str, Any]] = field(default_factory=list)
-    hung_up: Event = field(default_factory=Event)
-    port: int = 0
-
-    def answer(self, method: str, **fields: Any) -> Any:
-        """Return a message of the type that *method* answers with."""
-        return GetMessageClass(self.methods[method].output_type)(**fields)
-
-    def note(self, request: Any, context: Any) -> None:
-        """Remember a request, and what came with it."""
-        self.received.append(MessageToDict(request))
-        self.metadata = {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
-
-    async def add(self, request: Any, context: Any) -> Any:
-        """Add the person, but refuse one whose name tells to."""
-        self.note(request, context)
-        if request.full_name == "nobody":
-            context.set_trailing_metadata((("hint", "ask for somebody"),))
-            await context.abort(GRPC.StatusCode.NOT_FOUND, "no such person")
-        if request.full_name == "sloth":
-            try:
-                await Event().wait()
-            finally:
-                self.hung_up.set()
-        return self.answer("AddUser", id=7, full_name=request.full_name * (2000 if request.full_name == "loud" else 1))
-
-    async def remove(self, request: Any, context: Any) -> Any:
-        """Remove the person."""
-        self.note(request, context)
-        return self.answer("RemoveUser")
-
-    async def list_by_role(self, request: Any, context: Any) -> AsyncIterator[Any]:
-        """Tell two people, one after the other."""
-        self.note(request, context)
-        for name in ("Ada", "Grace"):
-            yield self.answer("ListUsersByRole", full_name=name)
-
-    async def take_in(self, requests: AsyncIterator[Any], context: Any) -> Any:
-        """Count the people."""
-        names = []
-        async for request in requests:
-            self.note(request, context)
-            names.append(request.full_name)
-        return self.answer("ImportUsers", count=len(names), names=names)
-
-    async def rename(self, requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-        """Tell each person's name in capitals, as soon as it comes."""
-        async for request in requests:
-            self.note(request, context)
-            yield self.answer("Rename", full_name=request.full_name.upper())
-
-
-def _handlers(users: Users) -> dict[str, Any]:
-    behaviours = {
-        "AddUser": (GRPC.unary_unary_rpc_method_handler, users.add),
-        "RemoveUser": (GRPC.unary_unary_rpc_method_handler, users.remove),
-        "ListUsersByRole": (GRPC.unary_stream_rpc_method_handler, users.list_by_role),
-        "ImportUsers": (GRPC.stream_unary_rpc_method_handler, users.take_in),
-        "Rename": (GRPC.stream_stream_rpc_method_handler, users.rename),
-    }
-    return {
-        name: kind(
-            behaviour,
-            request_deserializer=GetMessageClass(users.methods[name].input_type).FromString,
-            response_serializer=GetMessageClass(users.methods[name].output_type).SerializeToString,
-        )
-        for name, (kind, behaviour) in behaviours.items()
-    }
+    from tests.functions.conftest import Failed, Service
 
 
 @pytest.fixture
 async def users() -> AsyncIterator[Users]:
     """Return the service, which listens until the test is over."""
-    services = await Protos().load("users.proto", str(PROTOS / "users.proto"), None)
-    described = services.known["shop.users.UserService"]
-    users = Users(dict(described.methods_by_name))
-    server = AIO.server()
-    server.add_generic_rpc_handlers((GRPC.method_handlers_generic_handler(described.full_name, _handlers(users)),))
-    REFLECTION.enable_server_reflection((described.full_name, REFLECTION.SERVICE_NAME), server, pool=services.pool)
-    users.port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    yield users
-    await server.stop(None)
+    async with serving() as users:
+        yield users
 
 
 @pytest.fixture
@@ -175,6 +84,21 @@ async def test_proto_files_by_uri(functions: Functions, source: str) -> None:
     assert await functions.call(_call("RemoveUser", source=source)) == {}
 
 
+async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> None:
+    """A proto file, and what it imports, may be fetched, with the credentials that the function names for it."""
+    for path in ("users.proto", "shared/people.proto"):
+        service.answers_with("GET", f"/protos/{path}", (PROTOS / path).read_bytes(), content_type="text/plain")
+    auth = Auth(name="reader", scheme="bearer", properties={"token": "t-9"})
+    operation = f"{service.url}/protos/users.proto#UserService#RemoveUser"
+    function = Function(name="ask", type="rpc", operation=operation, auth_ref=AuthRef(resource="reader"))
+
+    for _ in range(2):
+        assert await functions.call(Call(function, auth=(auth,))) == {}
+
+    asked = [(request.path, request.headers["authorization"]) for request in service.requests]
+    assert asked == [("/protos/users.proto", "Bearer t-9"), ("/protos/shared/people.proto", "Bearer t-9")]
+
+
 async def test_the_server_by_the_services_name(users: Users) -> None:
     """Where a service is may be set by its own name."""
     functions = Functions(settings=Settings(base_urls={"USERSERVICE": f"grpc://127.0.0.1:{users.port}"}))
@@ -183,16 +107,30 @@ async def test_the_server_by_the_services_name(users: Users) -> None:
     await functions.aclose()
 
 
-@pytest.mark.parametrize("service", ["UserService", "shop.users.UserService"])
-async def test_a_server_that_describes_itself(users: Users, service: str) -> None:
-    """Without a proto file the server is asked what its messages are."""
-    functions = Functions(settings=Settings(base_urls={"ask": f"grpc://127.0.0.1:{users.port}"}))
+@pytest.mark.parametrize(
+    ("service", "version"), [("UserService", "v1alpha"), ("shop.users.UserService", "v1alpha"), ("UserService", "v1")]
+)
+async def test_a_server_that_describes_itself(service: str, version: str) -> None:
+    """Without a proto file the server is asked what its messages are, in either version of the question."""
     function = Function(name="ask", type="rpc", operation=f"reflection:#{service}#ImportUsers")
     people: Any = [{"full_name": "Ada"}]
 
-    assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
-    assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
-    await functions.aclose()
+    async with serving(reflection=version) as users:
+        functions = Functions(settings=Settings(base_urls={"ask": f"grpc://127.0.0.1:{users.port}"}))
+        assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
+        assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
+        await functions.aclose()
+
+
+async def test_a_server_that_does_not_describe_itself(failed: Failed) -> None:
+    """The message says what is missing, and what to write in place of it."""
+    async with serving(reflection=None) as users:
+        functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+        fault = await failed(functions, _call("AddUser", source="reflection:"))
+        await functions.aclose()
+
+    assert (fault.code, fault.retryable) == ("NoDocument", False)
+    assert "has no server reflection; name a proto file" in fault.message
 
 
 async def test_an_operation_that_names_its_server(users: Users) -> None:
@@ -216,13 +154,59 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
     assert users.metadata["idempotency-key"] == "key-1"
 
 
+async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> None:
+    """Arguments that begin with HEADER_ are metadata, also beside a stream; what is configured is sent along."""
+    options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})
+    functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}", calls=options))
+    headers: Any = {"HEADER_x-tenant": "acme", "HEADER_trace-bin": "AP8=", "HEADER_absent": None}
+
+    await functions.call(_call("AddUser", {**headers, "full_name": "Ada"}))
+    sent = users.metadata
+    people: Any = {"requests": [{"full_name": "Ada"}], "HEADER_x-tenant": "acme"}
+    assert await functions.call(_call("ImportUsers", people)) == {"count": 1, "names": ["Ada"]}
+
+    assert (sent["x-tenant"], sent["x-zone"], sent["trace-bin"]) == ("acme", "north", b"\x00\xff")
+    assert "absent" not in sent
+    assert users.metadata["x-tenant"] == "acme"
+    assert users.received == [{"fullName": "Ada"}, {"fullName": "Ada"}]
+    await functions.aclose()
+
+
+@pytest.mark.parametrize("source", ["users.proto", "reflection:"])
+async def test_a_token_that_is_refused_is_renewed_once(
+    users: Users, service: Service, failed: Failed, source: str
+) -> None:
+    """A token that the service refuses is replaced by a new one; a service that refuses that too is believed."""
+    users.tokens = set()
+    service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
+    properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
+    auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
+    functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+    function = Function(
+        name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
+    )
+
+    fault = await failed(functions, Call(function, base=str(PROTOS), auth=(auth,)))
+
+    assert (fault.code, fault.status, fault.body["message"]) == ("UNAUTHENTICATED", 16, "who are you?")
+    assert len(users.received) == 2
+    assert [request.path for request in service.requests if request.method == "POST"] == ["/token", "/token"]
+    users.tokens = {"Bearer sesame"}
+    assert await functions.call(Call(function, base=str(PROTOS), auth=(auth,))) == {}
+    await functions.aclose()
+
+
 async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> None:
-    """The code is the status' name; its number and what the server added are the body."""
+    """The code is the name of the status, which is its number; what the server added is in the body."""
     fault = await failed(functions, _call("AddUser", {"full_name": "nobody"}))
 
-    assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", None, True)
+    assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", 5, True)
     assert fault.message.endswith("/UserService/AddUser answered NOT_FOUND: no such person")
-    assert fault.body == {"code": 5, "message": "no such person", "metadata": {"hint": "ask for somebody"}}
+    assert fault.body == {
+        "code": 5,
+        "message": "no such person",
+        "metadata": {"hint": "ask for somebody", "hint-bin": "AP8="},
+    }
 
 
 async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> None:
@@ -237,12 +221,39 @@ async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> N
     await functions.aclose()
 
 
+async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> None:
+    """The server is told that nobody waits any more."""
+    waiting = asyncio.create_task(functions.call(_call("AddUser", {"full_name": "sloth"})))
+    while not users.received:
+        await asyncio.sleep(0.01)
+
+    waiting.cancel()
+
+    await users.hung_up.wait()
+    assert waiting.cancelled() or waiting.cancelling()
+
+
 async def test_a_server_that_is_not_there(failed: Failed) -> None:
     """A refused connection is the status that gRPC gives it."""
     functions = Functions(settings=Settings(base_url="grpc://127.0.0.1:1"))
 
     assert (await failed(functions, _call("AddUser"))).code == "UNAVAILABLE"
     assert (await failed(functions, _call("AddUser", source="reflection:"))).code == "UNAVAILABLE"
+    await functions.aclose()
+
+
+async def test_a_server_that_comes_back(failed: Failed) -> None:
+    """A server that was gone for a while is reached again, by the same connection's next try."""
+    async with serving() as users:
+        functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+        assert await functions.call(_call("RemoveUser")) == {}
+    assert (await failed(functions, _call("RemoveUser"))).code == "UNAVAILABLE"
+
+    async with serving(port=users.port) as again, asyncio.timeout(30):
+        while not again.received:
+            with suppress(CallFailed):
+                await functions.call(_call("RemoveUser"))
+            await asyncio.sleep(0.05)
     await functions.aclose()
 
 
@@ -265,7 +276,11 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
         ("AddUser", {"id": "seven"}, "id"),
         ("AddUser", [{}], "takes a 'shop.people.Person'"),
         ("AddUser", 7, "takes a 'shop.people.Person'"),
-        ("ImportUsers", {"full_name": "Ada"}, "takes a stream: its arguments are an array of 'Person'"),
+        ("ImportUsers", {"full_name": "Ada"}, "takes a stream: its arguments are an array of 'Person', or an object"),
+        ("AddUser", {"HEADER_a b": 1}, "'a b' cannot be the name of metadata"),
+        ("AddUser", {"HEADER_grpc-timeout": "1S"}, "'grpc-timeout' cannot be the name of metadata"),
+        ("AddUser", {"HEADER_a": "ä"}, "the metadata 'a' would hold a character"),
+        ("AddUser", {"HEADER_a-bin": "!"}, "must be bytes, written in base64"),
     ],
 )
 async def test_arguments_that_are_no_message(
@@ -286,7 +301,6 @@ async def test_arguments_that_are_no_message(
         ("reflection:#UserServices#AddUser", "UnknownOperation", "did you mean 'UserService'?"),
         ("users.proto#AddUser", "BadOperation", "'service.proto#Service#Method'"),
         ("absent.proto#UserService#AddUser", "NoDocument", "there is no such file"),
-        ("https://127.0.0.1:1/users.proto#UserService#AddUser", "NoDocument", "must be a file of the worker"),
         ("broken.proto#UserService#AddUser", "BadDocument", '"Unknown" is not defined'),
     ],
 )

@@ -71,6 +71,7 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
     ("wanted", "scheme", "properties", "header", "value"),
     [
         ("basic", "bearer", {**PASSWORD, "token": "t-9"}, "authorization", BASIC),
+        ("bearer", "basic", "odd", "authorization", "Bearer ${ .t }"),
         ("bearer", "basic", {**PASSWORD, "token": "t-9"}, "authorization", "Bearer t-9"),
         ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9"),
         ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9"),
@@ -88,7 +89,7 @@ async def test_the_document_says_how(
     """The credentials are the function's, and how they are sent is the document's."""
     declares(service, [{wanted: []}])
 
-    await functions.call(ask(service, scheme, properties))
+    await functions.call(ask(service, scheme, properties, secrets={"odd": {"token": "${ .t }"}}))
 
     assert service.last.headers[header] == value
     assert header == "authorization" or "authorization" not in service.last.headers
@@ -197,14 +198,18 @@ async def test_a_scheme_that_is_not_there(service: Service, functions: Functions
     assert (fault.code, fault.retryable) == ("BadDocument", False)
 
 
-async def test_keys_do_not_follow_redirects(service: Service, functions: Functions, failed: Failed) -> None:
-    """A key in a header is not shown to whoever the service redirects to."""
+async def test_keys_do_not_follow_redirects(service: Service, functions: Functions) -> None:
+    """A key in a header is not shown to whoever the service redirects to, unless that is itself."""
     declares(service, [{"inHeader": []}])
-    service.answers_with("GET", "/a", status=302, headers={"Location": f"{service.url}/b"})
+    elsewhere = service.url.replace("127.0.0.1", "localhost")
+    service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
+    service.answers_with("GET", "/b", status=302, headers={"Location": f"{elsewhere}/c"})
+    service.answers_with("GET", "/c", {})
 
-    fault = await failed(functions, ask(service, properties={"key": "k-9"}))
+    await functions.call(ask(service, properties={"key": "k-9"}))
 
-    assert (fault.status, service.last.path) == (302, "/a")
+    sent = [(request.path, "k-9" in request.headers.values()) for request in service.requests[-3:]]
+    assert sent == [("/a", True), ("/b", True), ("/c", False)]
 
 
 async def test_a_token_for_the_document(service: Service, functions: Functions) -> None:
@@ -220,3 +225,32 @@ async def test_a_token_for_the_document(service: Service, functions: Functions) 
 
     sent = {request.path: request.headers.get("authorization") for request in service.requests}
     assert (sent["/api.json"], sent["/a"]) == ("Bearer t-1", None)
+
+
+async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
+    """The document's server, too, is asked once more with a new token."""
+    declares(service, None)
+    service.answers_with("GET", "/api.json", {"who": "are you?"}, status=401)
+    call = ask(service)
+    client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
+    reader = Auth(name="reader", scheme="oauth2", properties=client)
+    function = call.function.model_copy(update={"auth_ref": AuthRef(resource="reader")})
+
+    fault = await failed(functions, replace(call, function=function, auth=(reader,)))
+
+    paths = [request.path for request in service.requests if request.method == "POST" or request.path == "/api.json"]
+    assert paths == ["/token", "/api.json", "/token", "/api.json"]
+    assert (fault.code, fault.status) == ("NoDocument", None)
+
+
+async def test_a_document_on_the_server_that_is_called(service: Service) -> None:
+    """What is for the call is shown to the document's server too if it is known to be the same, and to no other."""
+    declares(service, None)
+    elsewhere = service.url.replace("127.0.0.1", "localhost")
+    for configured, is_shown in ((service.url, True), (elsewhere, False), (None, False)):
+        functions = Functions(settings=Settings(base_url=configured))
+        await functions.call(ask(service, "bearer", {"token": "t-9"}))
+        await functions.aclose()
+        [fetched] = [request for request in service.requests[-2:] if request.path == "/api.json"]
+        assert ("authorization" in fetched.headers) is is_shown
+        assert service.last.headers["authorization"] == "Bearer t-9"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents import Document
 from swf_temporal.functions.operations import Operation
@@ -20,7 +21,9 @@ def url(
     **server: Any,
 ) -> str:
     """Return the URL of the function `check-stock` for a document that says *content*."""
-    operation = Operation("op", "GET", "/", servers=(server,) if server else ())
+    operation = Operation(
+        "op", "GET", "/", servers=(server,) if server else (), schemes=tuple(content.get("schemes", ()))
+    )
     return server_url(settings or Settings(), "check-stock", Document(ORDERS, location, content), operation)
 
 
@@ -59,6 +62,41 @@ def test_what_is_configured_wins(base_urls: dict[str, str], expected: str) -> No
 def test_the_documents_server(location: str, server: dict[str, Any], expected: str) -> None:
     """A server may have variables, and be relative to the URL of its document."""
     assert url({}, location, **server) == expected
+
+
+REGIONS: dict[str, Any] = {
+    "url": "https://{r}.{d}/{v}",
+    "variables": {"r": {"default": "eu", "enum": ["eu", "us"]}, "d": {"default": "a"}, "v": {"default": 1}},
+}
+
+
+def given(*servers: dict[str, Any], **variables: JSON) -> str:
+    """Return the URL for a definition that gives *variables*."""
+    document = Document(ORDERS, "/defs/orders.json", {"openapi": "3.0.0"})
+    return server_url(Settings(), "f", document, Operation("op", "GET", "/", servers=servers), variables)
+
+
+def test_variables_are_given() -> None:
+    """The definition's values go before defaults, and choose among servers."""
+    assert given(REGIONS, r="us", v=2) == "https://us.a/2"
+    assert given({"url": "https://b"}, REGIONS, r="us") == "https://us.a/1"
+    assert given({"url": "https://b"}, REGIONS) == "https://b"
+
+
+@pytest.mark.parametrize(
+    ("server", "variables", "code", "told"),
+    [
+        (REGIONS, {"r": "mars"}, "BadOperation", "no 'mars' for its variable 'r': it can be eu, us"),
+        (REGIONS, {"region": "us"}, "BadOperation", "no variable 'region'"),
+        ({"url": "https://{x}"}, {}, "BadDocument", "undeclared variable 'x'"),
+    ],
+)
+def test_variables_that_cannot_be(server: dict[str, Any], variables: dict[str, JSON], code: str, told: str) -> None:
+    """A value that is not possible, or for no variable, is the definition's mistake."""
+    with pytest.raises(CallFailed, match=told) as caught:
+        given(server, **variables)
+
+    assert (caught.value.code, caught.value.retryable) == (code, False)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,177 @@
+"""An OAuth2 server that a library of others carries out: it issues, checks, exchanges and expires tokens."""
+
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProtector
+from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin, grants
+from authlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidRequestError
+from authlib.oauth2.rfc6750 import BearerTokenValidator
+from flask import Flask, jsonify, request
+from werkzeug.serving import make_server
+
+_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+_ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - the name of a kind of token
+
+
+@dataclass
+class Client(ClientMixin):
+    """Who may ask for tokens."""
+
+    client_id: str
+    secret: str
+    method: str
+    scopes: frozenset[str] = frozenset({"read", "write"})
+
+    def get_client_id(self) -> str:
+        """Return the name."""
+        return self.client_id
+
+    def get_allowed_scope(self, scope: Collection[str] | str) -> str:
+        """Return those of the scopes that it may have."""
+        return " ".join(one for one in str(scope or "").split() if one in self.scopes)
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        """Tell whether it is its secret."""
+        return self.secret == client_secret
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        """Tell whether it may prove itself so."""
+        return endpoint != "token" or method == self.method
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        """Tell whether it may ask so."""
+        return grant_type in {"client_credentials", "password", _EXCHANGE}
+
+
+@dataclass
+class Token(TokenMixin):
+    """A token, whom it is for, and how long it lasts."""
+
+    text: str
+    subject: str
+    scope: str
+    audience: str
+    lifetime: int
+    issued: float = field(default_factory=time.monotonic)
+    revoked: bool = False
+
+    def get_scope(self) -> str:
+        """Return what it is for."""
+        return self.scope
+
+    def is_expired(self) -> bool:
+        """Tell whether it is over."""
+        return time.monotonic() >= self.issued + self.lifetime
+
+    def is_revoked(self) -> bool:
+        """Tell whether it was ended."""
+        return self.revoked
+
+
+@dataclass
+class Server:
+    """The server, and a service that takes its tokens."""
+
+    url: str = ""
+    lifetime: int = 3600
+    clients: dict[str, Client] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)
+    methods: list[str] = field(default_factory=lambda: ["client_secret_basic", "client_secret_post", "none"])
+
+    def revoke(self) -> None:
+        """Let all tokens end before their time."""
+        for token in self.tokens.values():
+            token.revoked = True
+
+
+def _application(served: Server) -> Flask:  # noqa: C901 - one application, whose parts are the library's classes
+    def save(token: dict[str, Any], asked: Any) -> None:
+        subject = asked.user or asked.client.client_id
+        audience = asked.form.get("audience", "")
+        served.tokens[token["access_token"]] = Token(
+            token["access_token"], subject, token.get("scope", ""), audience, served.lifetime
+        )
+
+    class Password(grants.ResourceOwnerPasswordCredentialsGrant):
+        TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_basic", "client_secret_post", "none")
+
+        def authenticate_user(self, username: str, password: str) -> str | None:
+            return username if (username, password) == ("ada", "pw & more") else None
+
+    class ClientCredentials(grants.ClientCredentialsGrant):
+        TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_basic", "client_secret_post")
+
+    class Exchange(grants.BaseGrant, grants.TokenEndpointMixin):
+        """RFC 8693, as far as a test needs it; the library has none."""
+
+        GRANT_TYPE = _EXCHANGE
+        TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_basic", "client_secret_post")
+
+        def validate_token_request(self) -> None:
+            self.request.client = self.authenticate_token_endpoint_client()
+            form = self.request.form
+            if form.get("subject_token_type") != _ACCESS_TOKEN or bool(form.get("actor_token")) != bool(
+                form.get("actor_token_type")
+            ):
+                raise InvalidRequestError("a token without its type")
+            for name in ("subject_token", "actor_token"):
+                if form.get(name) is not None and form[name] not in served.tokens:
+                    raise InvalidGrantError(f"the {name} is not known")
+            self.validate_requested_scope()
+
+        def create_token_response(self) -> Any:
+            form = self.request.form
+            subject = served.tokens[form["subject_token"]].subject
+            actor = form.get("actor_token") and f" by {served.tokens[form['actor_token']].subject}"
+            self.request.user = f"{form.get('requested_subject', subject)}{actor or ''}"
+            token = self.generate_token(scope=form.get("scope"), user=self.request.user, include_refresh_token=False)
+            save(token, self.request)
+            return 200, {**token, "issued_token_type": _ACCESS_TOKEN}, self.TOKEN_RESPONSE_HEADER
+
+    class Validator(BearerTokenValidator):
+        def authenticate_token(self, token_string: str) -> Token | None:
+            return served.tokens.get(token_string)
+
+    application = Flask(__name__)
+    server = AuthorizationServer(application, query_client=served.clients.get, save_token=save)
+    for grant in (Password, ClientCredentials, Exchange):
+        server.register_grant(grant)
+    protect = ResourceProtector()
+    protect.register_token_validator(Validator())
+
+    @application.get("/realm/.well-known/openid-configuration")
+    def about() -> Any:
+        told = {"issuer": f"{served.url}/realm", "token_endpoint": f"{served.url}/realm/token"}
+        return jsonify({**told, "token_endpoint_auth_methods_supported": served.methods})
+
+    @application.post("/realm/token")
+    def issue() -> Any:
+        return server.create_token_response()
+
+    @application.get("/orders")
+    def orders() -> Any:
+        with protect.acquire("read") as token:
+            return jsonify({"for": token.subject, "audience": token.audience, "zone": request.args.get("zone")})
+
+    return application
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """Serve until the block ends."""
+    served = Server()
+    listening = make_server("127.0.0.1", 0, _application(served), threaded=True)
+    served.url = f"http://127.0.0.1:{listening.server_port}"
+    thread = threading.Thread(target=lambda: listening.serve_forever(poll_interval=0.01))
+    thread.start()
+    try:
+        yield served
+    finally:
+        listening.shutdown()
+        thread.join()
+        listening.server_close()

@@ -1,0 +1,394 @@
+"""A call goes to the server and the address that the settings, the document and the arguments come to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.network import Network
+from swf_temporal.functions.options import Options
+from swf_temporal.functions.settings import Settings
+from tests.functions.asyncapi_memory import Bench, bench, publishing, subscribing, version2, version3
+
+__all__ = ["bench"]
+
+SEND = {"publish": {"operationId": "send"}}
+
+
+def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
+    """Return a document of version 2 with the servers *declared*."""
+    return {**version2({"lights": {**SEND, **channel}}), "servers": declared}
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ({"url": "127.0.0.1:7", "protocol": "mqtt"}, "mqtt://127.0.0.1:7 lights"),
+        ({"url": "mqtt://127.0.0.1", "protocol": "mqtt"}, "mqtt://127.0.0.1:1883 lights"),
+        ({"url": "mqtts://127.0.0.1", "protocol": "mqtt"}, "mqtts://127.0.0.1:8883 lights"),
+        ({"url": "127.0.0.1/ws/", "protocol": "wss"}, "wss://127.0.0.1:443/ws lights"),
+        ({"url": "127.0.0.1/%2F", "protocol": "AMQP"}, "amqp://127.0.0.1:5672/%2F lights"),
+        ({"url": "127.0.0.1:1,127.0.0.1:2", "protocol": "kafka-secure"}, "kafka-secure://127.0.0.1:1 lights"),
+        ({"url": "[::1]:9", "protocol": "nats"}, "nats://[::1]:9 lights"),
+        (
+            {"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {
+                "last": {"enum": ["1", "2"]}, "port": {"default": 4333}}},
+            "nats://127.0.0.1:4333 lights",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_server_of_version_2_has_a_url(bench: Bench, server: dict[str, Any], expected: str) -> None:
+    """With or without a scheme; what is not said is as usual."""
+    await bench.has(served({"one": server})).call("send", 1)
+
+    assert str(bench.memory.channel) == expected
+
+
+async def test_a_server_of_version_3_has_a_host_and_a_path(bench: Bench) -> None:
+    """Both may have variables."""
+    document = version3(
+        {"lights": {"address": "lights"}}, {"send": {"action": "send", "channel": {"$ref": "#/channels/lights"}}}
+    )
+    server = {"host": "127.0.0.1:{port}", "pathname": "/{stage}", "protocol": "ws", "protocolVersion": 13}
+    variables = {"port": {"default": "81"}, "stage": {"$ref": "#/components/serverVariables/stage"}}
+    document |= {
+        "servers": {"one": {**server, "variables": variables}},
+        "components": {"serverVariables": {"stage": {"default": "test"}}},
+    }
+
+    await bench.has(document).call("send", 1)
+
+    assert str(bench.memory.channel) == "ws://127.0.0.1:81/test lights"
+    assert bench.memory.channel.version == "13"
+
+
+SEVERAL = {
+    "strange": {"url": "127.0.0.1:1", "protocol": "stomp"},
+    "first": {"url": "127.0.0.1:2", "protocol": "mqtt"},
+    "second": {"url": "127.0.0.1:3", "protocol": "nats"},
+}
+
+
+@pytest.mark.parametrize(
+    ("channel", "settings", "expected"),
+    [
+        ({}, {}, "mqtt://127.0.0.1:2"),
+        ({"servers": []}, {}, "mqtt://127.0.0.1:2"),
+        ({"servers": ["second", "first"]}, {}, "nats://127.0.0.1:3"),
+        ({"servers": ["second"]}, {"base_url": "nats://127.0.0.1:9"}, "nats://127.0.0.1:9"),
+        ({}, {"base_url": "http://127.0.0.1:9"}, "mqtt://127.0.0.1:2"),
+        ({}, {"base_url": "grpc://127.0.0.1:9"}, "mqtt://127.0.0.1:2"),
+        ({}, {"base_urls": {"ASK": "ws://127.0.0.1:9/x/"}}, "ws://127.0.0.1:9/x"),
+        ({}, {"base_urls": {"api": "mqtts://127.0.0.1"}}, "mqtts://127.0.0.1:8883"),
+        ({}, {"base_urls": {"api.json": "mqtt://127.0.0.1:8"}, "base_url": "mqtt://127.0.0.1:9"}, "mqtt://127.0.0.1:8"),
+    ],
+)
+async def test_the_server_is_chosen(tmp_path: Path, channel: Any, settings: Any, expected: str) -> None:
+    """What is configured wins, then the channel's servers, then the first whose protocol is spoken here."""
+    bench = Bench(tmp_path, Settings(**settings)).has(served(SEVERAL, **channel))
+
+    await bench.call("send", 1)
+
+    assert str(bench.memory.channel).removesuffix(" lights") == expected
+    await bench.aclose()
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "reason"),
+    [
+        (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
+        (served({"a": SEVERAL["strange"]}), "NoServer", "nothing here speaks its protocols \\('stomp'\\)"),
+        (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
+        (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
+        (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
+        (served({"a": {"url": "/x", "protocol": "nats"}}), "BadUrl", "names no host"),
+    ],
+)
+async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
+    """And what to do about it."""
+    with pytest.raises(CallFailed, match=reason) as caught:
+        await bench.has(document).call("send", 1)
+
+    assert (caught.value.code, caught.value.retryable) == (code, False)
+
+
+async def test_a_configured_server_must_speak_a_known_protocol(tmp_path: Path) -> None:
+    """Where it is configured for this function there is no mistake about what was meant."""
+    bench = Bench(tmp_path, Settings(base_urls={"ask": "grpc://127.0.0.1:1"})).has(served(SEVERAL))
+
+    with pytest.raises(CallFailed, match="whose protocol is none of mqtt") as caught:
+        await bench.call("send", 1)
+
+    assert caught.value.code == "BadUrl"
+    await bench.aclose()
+
+
+async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
+    """Timeouts, sizes and certificates are those of the settings."""
+    settings = Settings(max_response_bytes=7, base_urls={"ask": "mqtts://127.0.0.1"})
+    bench = Bench(tmp_path, settings).has(served(SEVERAL))
+
+    await bench.call("send", 1)
+
+    channel = bench.memory.channel
+    assert (channel.timeout, channel.max_bytes, channel.function) == (30, 7, "ask")
+    assert channel.addresses == ("127.0.0.1",)
+    assert channel.tls is not None
+    assert channel.tls.check_hostname
+    await bench.aclose()
+
+
+async def test_hosts_that_are_denied_are_not_called(tmp_path: Path) -> None:
+    """Brokers are hosts like any other."""
+    bench = Bench(tmp_path, Settings(network=Network(local=False))).has(publishing())
+
+    with pytest.raises(CallFailed, match=r"127\.0\.0\.1:1") as caught:
+        await bench.call("send", 1)
+
+    assert (caught.value.code, bench.memory.sent) == ("HostDenied", [])
+    await bench.aclose()
+
+
+async def test_calls_wait_for_their_turn_at_a_host(tmp_path: Path) -> None:
+    """One at a time, if the operator says so: the second is sent when the first is."""
+    bench = Bench(tmp_path, Settings(named={"127_0_0_1": Options(concurrency=1)})).has(publishing())
+
+    await bench.call("send", 1)
+    await bench.call("send", 2)
+
+    assert len(bench.memory.sent) == 2
+    await bench.aclose()
+
+
+NUMBER: Any = {"id": {"schema": {"type": "integer"}}}
+
+
+async def test_parameters_fill_the_address(bench: Bench) -> None:
+    """They are no part of the payload, unless its schema names them."""
+    message = {"payload": {"properties": {"id": {"type": "integer"}}}}
+    bench.has(publishing(message, "lights/{id}/{what}", parameters=NUMBER))
+
+    await bench.call("send", {"id": 7, "what": "on", "by": "ada"})
+
+    assert bench.memory.channel.address == "lights/7/on"
+    assert json.loads(bench.memory.message.payload) == {"id": 7, "by": "ada"}
+
+
+async def test_a_parameter_may_stand_in_the_message(bench: Bench) -> None:
+    """Where the document says; an argument of its name comes first."""
+    parameters = {"id": {"location": "$message.payload#/lamp/id"}, "by": {"location": "$message.header#/By"}}
+    bench.has(publishing({}, "lights/{id}/{by}", parameters=parameters))
+
+    await bench.call("send", {"payload": {"lamp": {"id": 7}}, "headers": {"by": "ada"}})
+    await bench.call("send", {"payload": {"lamp": {"id": 7}}, "headers": {"by": "ada"}, "id": 8})
+
+    assert [channel.address for channel, _ in bench.memory.sent] == ["lights/7/ada", "lights/8/ada"]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+async def test_a_parameter_may_have_a_default_and_possible_values(bench: Bench, version: int) -> None:
+    """Version 2 writes both into a schema."""
+    about: Any = {"default": "north", "enum": ["north", "south"]}
+    if version == 2:
+        document = publishing(None, "lights/{side}", parameters={"side": {"schema": about}})
+    else:
+        document = version3(
+            {"lights": {"address": "lights/{side}", "parameters": {"side": about}}},
+            {"send": {"action": "send", "channel": {"$ref": "#/channels/lights"}}},
+        )
+
+    await bench.has(document).call("send", 1)
+    assert bench.memory.channel.address == "lights/north"
+    with pytest.raises(CallFailed, match="'west' and none of north, south"):
+        await bench.call("send", {"side": "west"})
+
+
+@pytest.mark.parametrize("protocol", ["mqtt", "nats", "kafka", "ws"])
+@pytest.mark.parametrize("value", ["", "..", "a/+", "#", "a\0"])
+async def test_a_parameter_cannot_lead_to_another_channel(bench: Bench, protocol: str, value: str) -> None:
+    """Either it is written so that it means itself, or it is refused."""
+    document = publishing(None, "lights/{id}")
+    document["servers"]["broker"]["protocol"] = protocol
+    bench.has(document)
+    wild = {"mqtt": "/+#\0", "nats": "\0", "kafka": "\0", "ws": "\0"}[protocol]
+
+    if value in {"", ".."} or set(value) & set(wild):
+        with pytest.raises(CallFailed, match="cannot have") as caught:
+            await bench.call("send", {"id": value, "payload": 1})
+        assert (caught.value.code, bench.memory.sent) == ("BadArguments", [])
+    else:
+        await bench.call("send", {"id": value, "payload": 1})
+        expected = {"a/+": "a%2F%2B", "#": "%23"}[value] if protocol == "ws" else value
+        assert bench.memory.channel.address == f"lights/{expected}"
+
+
+async def test_a_parameter_is_needed(bench: Bench) -> None:
+    """Also for receiving."""
+    with pytest.raises(CallFailed, match="the argument 'id', a part of its channel's address, is missing") as caught:
+        await bench.has(subscribing(None, "lights/{id}")).call("take")
+
+    assert caught.value.code == "BadArguments"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"corelationId": "7"}, "takes no argument 'corelationId'; did you mean 'correlationId'"),
+        ({"payload": 1}, "takes no argument 'payload'"),
+        ("text", "by name, as an object"),
+    ],
+)
+async def test_receiving_takes_no_other_arguments(bench: Bench, arguments: Any, reason: str) -> None:
+    """A slip is not passed over in silence."""
+    with pytest.raises(CallFailed, match=reason) as caught:
+        await bench.has(subscribing()).call("take", arguments)
+
+    assert caught.value.code == "BadArguments"
+
+
+async def test_an_operation_needs_an_address(bench: Bench) -> None:
+    """A channel of version 3 may have none, for replies."""
+    document = version3(
+        {"inbox": {"address": None}}, {"send": {"action": "send", "channel": {"$ref": "#/channels/inbox"}}}
+    )
+
+    with pytest.raises(CallFailed, match="does not say which address") as caught:
+        await bench.has(document).call("send", 1)
+
+    assert caught.value.code == "BadDocument"
+
+
+async def test_a_broker_is_told_what_the_document_says_of_its_protocol(bench: Bench) -> None:
+    """Of server, channel, operation and message, and of no other protocol."""
+    document = publishing(
+        {"bindings": {"mqtt": {"contentType": "x"}, "nats": {"no": 1}}}, bindings={"mqtt": {"of": "channel"}}
+    )
+    document["channels"]["lights"]["publish"]["bindings"] = {"$ref": "#/components/operationBindings/quick"}
+    document["components"] = {"operationBindings": {"quick": {"mqtt": {"qos": 0}}}}
+    document["servers"]["broker"]["bindings"] = {"mqtt": {"keepAlive": 60}}
+
+    await bench.has(document).call("send", 1)
+
+    bindings = bench.memory.channel.bindings
+    assert (bindings.server, bindings.channel) == ({"keepAlive": 60}, {"of": "channel"})
+    assert (bindings.operation, bindings.message) == ({"qos": 0}, {"contentType": "x"})
+
+
+OPERATION_TRAIT = {"operationId": "trait", "bindings": {"mqtt": {"qos": 2, "retain": True}}}
+MESSAGE_TRAIT = {"contentType": "text/plain", "headers": {"required": ["by"]}}
+
+
+async def test_traits_of_version_2_win(bench: Bench) -> None:
+    """They are merged into the object, in order; null takes away."""
+    message = {"contentType": "application/json", "traits": [MESSAGE_TRAIT, {"headers": None}]}
+    document = publishing(message)
+    operation = document["channels"]["lights"]["publish"]
+    operation |= {"bindings": {"mqtt": {"qos": 0}}, "traits": [{"$ref": "#/components/operationTraits/sure"}]}
+    document["components"] = {"operationTraits": {"sure": OPERATION_TRAIT}}
+
+    await bench.has(document).call("trait", "hello")
+
+    assert bench.memory.channel.bindings.operation == {"qos": 2, "retain": True}
+    assert bench.memory.message.content_type == "text/plain"
+
+
+async def test_traits_of_version_3_give_way(bench: Bench) -> None:
+    """What the object says itself stays; the later trait wins over the earlier."""
+    document = version3(
+        {
+            "lights": {
+                "address": "lights",
+                "messages": {"m": {"contentType": "application/json", "traits": [MESSAGE_TRAIT]}},
+            }
+        },
+        {
+            "send": {
+                "action": "send",
+                "channel": {"$ref": "#/channels/lights"},
+                "bindings": {"mqtt": {"qos": 0}},
+                "traits": [{"bindings": {"mqtt": {"retain": False}}}, OPERATION_TRAIT],
+            }
+        },
+    )
+
+    with pytest.raises(CallFailed, match="'by' is a required property"):
+        await bench.has(document).call("send", {"payload": 1})
+    await bench.call("send", {"payload": 1, "headers": {"by": "ada"}})
+
+    assert bench.memory.channel.bindings.operation == {"qos": 0, "retain": True}
+    assert bench.memory.message.content_type == "application/json"
+
+
+async def test_traits_of_other_files_refer_to_their_own(bench: Bench) -> None:
+    """What a trait points to stands where the trait stands."""
+    bench.has({"traits": {"t": {"payload": {"$ref": "#/schemas/s"}}}, "schemas": {"s": {"type": "integer"}}}, "t.json")
+    bench.has(publishing({"traits": [{"$ref": "t.json#/traits/t"}]}))
+
+    with pytest.raises(CallFailed, match="payload: 'text' is not of type 'integer'"):
+        await bench.call("send", "text")
+
+
+async def test_an_operation_may_name_some_of_its_channels_messages(bench: Bench) -> None:
+    """Version 3: without any it may have all of them."""
+    messages = {"number": {"payload": {"type": "integer"}}, "text": {"payload": {"type": "string"}}}
+    channel = {"$ref": "#/channels/lights"}
+    document = version3(
+        {"lights": {"address": "lights", "messages": messages}},
+        {
+            "any": {"action": "send", "channel": channel},
+            "one": {"action": "send", "channel": channel, "messages": [{"$ref": "#/channels/lights/messages/number"}]},
+        },
+    )
+    bench.has(document)
+
+    await bench.call("any", "text")
+    with pytest.raises(CallFailed, match=r"message 'number': payload: 'text'"):
+        await bench.call("one", "text")
+
+
+VARIABLES = {"port": {"default": "1", "enum": ["1", "2"]}}
+STAGED = {
+    "one": {"url": "127.0.0.1:9", "protocol": "mqtt"},
+    "two": {"url": "127.0.0.1:{port}", "protocol": "nats", "variables": VARIABLES},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, "mqtt://127.0.0.1:9 lights"), ({"port": 2}, "nats://127.0.0.1:2 lights")],
+)
+async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, expected: str) -> None:
+    """As for OpenAPI: the first server counts that has them."""
+    await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
+
+    assert str(bench.memory.channel) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [({"prt": 2}, "no variable 'prt'"), ({"port": 3}, "no '3' for its variable 'port'"), ("x", "must be an object")],
+)
+async def test_a_variable_has_its_values(bench: Bench, given: Any, reason: str) -> None:
+    """The fault is the function's."""
+    with pytest.raises(CallFailed, match=reason) as caught:
+        await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
+
+    assert caught.value.code == "BadOperation"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "address"), [("mqtt", "back/to/me"), ("nats", "_INBOX.me"), ("amqp", "amq.gen-1")]
+)
+async def test_a_whole_address_may_be_a_parameter(bench: Bench, protocol: str, address: str) -> None:
+    """So that a workflow can answer where it was asked to."""
+    document = publishing(None, "{replyTo}")
+    document["servers"]["broker"]["protocol"] = protocol
+
+    await bench.has(document).call("send", {"replyTo": address, "payload": 1})
+
+    assert bench.memory.channel.address == address

@@ -1,0 +1,181 @@
+"""What files on this machine say of functions, before anything is called."""
+
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.functions import protos
+from swf_temporal.functions.asyncapi_operations import Operation
+from swf_temporal.functions.at_hand import file_named
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.documents import locate
+from swf_temporal.functions.openapi import Described
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
+from tests.functions.conftest import Failed, Service
+
+HERE = Path(__file__).parent
+DOCUMENTS, PROTOS = HERE / "documents", HERE / "protos"
+
+
+@pytest.fixture
+async def functions() -> AsyncIterator[Functions]:
+    """Return functions that know of no service."""
+    functions = Functions(settings=Settings())
+    yield functions
+    await functions.aclose()
+
+
+def named(operation: Any, kind: str = "rest") -> Function:
+    """Return a function with that operation."""
+    return Function(name="f", type=kind, operation=operation)
+
+
+@pytest.mark.parametrize("base", ["/defs", "defs", None, "file:///defs"])
+@pytest.mark.parametrize(
+    "name", ["api.json", "specs/api.json", "/abs/a%20b.json", "file:///abs/a%20b.json", "file://a"]
+)
+def test_a_file_is_where_a_call_would_look_for_it(name: str, base: str | None) -> None:
+    """A document is looked for at the same place before and in a call."""
+    assert file_named(named(f"{name}#check"), base) == Path(locate(name, base))
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [
+        ("rest", "https://example.com/api.json#check"),
+        ("rest", "rest:GET:/a#b"),
+        ("rest", {"uri": "/a"}),
+        ("rest", "check"),
+        ("rest", "#check"),
+        ("rpc", "users.proto#List"),
+        ("rpc", "reflection:#Users#List"),
+        ("rpc", "grpc://example.com:1#Users#List"),
+        ("graphql", "api.json#query#pet"),
+        ("soap", "api.json#check"),
+        ("custom", None),
+    ],
+)
+async def test_functions_that_no_file_describes(functions: Functions, kind: str, operation: Any) -> None:
+    """Of them nothing is said."""
+    assert file_named(named(operation, kind), "/defs") is None
+    assert await functions.prepare(named(operation, kind), "/defs") is None
+
+
+def test_documents_beside_a_url() -> None:
+    """Beside a definition that was fetched there are no files."""
+    assert file_named(named("api.json#check"), "https://example.com/defs/a.yaml") is None
+
+
+async def test_an_openapi_document(functions: Functions) -> None:
+    """Its operation is known, with method and path."""
+    found = await functions.prepare(named("shop-3.0.yaml#getOrder"), str(DOCUMENTS))
+
+    assert isinstance(found, Described)
+    assert (found.operation.method, found.document.name) == ("GET", "shop-3.0.yaml")
+
+
+async def test_an_asyncapi_document(functions: Functions) -> None:
+    """Its operation is known, with what it does and where."""
+    found = await functions.prepare(named("streetlightsapi.yaml#onLightMeasured", "asyncapi"), str(DOCUMENTS))
+
+    assert isinstance(found, Operation)
+    assert (found.sends, found.place.address) == (True, "light/measured")
+
+
+async def test_a_proto_file(functions: Functions) -> None:
+    """Its method is known, with what it imports."""
+    found = await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
+
+    assert isinstance(found, MethodDescriptor)
+    assert found.input_type.full_name == "shop.people.Person"
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "code", "told"),
+    [
+        ("rest", "documents/shop.yaml#getOrder", "NoDocument", "cannot be read from .*documents/shop.yaml: No such"),
+        (
+            "rest",
+            "documents/shop-3.0.yaml#getOder",
+            "UnknownOperation",
+            "no operation 'getOder'; did you mean 'getOrder'",
+        ),
+        ("rest", "protos/users.proto#getOrder", "BadDocument", "'protos/users.proto'"),
+        ("rest", "documents/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
+        ("asyncapi", "documents/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),
+        ("asyncapi", "documents/streetlightsapi.yaml#onLight", "UnknownOperation", "did you mean 'onLightMeasured'"),
+        ("rpc", "protos/user.proto#UserService#AddUser", "NoDocument", "there is no such file"),
+        ("rpc", "protos/broken.proto#UserService#AddUser", "BadDocument", "cannot be compiled: .*broken.proto:4"),
+        ("rpc", "protos/users.proto#UserServce#AddUser", "UnknownOperation", "did you mean 'UserService'"),
+        ("rpc", "protos/users.proto#UserService#AdUser", "UnknownOperation", "did you mean 'AddUser'"),
+    ],
+)
+async def test_what_is_not_there(functions: Functions, kind: str, operation: str, code: str, told: str) -> None:
+    """The fault is the one that the call would end with."""
+    with pytest.raises(CallFailed, match=told) as caught:
+        await functions.prepare(named(operation, kind), str(HERE))
+
+    assert caught.value.code == code
+
+
+async def test_without_the_libraries_of_grpc(functions: Functions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proto file that cannot be compiled here is told by another code than one that is wrong."""
+    monkeypatch.setitem(sys.modules, "grpc_tools", None)  # as if it were not installed
+    with pytest.raises(CallFailed) as caught:
+        await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
+
+    assert caught.value.code == "NotInstalled"
+
+
+async def test_nothing_is_fetched(service: Service, tmp_path: Path) -> None:
+    """Where a file leads to a document on the web, nothing is said, though a call may fetch it."""
+    (tmp_path / "api.json").write_text(
+        json.dumps({"openapi": "3.0.0", "paths": {"/a": {"$ref": f"{service.url}/paths.json#/a"}}})
+    )
+    host = service.url.removeprefix("http://")
+    functions = Functions(settings=Settings(resources=Resources(hosts=(host,))))
+
+    found = await functions.prepare(named("api.json#check"), str(tmp_path))
+    await functions.aclose()
+
+    assert found is None
+    assert service.requests == []
+
+
+async def test_a_proto_file_is_compiled_once(failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was compiled before the first call is used by it, until a text changes."""
+    listens_no_more = socket.create_server(("127.0.0.1", 0))
+    server = f"grpc://127.0.0.1:{listens_no_more.getsockname()[1]}"
+    listens_no_more.close()
+    compiled: list[str] = []
+    compile_really = protos.compiled
+
+    async def counted(name: str, *rest: Any) -> Any:
+        compiled.append(name)
+        return await compile_really(name, *rest)
+
+    monkeypatch.setattr(protos, "compiled", counted)
+    folder = Path(copytree(PROTOS, tmp_path / "protos"))
+    functions, add_user = Functions(settings=Settings(base_url=server)), named("users.proto#UserService#AddUser", "rpc")
+    await functions.prepare(add_user, str(folder))
+    await functions.prepare(named("users.proto#UserService#Rename", "rpc"), str(folder))
+    fault = await failed(functions, Call(add_user, {}, base=str(folder)))
+    once = list(compiled)
+    shared = folder / "shared" / "people.proto"
+    shared.write_text(shared.read_text() + "\n// changed\n")
+    await functions.prepare(add_user, str(folder))
+    await functions.aclose()
+
+    assert fault.code == "UNAVAILABLE"
+    assert once == ["users.proto"]
+    assert compiled == ["users.proto", "users.proto"]

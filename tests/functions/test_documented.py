@@ -1,0 +1,71 @@
+"""What the page about functions shows of Python, of scripts and of types of one's own works as it stands there."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.installed import offered_by
+from swf_temporal.functions.settings import Settings
+from swf_temporal.loading import load
+
+PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
+
+
+def _blocks(section: str, language: str) -> list[str]:
+    """Return the blocks of *language* in a section of the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    part = re.split(r"^## ", text.split(f"\n## {section}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+
+
+def _module(code: str) -> ModuleType:
+    module = ModuleType("shown")
+    exec(compile(code, str(PAGE), "exec"), vars(module))  # noqa: S102 - our own text
+    return module
+
+
+def _call(section: str, arguments: JSON) -> Call:
+    [definition] = _blocks(section, "yaml")
+    return Call(load(definition).functions[0], arguments)
+
+
+@pytest.mark.parametrize(
+    ("section", "arguments", "expected"),
+    [
+        ("Python", {"name": "Ada"}, {"greeting": "Hello, Ada!"}),
+        (
+            "Adding a type",
+            {"symbol": "SWF"},
+            {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}},
+        ),
+    ],
+)
+async def test_registered_in_a_module(section: str, arguments: JSON, expected: JSON) -> None:
+    """A module with a registry, and the definition beside it."""
+    functions = Functions(offered_by(_module(_blocks(section, "python")[0])))
+
+    assert await functions.call(_call(section, arguments)) == expected
+    await functions.aclose()
+
+
+async def test_typed_arguments() -> None:
+    """What is annotated is converted."""
+    module: Any = _module(_blocks("Python", "python")[1])
+    lines: JSON = [{"item": "pen", "price": "1.50"}, {"item": "ink", "price": 2}]
+    call = _call("Python", {"placed": "2026-03-01T10:00:00Z", "lines": lines})
+
+    assert await Functions({"greet": module.total}).call(call) == {"year": 2026, "total": "3.50"}
+
+
+async def test_scripts() -> None:
+    """The code in the metadata runs."""
+    arguments: JSON = {"lines": [{"price": 10, "count": 2}], "factor": 1.19}
+
+    result = await Functions(settings=Settings(scripts=True)).call(_call("Scripts", arguments))
+
+    assert result == {"net": 20, "gross": 23.8}

@@ -1,0 +1,110 @@
+"""Tokens of an OAuth2 server that is not ours, and the service that takes them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Auth, AuthRef, Function
+from tests.functions.oauth_server import Client, Server, Token, serving
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+CLIENT: dict[str, Any] = {"clientId": "app", "clientSecret": "hush:hush & more", "scopes": ["read"]}
+BY_CLIENT: dict[str, Any] = {**CLIENT, "grantType": "clientCredentials"}
+BY_PASSWORD = {**CLIENT, "grantType": "password", "username": "ada", "password": "pw & more"}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Return a server that knows one client, until the test is over."""
+    with serving() as server:
+        server.clients["app"] = Client("app", CLIENT["clientSecret"], "client_secret_basic")
+        yield server
+
+
+@pytest.fixture
+async def functions(server: Server) -> AsyncIterator[Functions]:
+    """Return functions whose service takes the server's tokens."""
+    functions = Functions(settings=Settings(base_url=server.url))
+    yield functions
+    await functions.aclose()
+
+
+def ask(server: Server, properties: dict[str, Any]) -> Call:
+    """Return a call of the service with a token for these properties."""
+    auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **properties})
+    function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
+    return Call(function, auth=(auth,))
+
+
+@pytest.mark.parametrize(
+    ("properties", "subject"),
+    [
+        (BY_CLIENT, "app"),
+        ({**BY_PASSWORD, "audiences": ["shop"]}, "ada"),
+        ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's"}, "ada"),
+        ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's", "requestedSubject": "eve"}, "eve"),
+        ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's", "actorToken": "bob's"}, "ada by bob"),
+    ],
+)
+async def test_grants(server: Server, functions: Functions, properties: dict[str, Any], subject: str) -> None:
+    """Each grant yields a token for whom it should, which the service takes."""
+    for owner in ("ada", "bob"):
+        server.tokens[f"{owner}'s"] = Token(f"{owner}'s", owner, "read", "", 3600)
+
+    answer: Any = await functions.call(ask(server, properties))
+
+    assert (answer["for"], answer["audience"]) == (subject, "".join(properties.get("audiences", ())))
+
+
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
+async def test_how_a_client_proves_itself(server: Server, functions: Functions, method: str) -> None:
+    """A client shows its secret as the server says that it wants it; one without a secret just tells its name."""
+    server.clients["app"].method = method
+    server.methods = [method]
+    secret = {"clientSecret": None} if method == "none" else {}
+
+    assert await functions.call(ask(server, {**BY_PASSWORD, **secret})) == {"for": "ada", "audience": "", "zone": None}
+
+
+async def test_tokens_that_end(server: Server, functions: Functions) -> None:
+    """One that was revoked is replaced once it is refused; calls at the same time share the new one."""
+    call = ask(server, BY_CLIENT)
+    await functions.call(call)
+    assert len(server.tokens) == 1
+
+    server.revoke()
+    await asyncio.gather(*(functions.call(call) for _ in range(5)))
+
+    assert len(server.tokens) == 2
+
+
+@pytest.mark.parametrize(
+    ("properties", "code", "told"),
+    [
+        ({**BY_CLIENT, "clientSecret": "wrong"}, "AuthFailed", "invalid_client"),
+        ({**BY_PASSWORD, "password": "wrong"}, "AuthFailed", "Invalid 'username' or 'password'"),
+        (
+            {**CLIENT, "grantType": "tokenExchange", "subjectToken": "nobody's"},
+            "AuthFailed",
+            "the subject_token is not",
+        ),
+        ({**BY_CLIENT, "scopes": ["write"]}, "403", "403 Forbidden"),
+    ],
+)
+async def test_what_is_not_granted(
+    server: Server, functions: Functions, failed: Failed, properties: dict[str, Any], code: str, told: str
+) -> None:
+    """The fault says what the server says; a token that is not enough is the service's to refuse."""
+    fault = await failed(functions, ask(server, properties))
+
+    assert fault.code == code
+    assert told in fault.message

@@ -1,0 +1,124 @@
+"""Queries of an OData service that is not ours, and that understands all of version 4."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.model.definitions import Function
+from tests.functions.odata_service import PERSONS, serving
+
+if TYPE_CHECKING:
+    from swf_temporal.data import JSON
+    from tests.functions.conftest import Failed
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Return the URL of the service."""
+    with serving() as url:
+        yield url
+
+
+@pytest.fixture
+async def functions() -> AsyncIterator[Functions]:
+    """Return functions."""
+    functions = Functions()
+    yield functions
+    await functions.aclose()
+
+
+def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
+    """Return a call of an entity set."""
+    return Call(Function(name="ask", type="odata", operation=f"{url}#{entity_set}"), arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, PERSONS),
+        ({"filter": "startswith(Name, 'A')"}, [PERSONS[0], PERSONS[2]]),
+        ({"filter": "Name eq 'O''Hara'"}, [PERSONS[1]]),
+        ({"select": "Id", "top": 1}, [{"Id": 1}]),
+        (
+            {"orderby": "Born desc", "select": ["Id", "Born"], "skip": 1, "top": 2},
+            [{"Id": 2, "Born": 1926}, {"Id": 3, "Born": 1912}],
+        ),
+        ({"filter": "Id eq 1", "expand": "City"}, [{**PERSONS[0], "City": {"Code": "L/1", "Name": "London"}}]),
+        (
+            {"expand": "City($select=Name)", "select": "Id", "top": 1},
+            [{"Id": 1, "City": {"Code": "L/1", "Name": "London"}}],
+        ),
+        ({"orderBy": "City/Name", "filter": "City/Name ne null", "select": "Id"}, [{"Id": 2}, {"Id": 1}]),
+        ({"compute": "Born add 1 as Next", "select": "Id,Next", "top": 1}, [{"Id": 1, "Next": 1816}]),
+        ({"search": "Edsger"}, [PERSONS[3]]),
+        ({"apply": "aggregate(Born with max as Last)"}, [{"Last": 1930}]),
+        ({"count": True, "top": 0}, {"count": 4, "value": []}),
+        ({"format": "json", "top": 1}, [PERSONS[0]]),
+    ],
+)
+async def test_query_options(url: str, functions: Functions, options: JSON, expected: JSON) -> None:
+    """A service reads the options as they are meant."""
+    assert await functions.call(query(url, "Persons", {"queryOptions": options})) == expected
+
+
+@pytest.mark.parametrize(
+    ("entity_set", "key", "expected"),
+    [
+        ("Persons", 3, PERSONS[2]),
+        ("Persons", "3", PERSONS[2]),
+        ("Cities", "L/1", {"Code": "L/1", "Name": "London"}),
+        ("Items", {"Order": 1, "Code": "a b"}, {"Order": 1, "Code": "a b"}),
+        ("Items", "Order=1,Code='c'", {"Order": 1, "Code": "c"}),
+    ],
+)
+async def test_entities_by_their_keys(
+    url: str, functions: Functions, entity_set: str, key: JSON, expected: JSON
+) -> None:
+    """A service finds the entity that a key names, of whatever type."""
+    assert await functions.call(query(url, entity_set, {"key": key})) == expected
+
+
+async def test_one_entity_with_options(url: str, functions: Functions) -> None:
+    """What is wanted of an entity may be said beside its key; this service adds the key itself."""
+    arguments: JSON = {"key": 2, "queryOptions": {"select": "Name", "expand": "City"}}
+
+    found = await functions.call(query(url, "Persons", arguments))
+
+    assert found == {"Id": 2, "Name": "O'Hara", "City": {"Code": "C", "Name": "Cork"}}
+
+
+async def test_what_is_no_entity_set(url: str, functions: Functions) -> None:
+    """The place may be within an entity, or a number of them: what the service says is the result."""
+    assert await functions.call(query(url, "Persons(1)/City")) == {"Code": "L/1", "Name": "London"}
+    assert await functions.call(query(url, "Persons(1)/Name")) == "Ada"
+
+
+@pytest.mark.parametrize("options", [{}, {"count": True, "orderby": "Id"}])
+async def test_pages(functions: Functions, options: JSON) -> None:
+    """The pages in which a service answers are put together, and the count is of all."""
+    with serving(page_size=3) as url:
+        found: Any = await functions.call(query(url, "Persons", {"queryOptions": options}))
+
+    assert found == ({"count": 4, "value": PERSONS} if options else PERSONS)
+
+
+@pytest.mark.parametrize(
+    ("entity_set", "arguments", "status", "told"),
+    [
+        ("Cats", None, 404, "Cats"),
+        ("Persons", {"key": 9}, 404, ""),
+        ("Persons", {"queryOptions": {"filter": "Wings gt 1"}}, 400, "Wings"),
+    ],
+)
+async def test_errors(
+    url: str, functions: Functions, failed: Failed, entity_set: str, arguments: JSON, status: int, told: str
+) -> None:
+    """The service's own message is in the fault's."""
+    fault = await failed(functions, query(url, entity_set, arguments))
+
+    assert fault.status == status
+    assert told in fault.message

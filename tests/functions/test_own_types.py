@@ -1,0 +1,98 @@
+"""Types of functions that users add."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.registry import Registry
+from swf_temporal.model.definitions import Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+
+class Echo:
+    """Gives back what it was called with."""
+
+    closed = False
+
+    async def perform(self, call: Call) -> object:
+        """Return name, operation and arguments, or fail as the arguments say."""
+        match call.arguments:
+            case "break":
+                raise LookupError("no such echo")
+            case "refuse":
+                raise CallFailed("not here", code=404, status=404)
+            case "nonsense":
+                return object()
+        return [call.function.name, call.function.operation, call.arguments, call.attempt]
+
+    async def aclose(self) -> None:
+        """Take note."""
+        self.closed = True
+
+
+def _say(arguments: JSON, operation: str = "loudly") -> Call:
+    return Call(Function(name="say", type="echo", operation=operation), arguments, attempt=2)
+
+
+def _registry(kind: object = Echo) -> Registry:
+    registry = Registry()
+    registry.type("echo")(kind)  # type: ignore[type-var]  # it says what must be JSON, and is told if it is not
+    return registry
+
+
+@pytest.mark.parametrize("operation", ["loudly", "rest:GET:http://example.com", "sysout", "script:python"])
+async def test_a_type_gets_the_whole_call(operation: str) -> None:
+    """Whoever carries out a type sees the function as it was defined, whatever its operation looks like."""
+    functions = Functions(_registry())
+
+    assert await functions.call(_say({"x": 1}, operation)) == ["say", operation, {"x": 1}, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "code"),
+    [("break", "LookupError", "LookupError"), ("refuse", "CallFailed", "404"), ("nonsense", "CallFailed", "NotJSON")],
+)
+async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str, failed: "Failed") -> None:
+    """Exceptions are faults of their name, CallFailed passes through, and a result must be JSON."""
+    fault = await failed(Functions(_registry()), _say(arguments))
+
+    assert (fault.name, fault.code, fault.function, fault.attempt) == (name, code, "say", 2)
+
+
+async def test_a_type_that_nobody_knows_is_told(failed: "Failed") -> None:
+    """A worker without the type looks for a function of that name, and says both."""
+    fault = await failed(Functions(), _say({"x": 1}))
+
+    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
+    assert fault.message == (
+        "no custom function 'loudly' is known; and nothing here carries out functions of the type 'echo'"
+    )
+
+
+async def test_a_type_ends_with_the_worker() -> None:
+    """What it holds is let go."""
+    echo = Echo()
+
+    await Functions(_registry(echo)).aclose()
+
+    assert echo.closed
+
+
+async def test_a_type_needs_nothing_to_let_go() -> None:
+    """`aclose` may be missing."""
+
+    class Bare:
+        async def perform(self, call: Call) -> JSON:
+            return call.arguments
+
+    registry = Registry()
+    registry.type("echo")(Bare)
+    functions = Functions(registry)
+
+    assert await functions.call(_say("hi")) == "hi"
+    await functions.aclose()

@@ -1,0 +1,102 @@
+"""What documents say about bodies and the fields of forms."""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.functions.media_types import FORM, MULTIPART
+from swf_temporal.functions.parts import Document, Part
+from swf_temporal.functions.request_bodies import Body, Field, read_body, read_swagger_body
+
+
+def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> Body:
+    """Return a body of version 3 with that schema."""
+    document = Document("d", "d", {"openapi": "3.1.0"})
+    body = read_body(Part(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}}))
+    assert body is not None
+    return body
+
+
+def field_of(schema: dict[str, Any], **encoding: Any) -> Field:
+    """Return a field of a form with that schema."""
+    body = body_of({"properties": {"f": schema}}, encoding={"f": encoding})
+    return body.contents[0].fields["f"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ({}, Field()),
+        ({"style": "deepObject"}, Field("deepObject")),
+        ({"explode": False}, Field("form", explode=False)),
+        ({"style": "pipeDelimited"}, Field("pipeDelimited", explode=False)),
+        ({"allowReserved": True}, Field("form", allow_reserved=True)),
+        ({"contentType": "image/png, image/*"}, Field(content_type="image/png, image/*")),
+        (
+            {"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
+            Field(headers={"X-A": "1", "X-B": "b"}),
+        ),
+    ],
+)
+def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: Field) -> None:
+    """Styles, media types and headers with one possible value are taken from the document."""
+    assert field_of({"type": "string"}, **encoding) == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "content_type"),
+    [
+        ({"type": "string", "format": "binary"}, None),
+        ({"type": "array", "items": {"type": "string", "format": "binary"}}, None),
+        ({"type": "string", "contentMediaType": "image/png"}, "image/png"),
+        ({"anyOf": [{"type": "array", "items": {"contentMediaType": "image/png"}}, {"type": "null"}]}, "image/png"),
+    ],
+)
+def test_files_are_known(schema: dict[str, Any], content_type: str | None) -> None:
+    """Versions 3.0 and 3.1 each have their way to say that a field is a file."""
+    assert field_of(schema) == Field(is_file=True, content_type=content_type)
+
+
+def test_a_text_in_base64_is_no_file() -> None:
+    """What the document wants as a text is sent as a text."""
+    assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == Field()
+
+
+def test_what_is_required_has_a_default() -> None:
+    """Required properties are filled; those that may be absent are left to the service."""
+    parts = [{"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}}}]
+
+    body = body_of({"allOf": parts, "required": ["a", "c", "none"]}, "application/json")
+
+    assert body.contents[0].defaults == {"a": 1}
+
+
+def test_what_is_only_read_is_not_sent() -> None:
+    """A field that the service sets itself does not go into the body only because the path has its name."""
+    assert body_of({"properties": {"id": {"readOnly": True}, "a": {}}}).properties == {"a"}
+
+
+def test_forms_of_version_2() -> None:
+    """Fields have collection formats, files, and defaults if they are required."""
+    document = Document("d", "d", {"swagger": "2.0"})
+    nodes: list[dict[str, Any]] = [
+        {"name": "a", "type": "array"},
+        {"name": "b", "type": "array", "collectionFormat": "multi"},
+        {"name": "c", "type": "file"},
+        {"name": "d", "type": "string", "required": True, "default": "x"},
+        {"name": "e", "type": "string", "default": "y"},
+    ]
+
+    body = read_swagger_body([Part(document, {**node, "in": "formData"}) for node in nodes], [FORM])
+
+    assert body is not None
+    assert body.required
+    assert body.contents[0].media_type == MULTIPART
+    assert body.contents[0].fields == {
+        "a": Field("form", explode=False),
+        "b": Field("form", explode=True),
+        "c": Field(is_file=True),
+        "d": Field(),
+        "e": Field(),
+    }
+    assert body.contents[0].defaults == {"d": "x"}

@@ -1,0 +1,212 @@
+"""How gRPC servers are reached: over TLS, through a proxy, and only where the operator allows it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trustme
+
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.network import Network
+from swf_temporal.functions.options import Options
+from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.tls import Tls
+from swf_temporal.model.definitions import Function
+from tests.functions.users_service import GRPC, PROTOS, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.functions.conftest import Failed
+
+
+@dataclass(frozen=True)
+class Files:
+    """An authority, and files with certificates that it vouches for."""
+
+    authority: trustme.CA
+    ca: str
+    client: str
+    client_key: str
+    both: str
+
+    def server(self, name: str, *, knows_clients: bool = False) -> Any:
+        """Return the credentials of a server of that name, which may let in only whoever the authority vouches for."""
+        issued = self.authority.issue_cert(name)
+        chain = b"".join(part.bytes() for part in issued.cert_chain_pems)
+        return GRPC.ssl_server_credentials(
+            [(issued.private_key_pem.bytes(), chain)],
+            root_certificates=self.authority.cert_pem.bytes() if knows_clients else None,
+            require_client_auth=knows_clients,
+        )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """Return an authority and its files."""
+    authority, strange = trustme.CA(), tmp_path
+    client = authority.issue_cert("worker@example.com")
+    client.cert_chain_pems[0].write_to_path(strange / "client.pem")
+    client.private_key_pem.write_to_path(strange / "client.key")
+    client.private_key_and_cert_chain_pem.write_to_path(strange / "both.pem")
+    authority.cert_pem.write_to_path(strange / "ca.pem")
+    return Files(authority, *(str(strange / name) for name in ("ca.pem", "client.pem", "client.key", "both.pem")))
+
+
+def reaching(port: int, **options: Any) -> Functions:
+    """Return functions whose service is the one at *port*, over TLS."""
+    settings = Settings(base_url=f"grpcs://localhost:{port}", calls=Options(**options))
+    return Functions(settings=settings)
+
+
+def remove() -> Call:
+    """Return a call."""
+    return Call(Function(name="ask", type="rpc", operation="users.proto#UserService#RemoveUser"), base=str(PROTOS))
+
+
+async def test_an_authority_of_ones_own(files: Files) -> None:
+    """A server may have a certificate of an authority that only the operator knows."""
+    async with serving(credentials=files.server("localhost")) as users:
+        functions = reaching(users.port, tls=Tls(ca=files.ca))
+
+        assert await functions.call(remove()) == {}
+        await functions.aclose()
+
+
+@pytest.mark.parametrize("in_one_file", [False, True])
+async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -> None:
+    """A server may want to know who calls, by a certificate, whose key may be in the same file."""
+    tls = (
+        Tls(ca=files.ca, cert=files.both) if in_one_file else Tls(ca=files.ca, cert=files.client, key=files.client_key)
+    )
+    async with serving(credentials=files.server("localhost", knows_clients=True)) as users:
+        functions = reaching(users.port, tls=tls)
+
+        assert await functions.call(remove()) == {}
+        await functions.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "knows_authority", "said"),
+    [
+        ("localhost", False, "CERTIFICATE_VERIFY_FAILED"),
+        ("elsewhere.example", True, "Hostname Verification Check failed|is not in peer certificate"),
+    ],
+)
+async def test_a_server_that_nobody_vouches_for(
+    files: Files, failed: Failed, name: str, said: str, *, knows_authority: bool
+) -> None:
+    """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
+    async with serving(credentials=files.server(name)) as users:
+        functions = reaching(users.port, tls=Tls(ca=files.ca) if knows_authority else None)
+        fault = await failed(functions, remove())
+        await functions.aclose()
+
+    assert (fault.code, fault.status, fault.retryable) == ("UNAVAILABLE", 14, True)
+    assert re.search(said, fault.message)
+    assert users.received == []
+
+
+@pytest.mark.parametrize(
+    ("tls", "said"),
+    [
+        (Tls(verify=False), "gRPC always checks who a server is"),
+        (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
+    ],
+)
+async def test_what_cannot_be_secured(failed: Failed, tls: Tls, said: str) -> None:
+    """What the operator wants and gRPC cannot do, or not with these files, is told before anything is sent."""
+    functions = reaching(1, tls=tls)
+
+    fault = await failed(functions, remove())
+
+    assert (fault.code, fault.retryable) == ("TlsFailed", False)
+    assert said in fault.message
+    await functions.aclose()
+
+
+async def test_hosts_that_are_not_allowed(failed: Failed) -> None:
+    """What a definition may not call over HTTP it may not call by gRPC."""
+    functions = Functions(settings=Settings(network=Network()))
+    async with serving() as users:
+        operation = f"grpc://127.0.0.1:{users.port}#UserService#RemoveUser"
+        fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation)))
+        await functions.aclose()
+
+    assert (fault.code, fault.retryable) == ("HostDenied", False)
+    assert users.received == []
+
+
+class Proxy:
+    """A proxy that leads to one port whatever the name, and remembers which it was asked for."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.asked: list[str] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Lead one connection."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        self.asked.append(head.split(b"\r\n")[0].decode())
+        server, to_server = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await asyncio.gather(_copied(reader, to_server), _copied(server, writer))
+
+
+async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while content := await reader.read(65536):
+        writer.write(content)
+    writer.close()
+
+
+@asynccontextmanager
+async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
+    """Serve a proxy until the block ends."""
+    proxy = Proxy(port)
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    async with server:
+        yield proxy, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize("is_from_environment", [False, True])
+async def test_through_a_proxy(files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool) -> None:
+    """A proxy, configured or of the environment, looks the server's name up; the server still proves that name."""
+    async with serving(credentials=files.server("users.example")) as users, leading(users.port) as (proxy, url):
+        if is_from_environment:
+            monkeypatch.setenv("https_proxy", url)
+        options = Options(tls=Tls(ca=files.ca), proxy=None if is_from_environment else url)
+        functions = Functions(settings=Settings(base_url="grpcs://users.example:50051", calls=options))
+
+        assert await functions.call(remove()) == {}
+        assert proxy.asked == ["CONNECT users.example:50051 HTTP/1.1"]
+        await functions.aclose()
+
+
+async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty proxy is none, whatever the environment says; and the environment may name hosts that need none."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    async with serving() as users:
+        url = f"grpc://127.0.0.1:{users.port}"
+        configured = Functions(settings=Settings(base_url=url, calls=Options(proxy="")))
+        assert await configured.call(remove()) == {}
+        await configured.aclose()
+
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        excepted = Functions(settings=Settings(base_url=url))
+        assert await excepted.call(remove()) == {}
+        await excepted.aclose()
+
+
+async def test_a_name_with_addresses_of_both_families() -> None:
+    """A server is reached that listens at one of its addresses only."""
+    async with serving() as users:
+        functions = Functions(settings=Settings(base_url=f"grpc://localhost:{users.port}"))
+
+        assert await functions.call(remove()) == {}
+        await functions.aclose()

@@ -1,0 +1,223 @@
+"""Scripts that definitions bring."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.functions import script_process
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.script import MEMORY
+from swf_temporal.functions.settings import Settings
+from swf_temporal.model.definitions import Function
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed
+
+ALLOWED = Settings(scripts=True)
+
+
+def script(code: str | None, arguments: JSON = None, operation: str = "script:python", **metadata: str) -> Call:
+    """Return a call of a script."""
+    whole = operation if code is None else f"{operation}:{code}"
+    return Call(Function(name="s", type="custom", operation=whole, metadata=metadata), arguments)
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "expected"),
+    [
+        ("1 + 1", None, 2),
+        ("\nimport math\nmath.floor(x)\n", {"x": 2.5}, 2),
+        ("result = [n * n for n in numbers]", {"numbers": [1, 2]}, [1, 4]),
+        ("result = 1\nprint('this goes nowhere')", None, 1),
+        ("def double(n):\n    return 2 * n\ndouble(double(x))", {"x": 3}, 12),
+        ("x = 5", None, None),
+        ("arguments['not a name']", {"not a name": 7}, 7),
+        ("arguments", ["a"], ["a"]),
+        ("len(str(__builtins__)) > 10", {"__builtins__": 0}, True),
+        ("import datetime\n{'at': datetime.date(2026, 1, 2), 'all': {1}}", None, {"at": "2026-01-02", "all": [1]}),
+        ("import sys\nsys.stdout.write('x' * 10**6)\n'ü'", None, "ü"),
+        ("__name__", None, "<script>"),
+    ],
+)
+async def test_a_script_yields_its_result(code: str, arguments: JSON, expected: JSON) -> None:
+    """It is the variable `result`, or the last line; arguments are variables; what is printed goes nowhere."""
+    assert await Functions(settings=ALLOWED).call(script(code, arguments)) == expected
+
+
+async def test_code_stands_in_one_of_three_places() -> None:
+    """As an argument it is taken only if the definition has none itself: data must not become code by its name."""
+    functions = Functions(settings=ALLOWED)
+
+    assert await functions.call(script(None, {"script": "x + 1", "x": 1})) == 2
+    assert await functions.call(script(None, {"script": "2", "x": 1}, script="script")) == "2"
+    assert await functions.call(script("script", {"script": "3"})) == "3"
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "told"),
+    [
+        ("x = 1\n\n1 / 0", "ZeroDivisionError", "line 3 of the script of function 's': division by zero"),
+        ("def f():\n  raise KeyError('k')\n\nf()", "KeyError", "line 2 of the script of function 's': 'k'"),
+        ("import json\njson.loads('{')", "JSONDecodeError", "line 2 of"),
+        ("x = 1\ny = = 2", "SyntaxError", "line 2 of the script of function 's': invalid syntax"),
+        ("class OutOfStock(Exception): pass\nraise OutOfStock", "OutOfStock", "line 2 of"),
+        ("import sys\nsys.exit('enough')", "SystemExit", "enough"),
+        ("x = bytearray(2 << 30)", "MemoryError", "line 1 of"),
+    ],
+)
+async def test_what_a_script_raises_is_a_fault_of_that_name(
+    code: str,
+    name: str,
+    told: str,
+    failed: "Failed",
+) -> None:
+    """A definition names the exception's class in `errors`, and a person reads the line."""
+    fault = await failed(Functions(settings=ALLOWED), script(code))
+
+    assert (fault.name, fault.code, fault.retryable) == (name, name, name != "SyntaxError")
+    assert told in fault.message
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "told"),
+    [
+        (script("object()"), "NotJSON", "a object, not JSON"),
+        (script("float('nan')"), "NotJSON", "a float, not JSON"),
+        (script("'x' * 3_000_000"), "AnswerTooLarge", "larger than 2097152 bytes"),
+        (script(None), "BadOperation", "has no code"),
+        (script("1", operation="script:js"), "BadOperation", "not in 'js'"),
+    ],
+)
+async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str, failed: "Failed") -> None:
+    """The definition must change first."""
+    fault = await failed(Functions(settings=ALLOWED), call)
+
+    assert (fault.code, fault.retryable) == (code, False)
+    assert told in fault.message
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import os\nos.abort()", "ScriptCrashed"),
+        ("import os\nos._exit(3)", "ScriptCrashed"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "Timeout"),
+    ],
+)
+async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str, failed: "Failed") -> None:
+    """Whatever becomes of a script, its worker lives on."""
+    fault = await failed(Functions(settings=ALLOWED), script(code))
+
+    assert (fault.code, fault.retryable) == (expected, True)
+
+
+async def test_operators_decide_whether_there_are_scripts(failed: "Failed") -> None:
+    """Without being told, a worker runs none."""
+    fault = await failed(Functions(), script("1"))
+
+    assert (fault.code, fault.retryable) == ("ScriptsOff", False)
+    assert "SWF_SCRIPTS" in fault.message
+
+
+async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the environment nor the folder of the worker, nor its open files."""
+    monkeypatch.setenv("SWF_SECRET_KEY", "sesame")
+    code = "import os\nresult = [sorted(os.environ), os.getcwd(), os.listdir(), sorted(os.listdir('/proc/self/fd'))]"
+
+    seen: Any = await Functions(settings=ALLOWED).call(script(code))
+
+    names, folder, files, handles = seen
+    assert names == ["HOME", "LC_ALL", "PATH", "TMPDIR", "TZ"]
+    assert (Path(folder).name.startswith("swf-script-"), files) == (True, [])
+    assert len(handles) <= 5  # its pipes, nowhere, and the folder that it lists
+    assert not await asyncio.to_thread(Path(folder).exists)
+
+
+async def test_a_script_whose_time_is_up_ends(failed: "Failed", tmp_path: Path) -> None:
+    """It is killed with what it started."""
+    settings = Settings(scripts=True, timeout=timedelta(seconds=1))
+
+    fault = await failed(Functions(settings=settings), script(_family(tmp_path)))
+
+    assert (fault.code, fault.retryable) == ("Timeout", True)
+    assert "within 1 s" in fault.message
+    await _gone(tmp_path)
+
+
+async def test_a_script_ends_with_its_call(tmp_path: Path) -> None:
+    """Cancelling kills it with what it started."""
+    task = asyncio.create_task(Functions(settings=ALLOWED).call(script(_family(tmp_path))))
+    async with asyncio.timeout(20):
+        while not (tmp_path / "ready").exists():
+            await asyncio.sleep(0.02)
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await _gone(tmp_path)
+
+
+async def test_what_a_script_leaves_behind_ends(tmp_path: Path) -> None:
+    """A process that it started does not outlive it."""
+    code = _family(tmp_path).replace("child.wait()", "result = 'done'")
+
+    assert await Functions(settings=ALLOWED).call(script(code)) == "done"
+
+    await _gone(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [("while True: pass", signal.SIGXCPU), ("open('f', 'wb').write(b'x' * (65 << 20))", 0)]
+)
+def test_limits_hold_without_a_worker(code: str, expected: int, tmp_path: Path) -> None:
+    """Processor time and the size of files are limited in the process itself."""
+    request = json.dumps({"code": code, "arguments": None, "seconds": 1, "memory": MEMORY}).encode()
+
+    done = subprocess.run(
+        [sys.executable, "-I", script_process.__file__],
+        input=script_process.LENGTH.pack(len(request)) + request,
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+
+    assert done.returncode == -expected
+    if not expected:
+        assert json.loads(done.stdout[4:])["error"] == "OSError"
+
+
+def _family(folder: Path) -> str:
+    """Return the code of a script that starts a process and waits for it."""
+    return (
+        "import os, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open({str(folder / 'ids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"open({str(folder / 'ready')!r}, 'w').close()\n"
+        "child.wait()\n"
+    )
+
+
+async def _gone(folder: Path) -> None:
+    """Wait until the script and the process that it started are there no more."""
+    async with asyncio.timeout(20):
+        for pid in (folder / "ids").read_text(encoding="utf-8").split():
+            while _runs(int(pid)):
+                await asyncio.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False

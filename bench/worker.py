@@ -15,7 +15,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from swf_temporal.events.sinks import HttpSink
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.performing import Calls

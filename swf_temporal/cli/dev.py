@@ -17,8 +17,8 @@ from swf_temporal.cli.options import Config, FunctionModules, TaskQueue
 from swf_temporal.cli.serving import working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.errors import Problem
-from swf_temporal.functions.configuration import read_settings
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, local_server
 from swf_temporal.temporal.worker import TASK_QUEUE
 

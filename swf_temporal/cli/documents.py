@@ -35,7 +35,7 @@ def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> l
     if not naming:
         return []
     from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - heavy, and seldom needed
-    from swf_temporal.functions.settings import Settings  # noqa: PLC0415 - as above
+    from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
 
     return asyncio.run(missing(naming, Functions(settings=Settings(resources=resources)), is_worker=False))
 

@@ -25,7 +25,7 @@ from swf_temporal.cli.running import Order, run_on_some_server
 from swf_temporal.cli.simulating import run_simulated
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.loading import load
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}

@@ -15,7 +15,7 @@ from swf_temporal.cli.output import print_json
 from swf_temporal.cli.progress import Watch
 from swf_temporal.cli.serving import some_server, working
 from swf_temporal.data import JSON
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.client import Handle, RunEnded, result, start

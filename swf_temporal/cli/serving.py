@@ -14,7 +14,7 @@ from swf_temporal.cli.logs import be_quiet
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.client import connect
 from swf_temporal.temporal.performing import Calls

@@ -24,8 +24,8 @@ from swf_temporal.cli.options import Address, Config, FunctionModules, Namespace
 from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.configuration import read_settings
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.server import Server
 from swf_temporal.temporal.worker import TASK_QUEUE, Capacity, settle

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from swf_temporal.functions.parts import ElsewhereError, as_path, is_web
+from swf_temporal.functions.documents.parts import ElsewhereError, as_path, is_web
 from swf_temporal.model.definitions import Function
 
 _Value = TypeVar("_Value")

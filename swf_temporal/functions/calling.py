@@ -8,26 +8,26 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi import AsyncApi
-from swf_temporal.functions.asyncapi_operations import Operation
+from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
+from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.at_hand import NotAtHandError, file_named
-from swf_temporal.functions.auth import proofs, with_tokens
+from swf_temporal.functions.auth.auth import proofs, with_tokens
+from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, refusal
-from swf_temporal.functions.custom import Custom
-from swf_temporal.functions.graphql import GraphQL
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.limits import Limits
-from swf_temporal.functions.oauth2 import Tokens
-from swf_temporal.functions.odata import OData
-from swf_temporal.functions.openapi import Described, OpenApi
+from swf_temporal.functions.custom.custom import Custom
+from swf_temporal.functions.custom.python import Python
+from swf_temporal.functions.custom.script import Scripts
+from swf_temporal.functions.graphql.graphql import GraphQL
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.plain import PlainHttp
+from swf_temporal.functions.odata.odata import OData
+from swf_temporal.functions.openapi.openapi import Described, OpenApi
+from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.own_types import close, performers
-from swf_temporal.functions.plain_http import PlainHttp
-from swf_temporal.functions.python import Python
 from swf_temporal.functions.registry import FunctionType, Registry
-from swf_temporal.functions.rpc import Rpc
-from swf_temporal.functions.script import Scripts
+from swf_temporal.functions.rpc.rpc import Rpc
 from swf_temporal.functions.secrets import scrub
-from swf_temporal.functions.settings import Settings
 from swf_temporal.model.definitions import Function
 
 __all__ = ["Call", "Found", "Functions"]

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.python import is_allowed
+from swf_temporal.functions.custom.python import is_allowed
 from swf_temporal.functions.registry import Registry
 
 FUNCTIONS = "swf_temporal.functions"

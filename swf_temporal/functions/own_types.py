@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.outcomes import as_json, raised
+from swf_temporal.functions.custom.outcomes import as_json, raised
 from swf_temporal.functions.registry import FunctionType
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.settings import environment_name
+from swf_temporal.functions.operator.settings import environment_name
 
 _PREFIX = "SWF_SECRET_"
 _SHORTEST = 4

@@ -6,9 +6,9 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.performing import filled
 from swf_temporal.temporal.activities import folder_of

@@ -12,13 +12,13 @@ import pytest
 
 from swf_temporal.dialects.placed import duplicate_key
 from swf_temporal.errors import Position
-from swf_temporal.functions.failures import FAULTS
+from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.loading import check
 from swf_temporal.simulation.scenario import read_scenarios, run
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "swf_temporal"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -155,7 +155,7 @@ def _codes_in(node: ast.AST) -> set[str]:
 def _call_codes() -> set[str]:
     """Return the codes of CallFailed that stand in the source of functions, and of the worker that performs them."""
     codes = {code for code, _ in FAULTS.values()}
-    for source in [*(PACKAGE / "functions").glob("*.py"), PACKAGE / "temporal" / "performing.py"]:
+    for source in [*(PACKAGE / "functions").rglob("*.py"), PACKAGE / "temporal" / "performing.py"]:
         text = source.read_text(encoding="utf-8")
         codes |= set(re.findall(r"(?:code=|refusal\(\s*)\"(\w+)\"", text))
         codes |= set(re.findall(r"Error: \(\"(\w+)\", ", text))

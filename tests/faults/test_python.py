@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from tests.faults.conftest import Attempt, Stage, Told
 
 

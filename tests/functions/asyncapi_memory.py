@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.asyncapi import AsyncApi
-from swf_temporal.functions.brokers.port import Broker, Channel, Delivery, Message
-from swf_temporal.functions.brokers.protocols import Brokers
+from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
+from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.oauth2 import Tokens
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import AuthRef, Function
 
 Responder = Callable[[Channel, Message], Message | None]

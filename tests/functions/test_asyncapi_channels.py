@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.network import Network
-from swf_temporal.functions.options import Options
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.network import Network
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
 from tests.functions.asyncapi_memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.brokers.port import Channel, Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
 from tests.functions.asyncapi_memory import Bench, bench, publishing, subscribing, version3
 
 __all__ = ["bench"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.brokers.port import Credentials
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.asyncapi.brokers.port import Credentials
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef
 from tests.functions.asyncapi_memory import Bench, bench, version2, version3
 

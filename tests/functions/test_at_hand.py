@@ -13,13 +13,13 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions import protos
-from swf_temporal.functions.asyncapi_operations import Operation
+from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.at_hand import file_named
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.documents import locate
-from swf_temporal.functions.openapi import Described
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.documents.documents import locate
+from swf_temporal.functions.openapi.openapi import Described
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.rpc import protos
 from swf_temporal.model.definitions import Function
 from tests.functions.conftest import Failed, Service
 

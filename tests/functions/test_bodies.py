@@ -4,9 +4,9 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.bodies import write_body
-from swf_temporal.functions.media_types import FORM, MULTIPART
-from swf_temporal.functions.request_bodies import Field
+from swf_temporal.functions.http.bodies import write_body
+from swf_temporal.functions.http.media_types import FORM, MULTIPART
+from swf_temporal.functions.openapi.request_bodies import Field
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.channels import Target, endpoint_of, library, target_of
-from swf_temporal.functions.configuration import read_settings
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import pytest
 import trustme
 
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.configuration import read_settings
-from swf_temporal.functions.network import Network, read_pattern
-from swf_temporal.functions.options import Options
-from swf_temporal.functions.settings import Settings
-from swf_temporal.functions.tls import Tls
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.network import Network, read_pattern
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.tls import Tls
 from tests.functions.conftest import Failed, HttpCall, Service
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.documents import check_openapi
-from swf_temporal.functions.operations import find_operation
-from swf_temporal.functions.parts import Document
-from swf_temporal.functions.requests import build_request
-from swf_temporal.functions.servers import server_url
-from swf_temporal.functions.settings import Settings
-from swf_temporal.functions.texts import read_text
+from swf_temporal.functions.documents.documents import check_openapi
+from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.documents.servers import server_url
+from swf_temporal.functions.documents.texts import read_text
+from swf_temporal.functions.openapi.operations import find_operation
+from swf_temporal.functions.openapi.requests import build_request
+from swf_temporal.functions.operator.settings import Settings
 
 FOLDER = Path(__file__).parent / "documents"
 JUNK = st.sampled_from(

@@ -1,4 +1,4 @@
-"""What the page about functions shows of Python, of scripts and of types of one's own works as it stands there."""
+"""What the pages about functions show of Python, of scripts and of types of one's own works as it stands there."""
 
 import re
 from pathlib import Path
@@ -10,22 +10,23 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.installed import offered_by
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.loading import load
 
-PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
+PAGES = Path(__file__).parents[2] / "docs" / "functions"
 
 
 def _blocks(section: str, language: str) -> list[str]:
-    """Return the blocks of *language* in a section of the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    part = re.split(r"^## ", text.split(f"\n## {section}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+    """Return the blocks of *language* in a section of one of the pages, which may be all of it."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("*.md")))
+    _, level, rest = re.split(rf"^(##?) {section}\n", text, maxsplit=1, flags=re.MULTILINE)
+    part = re.split(rf"^#{{1,{len(level)}}} [A-Z]", rest, maxsplit=1, flags=re.MULTILINE)[0]
     return re.findall(rf"^```{language}\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
 
 
 def _module(code: str) -> ModuleType:
     module = ModuleType("shown")
-    exec(compile(code, str(PAGE), "exec"), vars(module))  # noqa: S102 - our own text
+    exec(compile(code, str(PAGES), "exec"), vars(module))  # noqa: S102 - our own text
     return module
 
 

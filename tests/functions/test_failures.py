@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from swf_temporal.functions.failures import FAULTS, failure
+from swf_temporal.functions.http.failures import FAULTS, failure
 
 # A status is looked at, never raised: only `raise_for_status` makes this one.
 _NEVER_RAISED = {httpx.HTTPStatusError}

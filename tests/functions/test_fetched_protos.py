@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.fetched_protos import FetchedProtos
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service

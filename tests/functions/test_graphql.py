@@ -13,9 +13,9 @@ from graphql import GraphQLError, build_schema, graphql_sync
 
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.graphql_requests import literal, selection_set
+from swf_temporal.functions.graphql.requests import literal, selection_set
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.host import Deferred, FunctionCall
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 from swf_temporal.temporal.performing import Calls

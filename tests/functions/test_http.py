@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, HttpCall, Service

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.limits import Limits
-from swf_temporal.functions.network import read_pattern
-from swf_temporal.functions.options import Options, Rate
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.network import read_pattern
+from swf_temporal.functions.operator.options import Options, Rate
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 from tests.functions.conftest import HttpCall, Service
 

@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.media_types import FORM, MULTIPART, accept, choose, closest, concrete
+from swf_temporal.functions.http.media_types import FORM, MULTIPART, accept, choose, closest, concrete
 
 J, X, T, OCTETS = "application/json", "application/xml", "text/plain", "application/octet-stream"
 PNG: JSON = {"mediaType": "image/png", "base64": "AAE="}

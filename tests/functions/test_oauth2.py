@@ -16,13 +16,13 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth import with_tokens
+from swf_temporal.functions.auth.auth import with_tokens
+from swf_temporal.functions.auth.grants import read_grant
+from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.grants import read_grant
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.oauth2 import Tokens
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:

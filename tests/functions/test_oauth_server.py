@@ -10,7 +10,7 @@ import pytest
 
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 from tests.functions.oauth_server import Client, Server, Token, serving
 

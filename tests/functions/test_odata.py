@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.odata_urls import entity_url, key_text
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.odata.urls import entity_url, key_text
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:

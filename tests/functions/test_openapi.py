@@ -12,8 +12,8 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.options import Options
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.documents import Document
-from swf_temporal.functions.media_types import FORM, MULTIPART
-from swf_temporal.functions.operations import Operation, Parameter, find_operation
+from swf_temporal.functions.documents.documents import Document
+from swf_temporal.functions.http.media_types import FORM, MULTIPART
+from swf_temporal.functions.openapi.operations import Operation, Parameter, find_operation
 
 FOLDER = Path(__file__).parent / "documents"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.parts import Document, ElsewhereError, Part, beside
+from swf_temporal.functions.documents.parts import Document, ElsewhereError, Part, beside
 
 CONTENT: dict[str, Any] = {
     "a/b": {"~": {"": {"is": "deep"}}},

@@ -6,7 +6,7 @@ from shutil import copytree
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.protos import Protos, full_name_of
+from swf_temporal.functions.rpc.protos import Protos, full_name_of
 
 PROTOS = Path(__file__).parent / "protos"
 

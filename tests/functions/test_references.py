@@ -15,11 +15,11 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.configuration import read_settings
-from swf_temporal.functions.documents import Documents
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.operations import Operation, find_operation
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.documents.documents import Documents
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.openapi.operations import Operation, find_operation
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.media_types import FORM, MULTIPART
-from swf_temporal.functions.parts import Document, Part
-from swf_temporal.functions.request_bodies import Body, Field, read_body, read_swagger_body
+from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.http.media_types import FORM, MULTIPART
+from swf_temporal.functions.openapi.request_bodies import Body, Field, read_body, read_swagger_body
 
 
 def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> Body:

@@ -6,11 +6,11 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.http import Request
-from swf_temporal.functions.media_types import FORM
-from swf_temporal.functions.operations import Operation, Parameter
-from swf_temporal.functions.request_bodies import Body, Content
-from swf_temporal.functions.requests import build_request
+from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.http.media_types import FORM
+from swf_temporal.functions.openapi.operations import Operation, Parameter
+from swf_temporal.functions.openapi.request_bodies import Body, Content
+from swf_temporal.functions.openapi.requests import build_request
 
 ID = Parameter("id", "path", required=True, style="simple")
 GET = Operation(

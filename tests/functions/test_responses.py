@@ -6,9 +6,9 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.answers import Answer
-from swf_temporal.functions.parts import Document, Part
-from swf_temporal.functions.responses import Responses, violations
+from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.http.answers import Answer
+from swf_temporal.functions.openapi.responses import Responses, violations
 
 TEXT: JSON = {"type": "string"}
 NOTHING: JSON = {"not": {}}

@@ -11,8 +11,8 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.options import Options
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 from tests.functions.users_service import PROTOS, Users, serving
 

@@ -13,10 +13,10 @@ import pytest
 import trustme
 
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.network import Network
-from swf_temporal.functions.options import Options
-from swf_temporal.functions.settings import Settings
-from swf_temporal.functions.tls import Tls
+from swf_temporal.functions.operator.network import Network
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.model.definitions import Function
 from tests.functions.users_service import GRPC, PROTOS, serving
 

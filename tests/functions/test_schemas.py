@@ -6,8 +6,8 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.parts import Document
-from swf_temporal.functions.schemas import self_contained
+from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.documents.schemas import self_contained
 from swf_temporal.validation.data_schemas import DataSchemaValidator
 
 COMPONENTS: dict[str, Any] = {

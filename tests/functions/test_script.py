@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.functions import script_process
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.script import MEMORY
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.custom import script_process
+from swf_temporal.functions.custom.script import MEMORY
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 
 if TYPE_CHECKING:

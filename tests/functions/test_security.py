@@ -11,7 +11,7 @@ import pytest
 
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.configuration import read_settings
-from swf_temporal.functions.network import read_pattern
-from swf_temporal.functions.options import Options, Rate
-from swf_temporal.functions.settings import Settings
-from swf_temporal.functions.tls import Tls
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.network import read_pattern
+from swf_temporal.functions.operator.options import Options, Rate
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.tls import Tls
 
 EVERYTHING = """
 calls:

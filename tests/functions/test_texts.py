@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.texts import read_text
+from swf_temporal.functions.documents.texts import read_text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message_factory import GetMessageClass
 
-from swf_temporal.functions.protos import Protos
+from swf_temporal.functions.rpc.protos import Protos
 
 PROTOS = Path(__file__).parent / "protos"
 GRPC: Any = importlib.import_module("grpc")

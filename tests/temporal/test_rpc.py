@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.functions.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.temporal.performing import Calls

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swf_temporal.functions import sysout
+from swf_temporal.functions.custom import sysout
 from swf_temporal.validation.rules.custom_operations import LEVELS
 
 FUNCTION = """

@@ -9,7 +9,7 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 
 FUNCTION = """

@@ -12,11 +12,11 @@ from swf_temporal.cli.documents import folder_of
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Found, Functions
-from swf_temporal.functions.openapi import Described
-from swf_temporal.functions.plain_http import target
-from swf_temporal.functions.script import is_script
-from swf_temporal.functions.servers import server_url
-from swf_temporal.functions.settings import Settings, environment_name
+from swf_temporal.functions.custom.script import is_script
+from swf_temporal.functions.documents.servers import server_url
+from swf_temporal.functions.http.plain import target
+from swf_temporal.functions.openapi.openapi import Described
+from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.model.definitions import Function
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.validation.engine_activities import read_terms

@@ -18,9 +18,9 @@ from confluent_kafka import Producer
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.brokers.port import Bindings, Broker, Channel, Message
+from swf_temporal.functions.asyncapi.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 from tests.functions.brokers.servers import HOST, Link, Server, free_ports, program, running
 

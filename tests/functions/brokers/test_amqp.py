@@ -10,8 +10,8 @@ import aio_pika
 import pytest
 from pamqp.common import FieldValue
 
-from swf_temporal.functions.brokers.amqp import Amqp
-from swf_temporal.functions.brokers.port import Credentials, Message
+from swf_temporal.functions.asyncapi.brokers.amqp import Amqp
+from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from tests.functions.brokers.conftest import (
     ChannelTo,
     FaultOf,

@@ -13,11 +13,11 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.brokers.port import Bindings, Channel, Message
-from swf_temporal.functions.brokers.protocols import WIRES, Brokers
+from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Message
+from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.http import Http
-from swf_temporal.functions.settings import Settings
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
 from tests.functions.brokers.servers import HOST, Server
 

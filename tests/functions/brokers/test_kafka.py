@@ -11,8 +11,8 @@ import trustme
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.brokers.kafka import Kafka, _told
-from swf_temporal.functions.brokers.port import Credentials, Message
+from swf_temporal.functions.asyncapi.brokers.kafka import Kafka, _told
+from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from tests.functions.brokers.conftest import (
     ChannelTo,
     FaultOf,

@@ -11,9 +11,9 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
 
-from swf_temporal.functions.brokers.mqtt import Mqtt
-from swf_temporal.functions.brokers.mqtt_session import refused
-from swf_temporal.functions.brokers.port import Credentials, Message
+from swf_temporal.functions.asyncapi.brokers.mqtt import Mqtt
+from swf_temporal.functions.asyncapi.brokers.mqtt_session import refused
+from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from tests.functions.brokers.conftest import (
     ChannelTo,
     FaultOf,

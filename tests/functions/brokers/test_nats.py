@@ -8,8 +8,8 @@ from pathlib import Path
 import nats as library
 import pytest
 
-from swf_temporal.functions.brokers.nats import Nats
-from swf_temporal.functions.brokers.port import Credentials, Message
+from swf_temporal.functions.asyncapi.brokers.nats import Nats
+from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from tests.functions.brokers.conftest import (
     ChannelTo,
     FaultOf,

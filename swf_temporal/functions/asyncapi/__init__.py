@@ -1,0 +1,1 @@
+"""How are messages sent and received by AsyncAPI documents?"""

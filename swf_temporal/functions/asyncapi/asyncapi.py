@@ -1,0 +1,131 @@
+"""How is an operation of an AsyncAPI document carried out?
+
+Section "Using Functions for Async API Service Invocations".
+"""
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.asyncapi import version2 as asyncapi_version2
+from swf_temporal.functions.asyncapi import version3 as asyncapi_version3
+from swf_temporal.functions.asyncapi.arguments import read_arguments
+from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.asyncapi.channels import query_names
+from swf_temporal.functions.asyncapi.exchanges import Exchanges, Task
+from swf_temporal.functions.asyncapi.operations import Operation
+from swf_temporal.functions.asyncapi.parts import is_version_3
+from swf_temporal.functions.asyncapi.security import prove
+from swf_temporal.functions.asyncapi.servers import find_server
+from swf_temporal.functions.at_hand import only_here
+from swf_temporal.functions.auth.auth import auth_for_document, headers_for, with_tokens
+from swf_temporal.functions.auth.oauth2 import Tokens
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents.documents import Documents, is_web, locate
+from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.documents.servers import configured_url
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.settings import Settings
+
+_RESULTS = (None, "payload", "message")
+
+
+class AsyncApi:
+    """Calls functions whose operation is `<document>#<operationId>`, by sending and receiving messages."""
+
+    def __init__(
+        self,
+        http: Http,
+        settings: Settings,
+        tokens: Tokens,
+        limits: Limits | None = None,
+        brokers: Brokers | None = None,
+    ) -> None:
+        self._settings = settings
+        self._tokens = tokens
+        self._brokers = brokers or Brokers(http)
+        self._exchanges = Exchanges(settings, limits or Limits(settings), self._brokers)
+        self._documents = Documents(http, settings.document_lifetime)
+
+    async def perform(self, call: Call) -> JSON:
+        """Send or receive a message, or send one and wait for its reply. Raises CallFailed.
+
+        The result is the payload of the message that came, or all of the message if the function's metadata say
+        `result: message`; null if none was to come.
+        """
+        result = _result(call)
+        operation = await self._operation(call)
+        target = find_server(self._settings, call, operation.document, operation.place.servers)
+        given = read_arguments(operation, query_names(operation, target.wire.family), call.arguments)
+        demands = [target.server.security if target.server else (), operation.security]
+        proof = prove(operation.document.name, demands, call)
+
+        async def exchange(call: Call) -> JSON:
+            came = await self._exchanges.perform(Task(call, operation, target, given, proof))
+            if came is None:
+                return None
+            return came.whole() if result == "message" else came.payload
+
+        return await with_tokens(proof.auths, proof.call, self._tokens, exchange)
+
+    async def aclose(self) -> None:
+        """Close the connections that were kept open."""
+        await self._brokers.aclose()
+
+    async def look(self, call: Call) -> Operation:
+        """Return what a document that is a file says of the function. Nothing is fetched.
+
+        Raises CallFailed, or NotAtHandError if the document leads to one on the web.
+        """
+        name, operation_id = _parts(call)
+        document = await self._documents.load(name, call.base, check=check_asyncapi)
+        find = (asyncapi_version3 if is_version_3(document) else asyncapi_version2).find_operation
+        reading = only_here(lambda: find(document, operation_id))
+        return await self._documents.reading(document, reading, base=call.base)
+
+    async def _operation(self, call: Call) -> Operation:
+        name, operation_id = _parts(call)
+        location = locate(name, call.base)
+        configured = configured_url(self._settings, call.function.name, name)
+        resource = auth_for_document(call, location, configured) if is_web(location) else None
+
+        async def read(call: Call) -> Operation:
+            headers = headers_for(resource, call)
+            document = await self._documents.load(name, call.base, headers, check_asyncapi)
+            find = (asyncapi_version3 if is_version_3(document) else asyncapi_version2).find_operation
+            return await self._documents.reading(
+                document, lambda: find(document, operation_id), base=call.base, headers=headers
+            )
+
+        return await with_tokens([resource], call, self._tokens, read)
+
+
+def check_asyncapi(document: Document) -> None:
+    """Raise CallFailed if *document* is no AsyncAPI document of a version that is known here."""
+    version = document.content.get("asyncapi")
+    if version is None:
+        reason = "it has no 'asyncapi' at its top"
+    elif not str(version).startswith(("2.", "3.0")):
+        reason = f"version {version} is not one of 2.0 to 2.6 and 3.0"
+    else:
+        return
+    raise refusal("BadDocument", f"the document '{document.name}' is not an AsyncAPI document: {reason}")
+
+
+def _parts(call: Call) -> tuple[str, str]:
+    """Return the document and the operation that a function names."""
+    operation = call.function.operation
+    name, _, operation_id = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
+    if not name or not operation_id:
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "one of type 'asyncapi' is written 'document.yaml#operationId'"
+        )
+        raise refusal("BadOperation", message)
+    return name.strip(), operation_id.strip()
+
+
+def _result(call: Call) -> JSON:
+    result = call.function.metadata.get("result")
+    if result not in _RESULTS:
+        message = f"function '{call.function.name}' has {result!r} as 'result' in its metadata"
+        raise refusal("BadOperation", f"{message}; it must be 'payload' or 'message'")
+    return result

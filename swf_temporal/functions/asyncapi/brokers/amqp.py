@@ -1,0 +1,181 @@
+"""How are messages sent to, and received from, a broker of AMQP 0-9-1, such as RabbitMQ?"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, told
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.reaching import reached
+from swf_temporal.functions.asyncapi.brokers.said import number, switch, word, words
+from swf_temporal.functions.extras import optional
+
+_PORT, _SECURE_PORT = 5672, 5671
+_PERSISTENT = 2
+_UNROUTABLE = ("UnknownChannel", "no queue takes the message")
+
+
+class Amqp:
+    """Publishes with confirmation, and consumes one message at a time."""
+
+    async def send(self, channel: Channel, message: Message) -> None:
+        """Publish *message*, and wait until the broker has confirmed it."""
+        operation = channel.bindings.operation
+        with _told(channel):
+            async with asyncio.timeout(channel.timeout), _connected(channel) as connection:
+                exchange, key = await route_of(channel).exchange(connection)
+                await exchange.publish(
+                    _outgoing(channel, message), key, mandatory=switch(operation, "mandatory", default=True)
+                )
+
+    @asynccontextmanager
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+        """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
+        route = route_of(channel)
+        with _told(channel):
+            connecting = _connected(channel)
+            connection = await connecting.__aenter__()
+        try:
+            with _told(channel):
+                async with asyncio.timeout(channel.timeout):
+                    queue = await route.queue(connection)
+                    await queue.channel.set_qos(prefetch_count=1)
+            yield _deliveries(channel, queue)
+            if route.is_own_queue:
+                with _told(channel):
+                    await queue.delete(if_unused=False, if_empty=False)
+        finally:
+            await connecting.__aexit__(None, None, None)
+
+
+@contextmanager
+def _told(channel: Channel) -> Iterator[None]:
+    errors = _library("aiormq.exceptions")
+    known = {
+        errors.ProbableAuthenticationError: DENIED,
+        errors.AuthenticationError: DENIED,
+        errors.ConnectionNotAllowed: DENIED,
+        errors.ChannelAccessRefused: DENIED,
+        errors.ChannelNotFoundEntity: UNKNOWN,
+        errors.PublishError: _UNROUTABLE,
+        errors.ChannelInvalidStateError: LOST,
+    }
+    with told(channel, known, errors.AMQPError):
+        try:
+            yield
+        except errors.ChannelPreconditionFailed as error:
+            if "message size" in str(error):
+                raise Refused(TOO_LARGE, str(error)) from error
+            raise
+        except errors.InvalidFrameError as error:
+            # The library does not expect a broker to take a user in and then refuse the virtual host.
+            if "Connection.Close" in str(error):
+                raise Refused(DENIED, "the virtual host is not there, or not for this user") from error
+            raise
+
+
+@asynccontextmanager
+async def _connected(channel: Channel) -> AsyncIterator[Any]:
+    port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
+    credentials = channel.credentials
+    name, password = (
+        ("guest", "guest") if credentials.username is None else (credentials.username, credentials.password)
+    )
+    if credentials.token is not None:
+        # A token is a password, and a broker that takes one reads the name in it.
+        name, password = credentials.username or "", credentials.token
+    library = _library("aio_pika")
+    made: list[Any] = []
+
+    def make(*given: Any, **options: Any) -> Any:
+        made.append(library.Connection(*given, **options))
+        return made[0]
+
+    try:
+        connection = await library.connect(
+            host=await reached(channel, port),
+            port=port,
+            login=name,
+            password=password or "",
+            virtualhost=route_of(channel).virtual_host,
+            ssl=channel.tls is not None,
+            ssl_context=channel.tls,
+            timeout=channel.timeout,
+            client_properties={"connection_name": channel.client_id},
+            connection_class=make,
+        )
+    except BaseException:
+        # Left alone, it would close itself as it is collected, perhaps when no loop is running any more.
+        for one in made:
+            await one.close()
+        raise
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
+    while True:
+        with _told(channel):
+            # A consumer of its own for each message: those passed over stay with this connection, so that they do not
+            # come again and again, and go back to the queue when it ends; no more than these are kept from others.
+            async with queue.iterator() as messages:
+                received = await anext(messages, None)
+            if received is None:
+                raise Refused(LOST)
+
+        async def accept(received: Any = received) -> None:
+            with _told(channel):
+                await received.ack()
+
+        yield Delivery(_incoming(received), accept)
+
+
+def _outgoing(channel: Channel, message: Message) -> Any:
+    operation, said = channel.bindings.operation, channel.bindings.message
+    copies = {name: words(operation, key) for name, key in (("CC", "cc"), ("BCC", "bcc"))}
+    expiration = number(operation, "expiration", 0)
+    return _library("aio_pika").Message(
+        message.payload,
+        headers={**message.headers, **{name: keys for name, keys in copies.items() if keys}},
+        content_type=message.content_type,
+        content_encoding=word(said, "contentEncoding"),
+        type=word(said, "messageType"),
+        correlation_id=message.correlation_id,
+        reply_to=message.reply_to or word(operation, "replyTo"),
+        delivery_mode=number(operation, "deliveryMode", _PERSISTENT),
+        priority=number(operation, "priority", 0),
+        expiration=timedelta(milliseconds=expiration) if expiration else None,
+        user_id=word(operation, "userId"),
+        timestamp=datetime.now(UTC) if switch(operation, "timestamp", default=False) else None,
+    )
+
+
+def _incoming(received: Any) -> Message:
+    return Message(
+        received.body,
+        content_type=received.content_type,
+        headers=_texts(received.headers),
+        correlation_id=received.correlation_id,
+        reply_to=received.reply_to,
+    )
+
+
+def _texts(headers: Mapping[str, Any]) -> dict[str, str]:
+    """Return *headers* as texts: those of AMQP have types."""
+    return {name: _text(value) for name, value in headers.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode(errors="replace")
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _library(module: str) -> Any:
+    return optional(module, "amqp", "functions of type 'asyncapi' over AMQP")

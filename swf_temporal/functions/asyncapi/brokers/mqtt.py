@@ -1,0 +1,155 @@
+"""How are messages sent to, and received from, an MQTT broker? Versions 3.1.1 and 5."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, told
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.reaching import reached
+from swf_temporal.functions.asyncapi.brokers.said import number, part, switch, word
+from swf_temporal.functions.extras import optional
+
+_PORT, _SECURE_PORT = 1883, 8883
+_AT_LEAST_ONCE = 1
+_KEPT = 3600
+"""For how many seconds the broker keeps what comes between two attempts at a call."""
+
+
+class Mqtt:
+    """Publishes, and subscribes with a session that outlives an attempt."""
+
+    async def send(self, channel: Channel, message: Message) -> None:
+        """Publish *message*; with a quality of service of 1 or 2 the broker has confirmed it."""
+        operation = channel.bindings.operation
+        with _told(channel):
+            async with await _session(channel, receives=False) as session:
+                await session.send(
+                    channel.address,
+                    message.payload,
+                    qos=number(operation, "qos", _AT_LEAST_ONCE),
+                    retain=switch(operation, "retain", default=False),
+                    properties=_properties(channel, message),
+                )
+
+    @asynccontextmanager
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+        """Subscribe with the call's own session; what was not acknowledged comes again when the call is repeated."""
+        with _told(channel):
+            session = await _session(channel, receives=True)
+            await session.__aenter__()
+        try:
+            with _told(channel):
+                await session.listen(channel.address, number(channel.bindings.operation, "qos", _AT_LEAST_ONCE))
+            yield _deliveries(channel, session)
+            # The call has what it waited for: its session shall gather nothing more until the broker forgets it.
+            with _told(channel):
+                await session.unsubscribe(channel.address)
+        finally:
+            with _told(channel):
+                await session.__aexit__(None, None, None)
+
+
+def _told(channel: Channel) -> AbstractContextManager[None]:
+    root = _library("aiomqtt").MqttError
+    return told(channel, {ValueError: ("BadArguments", "this cannot be sent or asked for over MQTT")}, root, LOST)
+
+
+async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]:
+    messages = aiter(session.messages)
+    while True:
+        with _told(channel):
+            received = await anext(messages)
+        accept = session.acknowledging(received)
+        yield Delivery(_message(received), accept)
+        # Whoever asks for the next one has no use for this one. It is this subscription's own copy, and a broker stops
+        # sending when too many are not acknowledged.
+        await accept()
+
+
+async def _session(channel: Channel, *, receives: bool) -> Any:
+    """Return the connection that *channel* asks for, not made yet."""
+    library = _library("aiomqtt")
+    port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
+    server, credentials = channel.bindings.server, channel.credentials
+    starts_clean = not receives or switch(server, "cleanSession", default=False)
+    is_5 = _is_5(channel)
+    properties = None
+    if is_5 and not starts_clean:
+        properties = _new_properties("CONNECT")
+        properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _KEPT)
+    return _library("swf_temporal.functions.asyncapi.brokers.mqtt_session").Session(
+        await reached(channel, port),
+        port,
+        timeout=channel.timeout,
+        identifier=_client_id(channel, receives=receives),
+        protocol=library.ProtocolVersion.V5 if is_5 else library.ProtocolVersion.V311,
+        # A token is a password, and a broker that takes one reads the name in it.
+        username="" if credentials.username is None and credentials.token else credentials.username,
+        password=credentials.token or credentials.password,
+        tls_context=channel.tls,
+        keepalive=number(server, "keepAlive", 60),
+        will=_will(part(server, "lastWill")),
+        properties=properties,
+        **({"clean_start": starts_clean} if is_5 else {"clean_session": starts_clean}),
+    )
+
+
+def _client_id(channel: Channel, *, receives: bool) -> str:
+    """Return an id of this connection's own: a broker ends a connection when another with the same id is made."""
+    own = channel.client_id if receives else f"{channel.client_id}s"
+    prefix = word(channel.bindings.server, "clientId")
+    return f"{prefix}-{own}" if prefix else own
+
+
+def _will(said: Mapping[str, JSON]) -> Any:
+    topic = word(said, "topic")
+    if topic is None:
+        return None
+    message, qos = word(said, "message"), number(said, "qos", 0)
+    return _library("aiomqtt").Will(topic, message or "", qos, switch(said, "retain", default=False))
+
+
+def _is_5(channel: Channel) -> bool:
+    return not (channel.version or "5").startswith("3")
+
+
+def _properties(channel: Channel, message: Message) -> Any:
+    """Return what MQTT 5 says about *message*; 3.1.1 carries nothing but the payload."""
+    if not _is_5(channel):
+        return None
+    properties = _new_properties("PUBLISH")
+    said, operation = channel.bindings.message, channel.bindings.operation
+    if content_type := message.content_type or word(said, "contentType"):
+        properties.ContentType = content_type
+    if reply_to := message.reply_to or word(said, "responseTopic"):
+        properties.ResponseTopic = reply_to
+    if message.correlation_id is not None:
+        properties.CorrelationData = message.correlation_id.encode()
+    if message.headers:
+        properties.UserProperty = list(message.headers.items())
+    if "messageExpiryInterval" in operation:
+        properties.MessageExpiryInterval = number(operation, "messageExpiryInterval", 0)
+    return properties
+
+
+def _message(received: Any) -> Message:
+    said = {} if received.properties is None else vars(received.properties)
+    correlation = said.get("CorrelationData")
+    return Message(
+        bytes(received.payload),
+        content_type=said.get("ContentType"),
+        headers=dict(said.get("UserProperty", ())),
+        correlation_id=None if correlation is None else correlation.decode(errors="replace"),
+        reply_to=said.get("ResponseTopic"),
+    )
+
+
+def _new_properties(packet: str) -> Any:
+    types = _library("paho.mqtt.packettypes").PacketTypes
+    return _library("paho.mqtt.properties").Properties(getattr(types, packet))
+
+
+def _library(module: str) -> Any:
+    return optional(module, "mqtt", "functions of type 'asyncapi' over MQTT")

@@ -1,0 +1,143 @@
+"""How are messages sent to, and received from, a NATS server?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
+
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, told
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.reaching import reached
+from swf_temporal.functions.asyncapi.brokers.said import word
+from swf_temporal.functions.extras import optional
+
+_PORT = 4222
+_CLOSING = 1.0
+"""Seconds for saying farewell."""
+_CONTENT_TYPE = "content-type"
+_DENIALS = ("authorization violation", "permissions violation", "authentication")
+"""How the server's words begin when it denies something."""
+
+
+class Nats:
+    """Publishes, and subscribes; the server keeps nothing for those who do not listen."""
+
+    async def send(self, channel: Channel, message: Message) -> None:
+        """Publish *message*, and wait until the server has read it."""
+        with _told(channel):
+            async with asyncio.timeout(channel.timeout), _connected(channel) as (connection, errors):
+                await connection.publish(
+                    channel.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
+                )
+                await _asked(connection, errors)
+
+    @asynccontextmanager
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+        """Subscribe, as one of the queue group if the document names one."""
+        with _told(channel):
+            connecting = _connected(channel)
+            connection, errors = await connecting.__aenter__()
+        try:
+            with _told(channel):
+                async with asyncio.timeout(channel.timeout):
+                    queue = word(channel.bindings.operation, "queue")
+                    subscription = await connection.subscribe(channel.address, queue=queue or "")
+                    await _asked(connection, errors)
+            yield _deliveries(channel, subscription)
+        finally:
+            await connecting.__aexit__(None, None, None)
+
+
+@contextmanager
+def _told(channel: Channel) -> Iterator[None]:
+    errors = _library("nats.errors")
+    known = {
+        errors.AuthorizationError: DENIED,
+        errors.MaxPayloadError: TOO_LARGE,
+        errors.BadSubjectError: ("BadArguments", "this is no subject"),
+        errors.ConnectionClosedError: LOST,
+        errors.StaleConnectionError: LOST,
+    }
+    with told(channel, known, errors.Error):
+        try:
+            yield
+        except errors.Error as error:
+            # What the server complains of has words, and no kind.
+            if str(error).removeprefix("nats: ").strip("'").lower().startswith(_DENIALS):
+                raise Refused(DENIED, str(error)) from error
+            raise
+
+
+@asynccontextmanager
+async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exception]]]:
+    """Connect once; also return what the server complains of, which the library tells only by the way."""
+    errors: list[Exception] = []
+
+    async def note(error: Exception) -> None:
+        errors.append(error)
+
+    library, port = _library("nats"), channel.port or _PORT
+    host = await reached(channel, port)
+    connection = _library("nats.aio.client").Client()
+    try:
+        await connection.connect(
+            f"{'tls' if channel.tls else 'nats'}://{f'[{host}]' if ':' in host else host}:{port}",
+            error_cb=note,
+            name=channel.client_id,
+            connect_timeout=channel.timeout,
+            allow_reconnect=False,
+            # The library tries again and again where it may not connect again; this is as little as it can be told.
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            user=channel.credentials.username,
+            password=channel.credentials.password,
+            token=channel.credentials.token,
+            tls=channel.tls,
+        )
+        yield connection, errors
+    except library.errors.NoServersError:
+        raise errors[-1] from None
+    finally:
+        # After a handshake that failed, the library waits for the end of a connection that has ended.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING):
+                await connection.close()
+
+
+async def _asked(connection: Any, errors: list[Exception]) -> None:
+    """Return when the server has dealt with all that it was sent. Raises what it complained of."""
+    # The library's first question may overtake what was to be sent before it; the second one cannot.
+    await connection.flush()
+    await connection.flush()
+    if errors:
+        raise errors[0]
+
+
+async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[Delivery]:
+    while True:
+        with _told(channel):
+            received = await subscription.next_msg(timeout=None)
+        yield Delivery(_message(received), _accept)
+
+
+async def _accept() -> None:
+    """Do nothing: the server sent the message, and knows no more of it."""
+
+
+def _headers(message: Message) -> Mapping[str, str] | None:
+    headers = dict(message.headers)
+    if message.content_type is not None:
+        headers.setdefault(_CONTENT_TYPE, message.content_type)
+    return headers or None
+
+
+def _message(received: Any) -> Message:
+    headers = dict(received.headers or {})
+    types = [value for name, value in headers.items() if name.lower() == _CONTENT_TYPE]
+    return Message(
+        received.data, content_type=types[0] if types else None, headers=headers, reply_to=received.reply or None
+    )
+
+
+def _library(module: str) -> Any:
+    return optional(module, "nats", "functions of type 'asyncapi' over NATS")

@@ -1,0 +1,172 @@
+"""Which messages go to a broker and come from it, when an operation is carried out?"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.asyncapi.arguments import Given, address_of
+from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Conversing, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.protocols import BY_HTTP, Brokers
+from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
+from swf_temporal.functions.asyncapi.locations import value_at
+from swf_temporal.functions.asyncapi.messages import Came, ids_of, read_message, write_message
+from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Reply
+from swf_temporal.functions.asyncapi.schemas import check_schemas
+from swf_temporal.functions.asyncapi.security import Proof, credentials
+from swf_temporal.functions.asyncapi.servers import Target
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.settings import Settings
+
+_IDEMPOTENCY_KEY = "Idempotency-Key"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One call, and everything that is known of it before a broker is asked."""
+
+    call: Call
+    operation: Operation
+    target: Target
+    given: Given
+    proof: Proof
+
+    @property
+    def family(self) -> str:
+        """Of the protocol."""
+        return self.target.wire.family
+
+
+class Exchanges:
+    """Sends and receives."""
+
+    def __init__(self, settings: Settings, limits: Limits, brokers: Brokers) -> None:
+        self._settings = settings
+        self._limits = limits
+        self._brokers = brokers
+
+    async def perform(self, task: Task) -> Came | None:
+        """Return the message that came, or None where none is to come. Raises CallFailed."""
+        reply = task.operation.reply
+        check_schemas([*task.operation.messages, *(reply.messages if reply else ())])
+        if not task.operation.sends:
+            return await self._receive(task)
+        if reply is not None:
+            return await self._request(task, reply)
+        kind, message = write_message(task.operation, task.given)
+        channel = await self._channel(task, task.operation.place, kind)
+        await self._send(channel, task, message)
+        return None
+
+    async def _send(self, channel: Channel, task: Task, message: Message) -> None:
+        async with self._limits.of_host(task.target.host, task.target.port):
+            await self._brokers.speaking(task.family).send(channel, _marked(message, task.call))
+
+    async def _receive(self, task: Task) -> Came:
+        kinds, wanted = task.operation.messages, task.given.correlation_id
+        channel = await self._channel(task, task.operation.place, kinds[0] if kinds else None)
+
+        def is_wanted(message: Message) -> bool:
+            return wanted is None or wanted in ids_of(kinds, message)
+
+        async with self._brokers.speaking(task.family).receive(channel) as deliveries:
+            return await _first(channel, deliveries, kinds, is_wanted)
+
+    async def _request(self, task: Task, reply: Reply) -> Came:
+        """Send a message and wait for its reply.
+
+        That is the first message that has the id of what was sent. Without any id it counts only where nothing else can
+        come: on the connection on which was asked, or at an address that was made up for this call.
+        """
+        broker = self._brokers.speaking(task.family)
+        request_id = task.given.correlation_id or identity_of(task.call)
+        if isinstance(broker, Conversing) and reply.place.address in {None, task.operation.place.address}:
+            kind, message = write_message(task.operation, task.given, request_id=request_id)
+            channel = await self._channel(task, task.operation.place, kind)
+            async with broker.converse(channel, _marked(message, task.call)) as deliveries:
+                return await _first(channel, deliveries, reply.messages, _answering(message, reply, is_own=True))
+        address, is_own = _reply_address(task, reply)
+        kind, message = write_message(task.operation, task.given, request_id=request_id, reply_to=address)
+        channel = await self._channel(task, task.operation.place, kind)
+        answers = await self._reply_channel(task, reply, address, is_own=is_own)
+        async with broker.receive(answers) as deliveries:
+            await self._send(channel, task, message)
+            return await _first(answers, deliveries, reply.messages, _answering(message, reply, is_own=is_own))
+
+    async def _channel(self, task: Task, place: Place, kind: MessageType | None) -> Channel:
+        bindings = bindings_of(task.target, place, task.operation, kind)
+        return await self._channel_at(task, address_of(place, task.given, task.family), bindings)
+
+    async def _reply_channel(self, task: Task, reply: Reply, address: str, *, is_own: bool) -> Channel:
+        bindings = bindings_of(task.target, reply.place, task.operation, next(iter(reply.messages), None))
+        if is_own and task.family == "amqp":
+            # A queue that nobody declares is not there; one that is exclusive goes with the connection of this call.
+            queue: JSON = {"name": address, "durable": False, "exclusive": True, "autoDelete": False}
+            bindings = replace(bindings, channel={"is": "queue", "queue": queue})
+        return await self._channel_at(task, address, bindings)
+
+    async def _channel_at(self, task: Task, address: str, bindings: Bindings) -> Channel:
+        proven = credentials(task.proof, task.call, by_http=task.family in BY_HTTP)
+        if (proven.username, proven.password, proven.token) == (None, None, None):
+            proven = replace(proven, username=task.target.username, password=task.target.password)
+        if task.family in BY_HTTP:
+            secret = {key.name: key.value for key in task.proof.keys if key.where == "query"}
+            address = with_query(address, task.given.query, secret)
+            if not task.operation.sends:
+                headers = ((name, as_text(value)) for name, value in task.given.headers.items() if value is not None)
+                proven = replace(proven, headers=(*proven.headers, *headers))
+        return await channel_to(self._settings, task.call, task.target, address, proven, bindings)
+
+
+def _reply_address(task: Task, reply: Reply) -> tuple[str, bool]:
+    """Return the address for a reply, and whether it was made up for this call alone."""
+    server, others = task.target.server, reply.place.servers
+    if server is not None and server not in others:
+        message = (
+            f"operation '{task.operation.id}' is answered at another server than '{server.name}', where it is asked"
+        )
+        raise refusal("BadDocument", message)
+    if reply.place.address is not None:
+        return address_of(reply.place, task.given, task.family), False
+    given = task.given
+    chosen = value_at(reply.location, given.headers, given.payload) if reply.location is not None else None
+    return (chosen, False) if chosen else (f"{identity_of(task.call)}-reply", True)
+
+
+def _answering(asked: Message, reply: Reply, *, is_own: bool) -> Callable[[Message], bool]:
+    """Return what tells whether a message is the reply to *asked*."""
+
+    def is_reply(message: Message) -> bool:
+        ids = ids_of(reply.messages, message)
+        return asked.correlation_id in ids if ids else is_own
+
+    return is_reply
+
+
+async def _first(
+    channel: Channel,
+    deliveries: AsyncIterator[Delivery],
+    kinds: Sequence[MessageType],
+    is_wanted: Callable[[Message], bool],
+) -> Came:
+    """Return the first message that is wanted; all others stay where they were."""
+    async for delivery in deliveries:
+        message = delivery.message
+        if not is_wanted(message):
+            continue
+        # Accepted even if it turns out to be broken: it would come again and again, and nothing behind it ever.
+        await delivery.accept()
+        if len(message.payload) > channel.max_bytes:
+            text = f"{channel}: the message that came is larger than {channel.max_bytes} bytes"
+            raise refusal("AnswerTooLarge", text)
+        return read_message(str(channel), kinds, message)
+    raise CallFailed(f"{channel}: it ended before the message came that was waited for", code="ConnectionLost")
+
+
+def _marked(message: Message, call: Call) -> Message:
+    """Return *message* with the key by which whoever receives it can tell a repetition."""
+    if call.idempotency_key is None or _IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
+        return message
+    return replace(message, headers={**message.headers, _IDEMPOTENCY_KEY: call.idempotency_key})

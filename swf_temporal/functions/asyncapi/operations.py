@@ -1,0 +1,97 @@
+"""What does an AsyncAPI document say about an operation?
+
+Versions 2 and 3 are read into the same words, those of 3.0. An operation that the document calls `publish` is one
+that sends: section "Using Functions for Async API Service Invocations" has workflows carry out the operations as they
+are called.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.documents.parts import Document
+
+Bindings = Mapping[str, Mapping[str, JSON]]
+"""What a document says about each protocol."""
+Possibilities = Sequence[Mapping[str, tuple[dict[str, Any], list[JSON]]]]
+"""Of proving who is calling: in each, schemes by name, with the scopes that are needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A part of an address that is not fixed."""
+
+    name: str
+    default: str | None = None
+    enum: tuple[str, ...] = ()
+    location: str | None = None
+    """Where the message has it, `$message.payload#/id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageType:
+    """A kind of message that an operation may have."""
+
+    name: str
+    content_type: str
+    payload: JSON = None
+    """The schema, free of references to anywhere else; None if any payload will do."""
+    headers: JSON = None
+    """The schema of all headers together."""
+    schema_format: str = ""
+    correlation: str | None = None
+    """Where the id stands by which a message is known to belong to another, `$message.header#/id`."""
+    bindings: Bindings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a document says that messages are sent to and come from."""
+
+    name: str
+    protocol: str
+    url: str
+    """With `{name}`s for its variables; perhaps without a scheme."""
+    variables: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    version: str | None = None
+    """Of the protocol."""
+    security: Possibilities = ()
+    bindings: Bindings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A channel as a document describes it."""
+
+    address: str | None
+    """With `{name}`s for its parameters; None if it is only known at run time."""
+    parameters: tuple[Parameter, ...] = ()
+    servers: tuple[Server, ...] = ()
+    """Where the channel is; the others of the document do not have it."""
+    bindings: Bindings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How what is sent is answered."""
+
+    place: Place
+    location: str | None = None
+    """Where the request has the address for the reply, `$message.header#/replyTo`."""
+    messages: tuple[MessageType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What can be done with a channel."""
+
+    id: str
+    document: Document
+    sends: bool
+    place: Place
+    messages: tuple[MessageType, ...] = ()
+    bindings: Bindings = field(default_factory=dict)
+    security: Possibilities = ()
+    """What is needed besides what the server asks for."""
+    reply: Reply | None = None

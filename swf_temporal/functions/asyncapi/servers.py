@@ -1,0 +1,124 @@
+"""At which server is the channel of an AsyncAPI document?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
+from swf_temporal.functions.asyncapi.operations import Server
+from swf_temporal.functions.asyncapi.parts import names_in, with_values
+from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
+from swf_temporal.functions.metadata import variables
+from swf_temporal.functions.operator.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a server listens, and how it is spoken to."""
+
+    protocol: str
+    wire: Wire
+    host: str
+    port: int
+    path: str = ""
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    server: Server | None = None
+    """What the document says about it."""
+
+
+def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[Server]) -> Target:
+    """Return the server to use, of those that a channel has.
+
+    What is configured wins, for the function or for the document. What is configured for all counts only if its
+    protocol is one of the document's: it is meant for other services as well. Then the first server counts whose
+    protocol is spoken here, or the first that has the variables to which the function gives values. Raises CallFailed
+    if none of them says.
+    """
+    function = call.function.name
+    spoken = [server for server in servers if protocol_of(server) in WIRES]
+    if configured := _configured(settings, function, document, spoken):
+        protocol, _, rest = configured.partition("://")
+        return _target(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
+    if spoken:
+        given = variables(call)
+        server = next((server for server in spoken if given.keys() <= server.variables.keys()), spoken[0])
+        return _target(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
+    others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
+    reason = f"nothing here speaks its protocols ({others})" if others else "it does not name one"
+    raise no_server(function, f"the document '{document.name}': {reason}")
+
+
+def protocol_of(server: Server) -> str:
+    """Return the protocol of a server. Where the scheme of its URL says another, the secure one of the two is meant."""
+    scheme = server.url.partition("://")[0].lower() if "://" in server.url else server.protocol
+    said, written = WIRES.get(server.protocol), WIRES.get(scheme)
+    is_better = written is not None and (said is None or (written.family == said.family and written.is_secure))
+    return scheme if is_better else server.protocol
+
+
+def _configured(settings: Settings, function: str, document: Document, spoken: Sequence[Server]) -> str | None:
+    configured = configured_url(settings, function, document.name)
+    if configured is None:
+        return None
+    wire = WIRES.get(configured.partition("://")[0].lower())
+    is_meant = wire is not None and (not spoken or _alike(spoken, wire.family) is not None)
+    if configured == settings.base_url and not is_meant:
+        return None
+    if wire is None:
+        message = f"the server of function '{function}' is {configured!r}, whose protocol is none of {', '.join(WIRES)}"
+        raise refusal("BadUrl", message)
+    return configured
+
+
+def _alike(servers: Sequence[Server], family: str) -> Server | None:
+    return next((server for server in servers if WIRES[protocol_of(server)].family == family), None)
+
+
+def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> str:
+    """Return the URL of *server*, in which its variables have the values *given*, or those by default."""
+    for name in given:
+        if name not in server.variables:
+            message = f"the server '{server.name}' of '{document.name}' has no variable '{name}'"
+            raise refusal("BadOperation", message + did_you_mean(name, server.variables))
+    values: dict[str, str] = {}
+    for name in names_in(server.url):
+        declared = server.variables.get(name, {})
+        known = declared.get("enum")
+        default = declared.get("default", known[0] if isinstance(known, list) and known else None)
+        if default is None and given.get(name) is None:
+            message = f"the document '{document.name}' has no default for the variable '{name}' of {server.url}"
+            raise refusal("BadDocument", message)
+        values[name] = variable_value(document, name, {**declared, "default": default}, given.get(name))
+    return with_values(server.url, values)
+
+
+def _target(protocol: str, rest: str, server: Server | None) -> Target:
+    wire = WIRES[protocol]
+    parts, port = _split(rest)
+    if not parts.hostname:
+        raise refusal("BadUrl", f"the server '{rest}' names no host; it is written {protocol}://host:port")
+    return Target(
+        protocol=protocol,
+        wire=wire,
+        host=parts.hostname,
+        port=port or wire.port,
+        path=parts.path.rstrip("/") if wire.family != "amqp" else parts.path,
+        username=None if parts.username is None else unquote(parts.username),
+        password=None if parts.password is None else unquote(parts.password),
+        server=server,
+    )
+
+
+def _split(rest: str) -> tuple[SplitResult, int | None]:
+    """Return the parts of a URL without its scheme. Of several hosts, as Kafka has them, the first knows the others."""
+    hosts, slash, path = rest.partition("/")
+    try:
+        parts = urlsplit(f"//{hosts.partition(',')[0]}{slash}{path}")
+        port = parts.port
+    except ValueError as error:
+        raise refusal("BadUrl", f"the server '{rest}' is not one: {error}") from error
+    return parts, port

@@ -1,0 +1,168 @@
+"""How does a function prove who is calling? Section "Auth Definition"."""
+
+import base64
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
+from swf_temporal.functions.auth.grants import read_grant
+from swf_temporal.functions.auth.oauth2 import Tokens
+from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.http.origins import origin_of
+from swf_temporal.model.definitions import Auth
+
+_UNAUTHORIZED = 401
+_UNAUTHENTICATED = "UNAUTHENTICATED"
+"""What gRPC calls it, and many GraphQL services in an answer that has the status 200."""
+_PLACES: Final = ("header", "query", "cookie")
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A text that proves who is calling, and where it is sent."""
+
+    where: str
+    """`header`, `query` or `cookie`."""
+    name: str
+    value: str = field(repr=False)
+
+
+def key_for(name: str | None, call: Call) -> Key | None:
+    """Return what carries the credentials of the definition's auth *name*; nothing for None.
+
+    Those of the scheme oauth2 must have been exchanged, see `with_tokens`. Raises CallFailed if the definition
+    has no such auth, or if it or its secrets lack what its scheme needs.
+    """
+    return None if name is None else _key(find_auth(name, call), call)
+
+
+def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
+    """Return the headers that carry the credentials of the auth *name*, where there is nothing but headers.
+
+    Raises CallFailed as `key_for` does, and for a key that is sent in the query.
+    """
+    key = key_for(name, call)
+    if key is None:
+        return ()
+    if key.where == "query":
+        message = f"auth '{name}' is sent in the query, which there is none of here; send it in a header: 'in: header'"
+        raise refusal("BadAuth", message)
+    return (
+        (("Cookie", f"{key.name}={quote(key.value, safe='')}"),) if key.where == "cookie" else ((key.name, key.value),)
+    )
+
+
+def auth_for_document(call: Call, document: str, service: str | None) -> str | None:
+    """Return the name of the auth with which the document at the URL *document* is fetched, if there is one.
+
+    It is what the function says as `resource`. If it does not say, what is for the call is used for the document
+    too, but only if that is on the server that is called: *service*, where it is known before. No other server is
+    shown the credentials of this one.
+    """
+    references = call.function.auth_ref
+    if references is None:
+        return None
+    if references.resource:
+        return references.resource
+    return references.invocation if service is not None and origin_of(document) == origin_of(service) else None
+
+
+async def with_tokens(
+    names: Iterable[str | None], call: Call, tokens: Tokens, perform: Callable[[Call], Awaitable[_Answer]]
+) -> _Answer:
+    """Return what *perform* does with *call*, whose auths *names* bear tokens where their scheme is oauth2.
+
+    If the service refuses them, which it may before they expire, it is asked once more with new ones.
+    """
+    auths = [find_auth(name, call) for name in dict.fromkeys(names) if name is not None]
+    grants = {auth.name: read_grant(auth.name, properties_of(auth, call)) for auth in auths if auth.scheme == "oauth2"}
+    held = {name: await tokens.token(grant) for name, grant in grants.items()}
+    try:
+        return await perform(_bearing(call, held))
+    except CallFailed as fault:
+        if not held or (fault.status != _UNAUTHORIZED and fault.code != _UNAUTHENTICATED):
+            raise
+    for name, token in held.items():
+        tokens.forget(grants[name], token)
+    return await perform(_bearing(call, {name: await tokens.token(grant) for name, grant in grants.items()}))
+
+
+def find_auth(name: str, call: Call) -> Auth:
+    """Return the definition's auth *name*. Raises CallFailed, naming a near one, if there is none."""
+    for auth in call.auth:
+        if auth.name == name:
+            return auth
+    message = f"function '{call.function.name}' refers to auth '{name}', which is not defined"
+    raise refusal("BadAuth", message + did_you_mean(name, (auth.name for auth in call.auth)))
+
+
+def proofs(call: Call) -> list[JSON]:
+    """Return what was made of the call's secrets to be sent, which no answer may show any more than the secrets."""
+    references = call.function.auth_ref
+    found: list[JSON] = [
+        _login(secret) for secret in call.secrets.values() if isinstance(secret, dict) and "password" in secret
+    ]
+    for name in {references.resource, references.invocation} if references else ():
+        try:
+            key = key_for(name, call)
+        except CallFailed:
+            continue  # what cannot be sent is not shown
+        if key is not None:
+            found.append(key.value.removeprefix("Basic ").removeprefix("Bearer "))
+    return found
+
+
+def _bearing(call: Call, held: dict[str, str]) -> Call:
+    if not held:
+        return call
+    return replace(
+        call,
+        auth=tuple(
+            Known(name=auth.name, scheme="bearer", properties={"token": held[auth.name]}) if auth.name in held else auth
+            for auth in call.auth
+        ),
+    )
+
+
+def _key(auth: Auth, call: Call) -> Key:
+    properties = properties_of(auth, call)
+    match auth.scheme:
+        case "basic":
+            _check(auth, properties, "username", "password")
+            return Key("header", "Authorization", f"Basic {_login(properties)}")
+        case "bearer":
+            _check(auth, properties, "token")
+            return Key("header", "Authorization", f"Bearer {properties['token']}")
+        case "apiKey":
+            _check(auth, properties, "name")
+            return _api_key(auth, properties)
+    message = f"auth '{auth.name}': the scheme '{auth.scheme}' is not one of basic, bearer, oauth2 and apiKey"
+    raise refusal("BadAuth", message + did_you_mean(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
+
+
+def _api_key(auth: Auth, properties: dict[str, JSON]) -> Key:
+    where = properties.get("in", "header")
+    if where not in _PLACES:
+        raise refusal("BadAuth", f"auth '{auth.name}' is sent in the {where!r}, which is none of {', '.join(_PLACES)}")
+    value = key_in(properties)
+    if value is None:
+        raise refusal("BadAuth", f"auth '{auth.name}' of scheme 'apiKey' lacks 'key'")
+    return Key(where, str(properties["name"]), value)
+
+
+def _check(auth: Auth, properties: dict[str, JSON], *names: str) -> None:
+    for name in names:
+        value = properties.get(name)
+        if not isinstance(value, str) or not value:
+            state = "lacks" if value is None or value == "" else "has something that is not a text as"
+            raise refusal("BadAuth", f"auth '{auth.name}' of scheme '{auth.scheme}' {state} '{name}'")
+
+
+def _login(properties: dict[str, JSON]) -> str:
+    credentials = f"{properties.get('username')}:{properties.get('password')}"
+    return base64.b64encode(credentials.encode()).decode("ascii")

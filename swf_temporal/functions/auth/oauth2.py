@@ -1,0 +1,167 @@
+"""Where does a token come from that OAuth2 asks for? Section "OAuth2 Properties Definition"."""
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlencode, urlsplit
+from weakref import WeakKeyDictionary
+
+from oauthlib.oauth2 import OAuth2Error
+from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_token_request
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.auth.grants import Grant
+from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.secrets import scrub
+
+_BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
+_LEEWAY = 30.0
+_REMEMBERED = 256
+_SERVER_ERROR = 500
+_AGAIN = frozenset({408, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """Where tokens are asked for, and how a client proves there who it is."""
+
+    url: str
+    proof: str = _BASIC
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is known of a grant; the lock is held while a token is fetched."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    endpoint: _Endpoint | None = None
+    token: str | None = None
+    expiry: float | None = None
+    answered: int = 0
+    """How many questions for a token are over."""
+    fault: CallFailed | None = None
+    """What became of the last question, if there is no token."""
+
+
+class Tokens:
+    """Gets tokens, and keeps each until shortly before it expires."""
+
+    def __init__(self, http: Http, clock: Callable[[], float] = time.monotonic) -> None:
+        self._http = http
+        self._clock = clock
+        # A lock belongs to the event loop that waited for it.
+        self._kept: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _Kept]] = WeakKeyDictionary()
+        self._issued: dict[str, None] = {}
+
+    async def token(self, grant: Grant) -> str:
+        """Return a token for *grant*; calls at the same time share one request, and its failure. Raises CallFailed."""
+        kept = self._known().setdefault(grant, _Kept())
+        before = kept.answered
+        async with kept.lock:
+            if kept.token is not None and (kept.expiry is None or self._clock() < kept.expiry):
+                return kept.token
+            if kept.fault is not None and kept.answered != before:
+                raise kept.fault  # of the question that this call has waited for
+            kept.token = kept.fault = None
+            try:
+                kept.token, kept.expiry = await self._fetched(grant, kept)
+            except CallFailed as fault:
+                kept.fault = fault
+                raise
+            finally:
+                kept.answered += 1
+            return kept.token
+
+    def forget(self, grant: Grant, token: str) -> None:
+        """Do not use *token* again, which a service refused; a newer one of the same grant stays."""
+        kept = self._known().get(grant)
+        if kept is not None and kept.token == token:
+            kept.token = None
+
+    def issued(self) -> list[JSON]:
+        """Return the newest tokens, which no result or message may show."""
+        return list(self._issued)
+
+    def _known(self) -> dict[Grant, _Kept]:
+        return self._kept.setdefault(asyncio.get_running_loop(), {})
+
+    async def _fetched(self, grant: Grant, kept: _Kept) -> tuple[str, float | None]:
+        """Return a new token, and when it should be replaced."""
+        asked = self._clock()
+        if kept.endpoint is None:
+            kept.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
+        answer = await self._asked(grant, kept.endpoint)
+        try:
+            read = parse_token_response(json.dumps(answer))
+        except OAuth2Error as error:
+            raise _failed(grant, ": ".join(filter(None, (error.error, error.description)))) from error
+        except (AttributeError, TypeError, ValueError) as error:
+            raise _failed(grant, "the answer of the token endpoint is not what OAuth2 says") from error
+        token = str(read["access_token"])
+        self._issued[token] = None
+        if len(self._issued) > _REMEMBERED:
+            del self._issued[next(iter(self._issued))]
+        lifetime = read.get("expires_in")
+        # A token that lives for a minute is not replaced after half of it.
+        return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)
+
+    async def _endpoint(self, grant: Grant) -> _Endpoint:
+        """Return the token endpoint that the authority tells of itself, or else the authority."""
+        for url in _metadata_urls(grant.authority):
+            try:
+                metadata = await self._http.send(Request("GET", url))
+            except CallFailed as fault:
+                if fault.status is None or fault.status >= _SERVER_ERROR:
+                    raise _failed(grant, fault.message, retryable=fault.retryable) from fault
+                continue
+            endpoint = metadata.get("token_endpoint") if isinstance(metadata, dict) else None
+            if isinstance(metadata, dict) and isinstance(endpoint, str) and endpoint:
+                proofs = metadata.get("token_endpoint_auth_methods_supported")
+                knows_form_only = isinstance(proofs, list) and _IN_FORM in proofs and _BASIC not in proofs
+                return _Endpoint(endpoint, _IN_FORM if knows_form_only else _BASIC)
+        return _Endpoint(grant.authority)
+
+    async def _asked(self, grant: Grant, endpoint: _Endpoint) -> JSON:
+        try:
+            return await self._http.send(_request(grant, endpoint))
+        except CallFailed as fault:
+            status = fault.status
+            if isinstance(fault.body, dict) and "error" in fault.body and status is not None and status < _SERVER_ERROR:
+                return fault.body
+            again = fault.retryable and (status is None or status >= _SERVER_ERROR or status in _AGAIN)
+            raise _failed(grant, fault.message, retryable=again) from fault
+
+
+def _request(grant: Grant, endpoint: _Endpoint) -> Request:
+    pairs = list(grant.others)
+    headers = [("Content-Type", "application/x-www-form-urlencoded")]
+    if grant.client_secret and endpoint.proof == _BASIC:
+        # RFC 6749, 2.3.1: as in a form. A blank is %20 there too, and not every server reads the plus sign.
+        pair = f"{quote(grant.client_id, safe='')}:{quote(grant.client_secret, safe='')}"
+        headers.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"))
+    else:
+        pairs.append(("client_id", grant.client_id))
+        if grant.client_secret:
+            pairs.append(("client_secret", grant.client_secret))
+    scope = " ".join(grant.scopes) or None
+    body = prepare_token_request(grant.kind, body=urlencode(pairs), include_client_id=False, scope=scope)
+    return Request("POST", endpoint.url, tuple(headers), body.encode())
+
+
+def _metadata_urls(authority: str) -> tuple[str, str]:
+    """Return where an authority may describe itself: after OpenID Connect, and after RFC 8414."""
+    parts = urlsplit(authority)
+    inserted = f"/.well-known/oauth-authorization-server{parts.path.rstrip('/')}"
+    return (
+        f"{authority.rstrip('/')}/.well-known/openid-configuration",
+        parts._replace(path=inserted, query="", fragment="").geturl(),
+    )
+
+
+def _failed(grant: Grant, reason: str, *, retryable: bool = False) -> CallFailed:
+    message = f"auth '{grant.auth}': no token from {Request('POST', grant.authority)}: {reason}"
+    return CallFailed(str(scrub(message, {"": grant.secrets})), code="AuthFailed", retryable=retryable)

@@ -1,0 +1,137 @@
+"""How does a script run that a definition brings? With functions that SonataFlow knows: `script:python`.
+
+In a process of its own: with limits, without the worker's environment, in a folder that is removed afterwards, and
+killed with what it started when its time is up or nobody waits for it any more. That keeps accidents in; it is no
+sandbox. A script has the rights of the worker's user, so operators decide whether there are scripts at all.
+"""
+
+import asyncio
+import contextlib
+import json
+import math
+import os
+import signal
+import sys
+from asyncio import IncompleteReadError, StreamReader, StreamWriter
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.custom import script_process
+from swf_temporal.functions.custom.script_process import LENGTH
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
+
+MEMORY = 1 << 30
+"""Bytes of address space that a script may take, Python included."""
+
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
+
+
+def is_script(operation: object) -> bool:
+    """Tell whether *operation* is `script:LANGUAGE`, with or without code after it."""
+    return isinstance(operation, str) and operation.strip().startswith("script:")
+
+
+class Scripts:
+    """Runs scripts, as far as the operator lets them run."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the script's variable `result`, or else the value of its last line if that is an expression."""
+        name = call.function.name
+        if not self._settings.scripts:
+            message = f"function '{name}' is a script, and this worker runs none"
+            raise refusal("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
+        code, arguments = _script(call)
+        options = self._settings.for_function(name).over(self._settings.calls)
+        limit = (options.timeout or self._settings.timeout).total_seconds()
+        request = {"code": code, "arguments": arguments, "seconds": math.ceil(limit), "memory": MEMORY}
+        try:
+            async with asyncio.timeout(limit):
+                written = await _run(call, json.dumps(request).encode(), self._largest(options))
+        except TimeoutError:
+            raise CallFailed(
+                f"the script of function '{name}' did not end within {limit:g} s", code="Timeout"
+            ) from None
+        return _result(call, json.loads(written))
+
+    def _largest(self, options: Options) -> int:
+        return options.max_response_bytes or self._settings.max_response_bytes
+
+
+async def _run(call: Call, request: bytes, largest: int) -> bytes:
+    """Return what a process answers to *request*."""
+    with TemporaryDirectory(prefix="swf-script-", ignore_cleanup_errors=True) as folder:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", script_process.__file__,
+            stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
+            cwd=folder, env={**_ENVIRONMENT, "HOME": folder, "TMPDIR": folder}, start_new_session=True,
+        )  # fmt: skip
+        try:
+            return await _exchange(call, process, request, largest)
+        finally:
+            _kill(process.pid)
+            await process.communicate()  # also takes what was written and nobody read
+
+
+async def _exchange(call: Call, process: Process, request: bytes, largest: int) -> bytes:
+    name, stdin, stdout = call.function.name, cast("StreamWriter", process.stdin), cast("StreamReader", process.stdout)
+    try:
+        stdin.write(LENGTH.pack(len(request)) + request)
+        await stdin.drain()
+        (length,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
+        if length > largest:
+            raise refusal("AnswerTooLarge", f"the result of the script '{name}' is larger than {largest} bytes")
+        return await stdout.readexactly(length)
+    except (IncompleteReadError, ConnectionError):
+        raise _crashed(name, await process.wait()) from None
+
+
+def _script(call: Call) -> tuple[str, JSON]:
+    """Return the code of a call, and the arguments that become its variables."""
+    function, arguments = call.function, call.arguments
+    language, _, code = str(function.operation).strip().removeprefix("script:").partition(":")
+    if language.strip().lower() != "python":
+        message = f"function '{function.name}': scripts are written in Python, not in '{language}'"
+        raise refusal("BadOperation", f"{message}: the operation is script:python")
+    given = code if code.strip() else function.metadata.get("script")
+    if given is None and isinstance(arguments, dict):
+        given = arguments.get("script")
+        arguments = {key: value for key, value in arguments.items() if key != "script"}
+    if not isinstance(given, str):
+        where = "after script:python: in its operation, as 'script' in its metadata, or as the argument 'script'"
+        raise refusal("BadOperation", f"function '{function.name}' has no code: it stands {where}")
+    return given, arguments
+
+
+def _result(call: Call, answer: dict[str, Any]) -> JSON:
+    name = call.function.name
+    if "notJson" in answer:
+        message = f"the script of function '{name}' ended with a {answer['notJson']}, not JSON: {answer['message']}"
+        raise refusal("NotJSON", message)
+    if "error" in answer:
+        where = f"line {answer['line']} of " if answer["line"] else ""
+        message = f"{where}the script of function '{name}': {answer['message'] or answer['error']}"
+        kind = answer["error"]
+        raise CallFailed(message, name=kind, code=kind, cause=kind, retryable=not answer.get("syntax"))
+    return json.loads(answer["result"])  # type: ignore[no-any-return]  # JSON, as the process wrote it
+
+
+def _crashed(name: str, status: int) -> CallFailed:
+    if -status in {signal.SIGXCPU, signal.SIGKILL}:
+        message = f"the script of function '{name}' took more processor time than it may, or was killed"
+        return CallFailed(message, code="Timeout", cause=signal.Signals(-status).name)
+    how = f"by {signal.Signals(-status).name}" if status < 0 else f"with the status {status}"
+    return CallFailed(f"the script of function '{name}' ended its process {how}", code="ScriptCrashed")
+
+
+def _kill(group: int) -> None:
+    """Kill a script's process, and those that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)

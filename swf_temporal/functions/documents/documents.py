@@ -1,0 +1,200 @@
+"""Where is the document that describes a service, and how is it read?"""
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
+
+from swf_temporal.dialects.resources import FROM_HOSTS, ResourceError
+from swf_temporal.errors import CallFailed
+from swf_temporal.fetching.files import read_file
+from swf_temporal.fetching.hosts import is_allowed, variable_name
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
+from swf_temporal.functions.documents.texts import read_text
+from swf_temporal.functions.http.client import Http, Request
+
+__all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
+
+_LIMIT = 32 * 1024 * 1024
+_KEPT = 64
+_MOST_OTHERS = 256
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+Headers = tuple[tuple[str, str], ...]
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def check_openapi(document: Document) -> None:
+    """Raise CallFailed if *document* is no OpenAPI document of a version that is known here."""
+    content = document.content
+    if not ({"openapi", "swagger"} & content.keys()):
+        raise _not_openapi(document.name, "it has neither 'openapi' nor 'swagger' at its top")
+    version = str(content.get("openapi", content.get("swagger")))
+    if not version.startswith(("2.", "3.0", "3.1")):
+        raise _not_openapi(document.name, f"version {version} is not one of 2.0, 3.0 and 3.1")
+    if not isinstance(content.get("paths", {}), dict):
+        raise _not_openapi(document.name, "its 'paths' is not an object")
+
+
+class Documents:
+    """Reads documents, and reads the same text only once."""
+
+    def __init__(self, http: Http, lifetime: timedelta, resources: Resources | None = None) -> None:
+        self._http = http
+        self._lifetime = lifetime.total_seconds()
+        self._resources = resources or Resources()
+        self._parsed: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._fetched: OrderedDict[tuple[str, Headers], tuple[float, bytes]] = OrderedDict()
+
+    async def load(
+        self,
+        name: str,
+        base: str | None,
+        headers: Headers = (),
+        check: Callable[[Document], None] = check_openapi,
+    ) -> Document:
+        """Return the document *name*, a URL or a path, found relative to *base*.
+
+        *headers* are sent to a URL. Raises CallFailed if the document is not there, or as *check* does if it is of
+        another kind.
+        """
+        location = locate(name, base)
+        if is_web(location):
+            text = await self._fetch(location, headers)
+        else:
+            text = await asyncio.to_thread(_read_file, name, location)
+        document = Document(name, location, await self._parse(name, text))
+        check(document)
+        document.others[normal(location)] = document
+        return document
+
+    async def reading(
+        self, document: Document, read: Callable[[], _Value], *, base: str | None = None, headers: Headers = ()
+    ) -> _Value:
+        """Return what *read* finds in *document*, where references may lead it into other documents.
+
+        A file may refer to those in its own folder, that of the definition, and folders that the operator allows; a
+        URL to those on its own host. Other hosts are for the operator to allow. Raises CallFailed.
+        """
+        for _ in range(_MOST_OTHERS):
+            try:
+                return read()
+            except ElsewhereError as needed:
+                # Begun again with what it needs. Most never need anything, and reading takes no time.
+                document.others[needed.location] = await self._other(document, needed, base, headers)
+        raise refusal("BadDocument", f"the document '{document.name}' leads to more than {_MOST_OTHERS} others")
+
+    async def _other(self, first: Document, needed: ElsewhereError, base: str | None, headers: Headers) -> Document:
+        told = f"'{needed.document.name}' refers to '{needed.reference}'"
+        location = needed.location
+        if not is_web(location):
+            text = await asyncio.to_thread(self._beside, first, base, told, location)
+        elif first.url and _origin(first.url) == _origin(location):
+            text = await self._fetch(location, headers)
+        else:
+            text = await self._fetch(location, self._credentials(told, location))
+        return Document(needed.reference.partition("#")[0], location, await self._parse(location, text), first.others)
+
+    def _beside(self, first: Document, base: str | None, told: str, location: str) -> bytes:
+        if first.url:
+            raise refusal("NoDocument", f"{told}, a file; a document from a URL can refer to other URLs only")
+        folders = [Path(first.location).parent, *self._resources.folders]
+        if base is not None and not is_web(base):
+            folders.append(_folder(base))
+        try:
+            return read_file(Path(location), folders).content
+        except ResourceError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            raise refusal("NoDocument", f"{told}, {error.reason}{hint}") from error
+
+    def _credentials(self, told: str, url: str) -> Headers:
+        """Return what shows an allowed host who asks. Raises CallFailed for any other host."""
+        _, host, port = _origin(url)
+        if not is_allowed(host, port, self._resources.hosts):
+            raise refusal("NoDocument", f"{told}, and from the host '{host}' nothing may be fetched; {FROM_HOSTS}")
+        header = self._resources.credentials.get(variable_name(host, port))
+        return (("Authorization", header),) if header else ()
+
+    async def _fetch(self, url: str, headers: Headers) -> bytes:
+        # Whoever has no credentials must not be shown what others fetched with theirs.
+        key = (url, headers)
+        expiry, text = self._fetched.get(key, (0.0, b""))
+        if time.monotonic() >= expiry:
+            text = await self._http.fetch(Request("GET", url, headers), _LIMIT)
+            _keep(self._fetched, key, (time.monotonic() + self._lifetime, text))
+        return text
+
+    async def _parse(self, name: str, text: bytes) -> dict[str, Any]:
+        digest = hashlib.sha256(text).hexdigest()
+        content = self._parsed.get(digest)
+        if content is None:
+            # A large document takes seconds to read; other calls go on meanwhile.
+            content = await asyncio.to_thread(_parse, name, text)
+        _keep(self._parsed, digest, content)
+        return content
+
+
+def locate(name: str, base: str | None) -> str:
+    """Return the URL or path of the document *name*, which may be relative to *base*."""
+    if is_web(name):
+        return name
+    path = as_path(name)
+    if base is None or Path(path).is_absolute():
+        return path
+    if is_web(base):
+        return urljoin(base, path)
+    return str(_folder(base) / path)
+
+
+def _folder(base: str) -> Path:
+    folder = Path(as_path(base))
+    return folder.parent if folder.is_file() else folder
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme]
+    except ValueError as error:
+        raise refusal("BadUrl", f"'{url}' is not a URL: {error}") from error
+
+
+def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep *value*, and let go of what was kept longest ago if there is too much."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > _KEPT:
+        kept.popitem(last=False)
+
+
+def _read_file(name: str, path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        message = f"the document '{name}' cannot be read from {path}: {reason}"
+        raise refusal("NoDocument", message) from error
+
+
+def _parse(name: str, text: bytes) -> dict[str, Any]:
+    try:
+        content = read_text(text)
+    except ValueError as error:
+        raise refusal(
+            "BadDocument", f"the document '{name}' cannot be read: it is neither JSON nor YAML: {error}"
+        ) from error
+    if not isinstance(content, dict):
+        raise refusal("BadDocument", f"the document '{name}' is not an object")
+    return content
+
+
+def _not_openapi(name: str, reason: str) -> CallFailed:
+    return refusal("BadDocument", f"the document '{name}' is not an OpenAPI document: {reason}")

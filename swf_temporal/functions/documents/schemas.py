@@ -1,0 +1,117 @@
+"""What is a schema of an OpenAPI document in JSON Schema, with everything that it refers to?
+
+Versions 2.0 and 3.0 have a dialect of their own; 3.1 is JSON Schema. `format` is a remark here, as it is there.
+"""
+
+import re
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.documents.parts import Document
+
+_PLAIN = frozenset({
+    "type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength",
+    "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties",
+    "minProperties", "required", "dependentRequired",
+})  # fmt: skip
+_SCHEMA = frozenset({
+    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
+    "unevaluatedProperties",
+})  # fmt: skip
+_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
+_REFERENCES = ("$ref", "$dynamicRef")
+_NULLABLE = ("nullable", "x-nullable")
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def self_contained(root: Document, document: Document, schema: JSON) -> JSON:
+    """Return what *schema*, which stands in *document*, asks of an answer, in JSON Schema and free of other documents.
+
+    The *root* says in which version of OpenAPI. Raises CallFailed if there is no schema where one should be.
+    """
+    writer = _Writer(root)
+    try:
+        written = writer.written(document, schema)
+    except RecursionError:
+        raise refusal("BadDocument", f"a schema in '{document.name}' is nested too deeply") from None
+    whole: dict[str, JSON] = written if isinstance(written, dict) else {"allOf": [written]}
+    definitions: JSON = writer.definitions
+    return {"$schema": _DRAFT, **whole, "$defs": definitions}
+
+
+class _Writer:
+    """Writes schemas, those that they refer to under names of their own."""
+
+    def __init__(self, root: Document) -> None:
+        self.definitions: dict[str, JSON] = {}
+        self._is_dialect = not str(root.content.get("openapi", "")).startswith("3.1")
+        self._names: dict[int, str] = {}
+
+    def written(self, document: Document, schema: JSON) -> JSON:
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict):
+            raise refusal("BadDocument", f"'{document.name}' has {schema!r} in place of a schema")
+        reference = next((schema[key] for key in _REFERENCES if key in schema), None)
+        referred = self._referred(document, reference) if isinstance(reference, str) else {}
+        # What stands beside a reference counts since version 3.1.
+        found = referred if referred and self._is_dialect else {**referred, **self._keywords(document, schema)}
+        is_nullable = self._is_dialect and any(schema.get(key) is True for key in _NULLABLE)
+        return {"anyOf": [{"type": "null"}, found]} if is_nullable else found
+
+    def _referred(self, document: Document, reference: str) -> dict[str, JSON]:
+        holder, target = document.target(reference)
+        if id(target) not in self._names:  # a schema may be part of itself
+            name = self._names[id(target)] = f"{len(self._names)}"
+            self.definitions[name] = self.written(holder, target)
+        return {"$ref": f"#/$defs/{self._names[id(target)]}"}
+
+    def _keywords(self, document: Document, schema: dict[str, Any]) -> dict[str, JSON]:
+        if self._is_dialect:
+            schema = _translated(schema)
+        found: dict[str, JSON] = {}
+        for key, value in schema.items():
+            if key == "required":
+                found[key] = _required(document, schema)
+            elif (key == "pattern" and not is_pattern(value)) or (key == "type" and value == "file"):
+                continue
+            elif key in _PLAIN:
+                found[key] = value
+            elif key in _SCHEMA:
+                found[key] = self.written(document, value)
+            elif key in _SCHEMAS and isinstance(value, list):
+                found[key] = [self.written(document, item) for item in value]
+            elif key in _BY_NAME and isinstance(value, dict):
+                found[key] = {
+                    name: self.written(document, item)
+                    for name, item in value.items()
+                    if key != "patternProperties" or is_pattern(name)
+                }
+        return found
+
+
+def _translated(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of version 2.0 or 3.0 with the limits as JSON Schema has them: numbers."""
+    changed = dict(schema)
+    for limit, exclusive in (("maximum", "exclusiveMaximum"), ("minimum", "exclusiveMinimum")):
+        if isinstance(changed.get(exclusive), bool) and changed.pop(exclusive) and limit in changed:
+            changed[exclusive] = changed.pop(limit)
+    return changed
+
+
+def _required(document: Document, schema: dict[str, Any]) -> list[JSON]:
+    """Return the properties that an answer must have: what is only ever written is not in one."""
+    required, properties = schema["required"], document.resolve(schema.get("properties"))
+    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    return [name for name in names if document.resolve(properties.get(name)).get("writeOnly") is not True]
+
+
+def is_pattern(text: object) -> bool:
+    """Tell whether a pattern is one in Python too; what JavaScript alone understands cannot be checked."""
+    try:
+        re.compile(str(text))
+    except re.error:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""How is a field of a GraphQL endpoint asked for, or changed?
+
+Section "Using Functions for GraphQL Service Invocations".
+"""
+
+from dataclasses import replace
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.auth.auth import key_for
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents.servers import service_url
+from swf_temporal.functions.graphql.requests import is_name, operation, post, selection_set
+from swf_temporal.functions.graphql.schema import Field, Schemas, question_to
+from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.signing import signed, with_keys
+from swf_temporal.functions.operator.settings import Settings
+
+_FOR_GOOD = frozenset({"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"})
+"""What many servers write in `extensions.code` if the request itself is wrong."""
+
+
+class GraphQL:
+    """Calls functions whose operation is `<endpoint>#<query or mutation>#<field>`."""
+
+    def __init__(self, http: Http, settings: Settings) -> None:
+        self._http = http
+        self._settings = settings
+        self._schemas = Schemas(http, settings.document_lifetime)
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the answer's `data`, an object with the field's name as its key. Raises CallFailed.
+
+        The endpoint's schema gives the types of the arguments. One that does not show its schema is sent them
+        as literals.
+        """
+        endpoint, kind, name = _parts(call)
+        url = service_url(self._settings, call.function.name, endpoint)
+        arguments = _arguments(call)
+        selection = selection_set(call.selection_set)
+        references = call.function.auth_ref
+        asking = key_for((references.resource or references.invocation) if references else None, call)
+        question = replace(question_to(url), function=call.function.name)
+        schema = await self._schemas.schema(with_keys(question, () if asking is None else (asking,)))
+        types: dict[str, str] = {}
+        if schema is not None:
+            field = schema.field(kind, name)
+            _check(field, kind, arguments, selection)
+            types = field.arguments
+        document = operation(kind, name, arguments, types, selection)
+        variables = {key: value for key, value in arguments.items() if key in types}
+        return await self._ask(signed(post(url, document, variables), call))
+
+    async def _ask(self, request: Request) -> JSON:
+        try:
+            answer = await self._http.ask_json(request)
+        except CallFailed as fault:
+            if _errors(fault.body):
+                raise _fault(request, fault.body, fault.status, fault.retry_after) from fault
+            raise
+        body = answer.body
+        if _errors(body):
+            raise _fault(request, body, answer.status)
+        if not isinstance(body, dict) or "data" not in body:
+            message = f"{request}: the answer is not one of GraphQL: it has no 'data'"
+            raise CallFailed(message, code="MalformedAnswer", status=answer.status, body=body)
+        return body["data"]
+
+
+def _parts(call: Call) -> tuple[str, str, str]:
+    """Return the endpoint, `query` or `mutation`, and the field that a function names."""
+    given = call.function.operation
+    parts = [part.strip() for part in given.rsplit("#", 2)] if isinstance(given, str) else []
+    match parts:
+        case [str(endpoint), str(kind), str(field)] if endpoint and is_name(field):
+            if kind.lower() == "subscription":
+                section = "Using Functions for GraphQL Service Invocations"
+                message = f"function '{call.function.name}': subscriptions are not supported (section “{section}”)"
+                raise refusal("Unsupported", message)
+            if kind.lower() in {"query", "mutation"}:
+                return endpoint, kind.lower(), field
+    message = (
+        f"the operation of function '{call.function.name}' is {given!r}; "
+        "one of type 'graphql' is written 'https://example.com/graphql#query#field', or with 'mutation'"
+    )
+    raise refusal("BadOperation", message)
+
+
+def _arguments(call: Call) -> dict[str, JSON]:
+    if call.arguments is None:
+        return {}
+    if not isinstance(call.arguments, dict):
+        message = f"the arguments of function '{call.function.name}' must be an object with a name for each"
+        raise refusal("BadArguments", message)
+    return call.arguments
+
+
+def _check(field: Field, kind: str, arguments: dict[str, JSON], selection: str) -> None:
+    missing = sorted(name for name in field.required if arguments.get(name) is None)
+    if missing:
+        raise refusal("BadArguments", f"the argument '{missing[0]}' is missing, which the {kind} '{field.name}' needs")
+    if field.is_object and not selection:
+        message = f"the {kind} '{field.name}' gives an object: the selectionSet must say which of its fields are wanted"
+        raise refusal("BadArguments", message)
+
+
+def _errors(answer: JSON) -> list[JSON]:
+    errors = answer.get("errors") if isinstance(answer, dict) else None
+    return errors if isinstance(errors, list) else []
+
+
+def _fault(request: Request, answer: JSON, status: int | None, retry_after: float | None = None) -> CallFailed:
+    """Return the fault that a workflow sees of the errors in an answer: the first one's code, and all messages."""
+    errors = [error for error in _errors(answer) if isinstance(error, dict)]
+    told = [str(error["message"]) for error in errors if error.get("message")]
+    extensions = [error.get("extensions") for error in errors]
+    codes = [str(one["code"]) for one in extensions if isinstance(one, dict) and one.get("code")]
+    code = codes[0] if codes else "GraphQLError"
+    message = f"{request} answered with errors: {'; '.join(told) or 'they have no message'}"
+    retryable = code not in _FOR_GOOD
+    return CallFailed(message, code=code, status=status, body=answer, retryable=retryable, retry_after=retry_after)

@@ -1,0 +1,144 @@
+"""What does a GraphQL endpoint say of the fields that it offers?"""
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.documents.documents import Headers
+from swf_temporal.functions.graphql.requests import post
+from swf_temporal.functions.http.client import Http, Request
+
+_KEPT = 64
+_WRAPPINGS = 8
+"""How many lists and exclamation marks a type may have around its name."""
+_OBJECTS = frozenset({"OBJECT", "INTERFACE", "UNION"})
+_TYPE = "kind name " + "ofType { kind name " * _WRAPPINGS + "}" * _WRAPPINGS
+_FIELDS = (
+    f"fields(includeDeprecated: true) {{ name args {{ name defaultValue type {{ {_TYPE} }} }} type {{ {_TYPE} }} }}"
+)
+_QUESTION = f"{{ __schema {{ queryType {{ {_FIELDS} }} mutationType {{ {_FIELDS} }} }} }}"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the root of a schema: what may be asked, or done."""
+
+    name: str
+    is_object: bool
+    """Whether its value has fields of its own, of which a selection set must name some."""
+    arguments: dict[str, str] = field(default_factory=dict)
+    """The types of its arguments, as GraphQL writes them: `[Int!]!`."""
+    required: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The fields of an endpoint, by `query` and `mutation`."""
+
+    url: str
+    roots: dict[str, dict[str, Field]]
+
+    def field(self, kind: str, name: str) -> Field:
+        """Return the field *name* of the queries or mutations. Raises CallFailed if there is none."""
+        fields = self.roots.get(kind, {})
+        if name not in fields:
+            message = f"{self.url} has no {kind} '{name}'" + did_you_mean(name, fields)
+            raise refusal("UnknownOperation", message)
+        return fields[name]
+
+
+class Schemas:
+    """Asks endpoints for their schemas, and each only once in a while."""
+
+    def __init__(self, http: Http, lifetime: timedelta) -> None:
+        self._http = http
+        self._lifetime = lifetime.total_seconds()
+        self._known: OrderedDict[tuple[str, Headers], tuple[float, Schema | None]] = OrderedDict()
+
+    async def schema(self, question: Request) -> Schema | None:
+        """Return the schema of the endpoint that *question* is put to, or None if it does not tell.
+
+        Raises CallFailed if the endpoint cannot be reached, or is in trouble.
+        """
+        # What an endpoint shows may depend on who asks.
+        key = (question.url, question.headers)
+        expiry, schema = self._known.get(key, (0.0, None))
+        if time.monotonic() >= expiry:
+            schema = await self._ask(question)
+            self._known[key] = (time.monotonic() + self._lifetime, schema)
+            self._known.move_to_end(key)
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return schema
+
+    async def _ask(self, question: Request) -> Schema | None:
+        try:
+            answer = await self._http.send(question)
+        except CallFailed as fault:
+            if _is_no(fault):
+                return None
+            raise
+        return read_schema(question.url.partition("?")[0], answer)
+
+
+def question_to(url: str) -> Request:
+    """Return the request that asks the endpoint at *url* for its schema."""
+    return post(url, _QUESTION)
+
+
+def read_schema(url: str, answer: JSON) -> Schema | None:
+    """Return the schema in the *answer* to an introspection, or None if that refuses or is something else."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    schema = data.get("__schema") if isinstance(data, dict) else None
+    if not isinstance(schema, dict):
+        return None
+    try:
+        return Schema(url, {kind: _fields(schema.get(f"{kind}Type")) for kind in ("query", "mutation")})
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def _is_no(fault: CallFailed) -> bool:
+    """Tell whether *fault* is the endpoint's decision not to be introspected, and no trouble that passes."""
+    if fault.status is None:
+        return fault.code in {"AnswerTooLarge", "MalformedAnswer"}
+    passing = fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR or fault.status == HTTPStatus.TOO_MANY_REQUESTS
+    return not passing
+
+
+def _fields(root: Any) -> dict[str, Field]:
+    return {one["name"]: _field(one) for one in (root or {}).get("fields") or ()}
+
+
+def _field(one: Any) -> Field:
+    return Field(
+        name=one["name"],
+        is_object=_innermost(one["type"])["kind"] in _OBJECTS,
+        arguments={argument["name"]: _written(argument["type"]) for argument in one["args"]},
+        required=frozenset(
+            argument["name"]
+            for argument in one["args"]
+            if argument["type"]["kind"] == "NON_NULL" and argument.get("defaultValue") is None
+        ),
+    )
+
+
+def _innermost(kind: Any) -> Any:
+    while kind.get("ofType"):
+        kind = kind["ofType"]
+    return kind
+
+
+def _written(kind: Any) -> str:
+    """Return a type as GraphQL writes it. Raises KeyError for one of a form that is not known."""
+    if kind["kind"] == "NON_NULL":
+        return f"{_written(kind['ofType'])}!"
+    if kind["kind"] == "LIST":
+        return f"[{_written(kind['ofType'])}]"
+    return str(kind["name"])

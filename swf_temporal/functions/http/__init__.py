@@ -1,0 +1,1 @@
+"""How are requests sent over HTTP, and read what comes back?"""

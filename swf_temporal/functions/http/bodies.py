@@ -1,0 +1,60 @@
+"""How is a body written in the media type that a service asks for?"""
+
+import json
+from collections.abc import Mapping
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.documents.files import bytes_of, is_file
+from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.functions.http.media_types import FORM, is_multipart, is_text
+from swf_temporal.functions.http.multipart import multipart
+from swf_temporal.functions.openapi.operations import Parameter
+from swf_temporal.functions.openapi.parameters import as_text, in_query
+from swf_temporal.functions.openapi.request_bodies import Field
+
+
+def write_body(value: JSON, media_type: str, fields: Mapping[str, Field] | None = None) -> tuple[bytes, str]:
+    """Return a body's bytes and its content type.
+
+    Anything can be written as JSON, objects as forms too, whose *fields* may have ways of their own, and texts as
+    themselves. `{"mediaType": …, "base64": …}`, which is how an answer that is no text looks to a workflow, is written
+    as the bytes that it stands for. Raises CallFailed for what cannot be written so.
+    """
+    kind, charset = split_content_type(media_type)
+    if is_json(kind):
+        return json.dumps(value).encode(), media_type
+    if kind == FORM and isinstance(value, dict):
+        return _form(value, fields or {}), media_type
+    if is_multipart(kind) and isinstance(value, dict):
+        return multipart(value, kind, fields or {})
+    if is_file(value):
+        return bytes_of(value), media_type
+    if isinstance(value, dict | list) and not is_text(kind):
+        told = "an object" if isinstance(value, dict) else "an array"
+        raise refusal("BadArguments", f"the body is sent as {media_type}, and cannot be {told}; give it as a text")
+    return _encoded(as_text(value), charset), media_type
+
+
+def _form(value: Mapping[str, JSON], fields: Mapping[str, Field]) -> bytes:
+    pieces = [_piece(name, item, fields.get(name)) for name, item in value.items() if item is not None]
+    # Of a space as `%20` not all services know in a form.
+    return "&".join(piece for piece in pieces if piece).replace("%20", "+").encode("ascii")
+
+
+def _piece(name: str, value: JSON, field: Field | None) -> str:
+    style = field.style if field else None
+    if field is None or style is None:
+        # An object is JSON here. Exploded, it would lose its name.
+        media_type = "application/json" if isinstance(value, dict) else None
+        return in_query(Parameter(name, "query", explode=True, media_type=media_type), value)
+    return in_query(
+        Parameter(name, "query", style=style, explode=field.explode, allow_reserved=field.allow_reserved), value
+    )
+
+
+def _encoded(text: str, charset: str) -> bytes:
+    try:
+        return text.encode(charset, "replace")
+    except LookupError:
+        return text.encode(errors="replace")

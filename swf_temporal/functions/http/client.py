@@ -1,0 +1,254 @@
+"""How is a request sent, and what comes back of it?"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+import httpx
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.http.answers import (
+    Answer,
+    RefusedError,
+    is_json,
+    read_answer,
+    read_error_answer,
+    split_content_type,
+)
+from swf_temporal.functions.http.connections import Connections
+from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.retry_after import seconds_to_wait
+from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.options import Effective
+from swf_temporal.functions.operator.settings import Settings
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_USER = re.compile(r"//[^/@]*@")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_SHOWN = 200
+_KEPT = 2000
+"""How much of an answer that cannot be understood a workflow sees, in bytes."""
+_REDIRECTS = 20
+_PORTS = {"http": 80, "https": 443}
+_FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+"""The headers that may go where a service redirects to. Any other might be a credential."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request, ready to be sent."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    content: bytes | None = None
+    function: str | None = None
+    """The function that asks, whose settings hold."""
+
+    def __str__(self) -> str:
+        """Return `GET http://…` without what nobody should read in a log: the query, and a password."""
+        return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the request only asks, and changes nothing."""
+        return self.method in _SAFE
+
+
+class Http:
+    """Sends requests, as the operator's settings want them sent."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        transport: httpx.AsyncBaseTransport | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._settings = settings
+        self._connections = Connections(settings, transport)
+        self._limits = limits or Limits(settings)
+
+    async def send(self, request: Request) -> JSON:
+        """Return the answer as JSON. Raises CallFailed for any answer but 2xx, or if there is none."""
+        return (await self.ask(request)).body
+
+    async def ask(self, request: Request) -> Answer:
+        """Return the answer with all that is known of it. Raises CallFailed as `send` does."""
+        response, content = await self._whole(request)
+        try:
+            body = read_answer(content, response.headers.get("content-type", ""))
+            return Answer(response.status_code, dict(response.headers), body, is_empty=not content)
+        except ValueError as error:
+            message = f"{request}: the answer says that it is JSON, but it is not: {error}"
+            text = content[:_KEPT].decode(errors="replace")
+            raise CallFailed(message, code="MalformedAnswer", status=response.status_code, body=text) from error
+
+    async def ask_json(self, request: Request) -> Answer:
+        """Return the answer of a service that can only answer in JSON. Raises CallFailed as `send` does."""
+        answer = await self.ask(request)
+        media_type, _ = split_content_type(answer.content_type)
+        if media_type and not is_json(media_type) and not answer.is_empty:
+            message = f"{request}: the answer is {media_type}, and must be JSON"
+            raise CallFailed(message, code="MalformedAnswer", status=answer.status, body=answer.body)
+        return answer
+
+    async def take(self, request: Request) -> tuple[bytes, dict[str, str]]:
+        """Return the answer as it came, and its headers in small letters. Raises CallFailed as `send` does."""
+        response, content = await self._whole(request)
+        return content, dict(response.headers)
+
+    async def fetch(self, request: Request, limit: int) -> bytes:
+        """Return a document of at most *limit* bytes. Raises CallFailed if it cannot be had."""
+        async with self._exchange(request) as (response, _):
+            content, is_whole = await _read(response, limit)
+        if not response.is_success:
+            status = response.status_code
+            raise CallFailed(f"{request} answered {_status(status)}", code="NoDocument", status=status)
+        if not is_whole:
+            raise refusal("NoDocument", f"{request}: the document is larger than {limit} bytes")
+        return content
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        await self._connections.aclose()
+
+    async def _whole(self, request: Request) -> tuple[httpx.Response, bytes]:
+        """Return the answer to *request*, with all of its content. Raises CallFailed for any answer but 2xx."""
+        async with self._exchange(request) as (response, options):
+            limit = options.max_response_bytes
+            content, is_whole = await _read(response, limit)
+        if not response.is_success:
+            raise _refused(request, response, content)
+        if not is_whole:
+            message, status = f"{request}: the answer is larger than {limit} bytes", response.status_code
+            raise CallFailed(message, code="AnswerTooLarge", status=status, retryable=False)
+        return response, content
+
+    @asynccontextmanager
+    async def _exchange(self, request: Request) -> AsyncIterator[tuple[httpx.Response, Effective]]:
+        """Yield the answer to *request*, or to the last of those that a service redirected to; and how it was asked."""
+        _check_headers(request)
+        sent = request
+        try:
+            there = self._there(request)
+            left = there.options.timeout.total_seconds()
+            for _ in range(_REDIRECTS + 1):
+                async with self._limits.of_host(there.host, there.port):
+                    started = asyncio.get_running_loop().time()
+                    async with asyncio.timeout(left), self._answer(sent, there) as response:
+                        if response.next_request is None or not request.is_safe:
+                            yield response, there.options
+                            return
+                        sent = _redirected(sent, response.next_request)
+                        there = self._there(sent)
+                    left -= asyncio.get_running_loop().time() - started
+            raise httpx.TooManyRedirects(f"more than {_REDIRECTS} redirects")
+        except (
+            httpx.HTTPError,
+            httpx.InvalidURL,
+            httpx.StreamError,
+            httpx.CookieConflict,
+            TimeoutError,
+        ) as error:
+            raise failure(error, str(request)) from error
+
+    def _there(self, request: Request) -> "_There":
+        url = httpx.URL(request.url)
+        port = url.port or _PORTS.get(url.scheme, 0)
+        return _There(url, port, self._settings.options_for(request.function, url.host, port))
+
+    @asynccontextmanager
+    async def _answer(self, request: Request, there: "_There") -> AsyncIterator[httpx.Response]:
+        self._settings.network.check(there.host, there.port)
+        client = self._connections.to(there.url, there.options)
+        prepared = client.build_request(
+            request.method,
+            there.url,
+            headers=[(name.encode(), value.encode()) for name, value in _with_configured(request, there.options)],
+            content=request.content,
+        )
+        response = await client.send(prepared, stream=True)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """Where a request goes, and what the operator says of requests that go there."""
+
+    url: httpx.URL
+    port: int
+    options: Effective
+
+    @property
+    def host(self) -> str:
+        return self.url.host
+
+
+def _with_configured(request: Request, options: Effective) -> tuple[tuple[str, str], ...]:
+    if not options.headers:
+        return request.headers
+    given = {name.lower() for name, _ in request.headers}
+    return (*request.headers, *((name, value) for name, value in options.headers.items() if name.lower() not in given))
+
+
+def _redirected(request: Request, target: httpx.Request) -> Request:
+    """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
+    if not _is_same_origin(httpx.URL(request.url), target.url):
+        headers = tuple((name, value) for name, value in request.headers if name.lower() in _FOR_ANYBODY)
+        request = replace(request, headers=headers, function=None)
+    content = request.content if target.method == request.method else None
+    return replace(request, method=target.method, url=str(target.url), content=content)
+
+
+def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
+    ours, theirs = (_origin(url) for url in (one, other))
+    return one.host == other.host and (ours == theirs or (ours, theirs) == (("http", 80), ("https", 443)))
+
+
+def _origin(url: httpx.URL) -> tuple[str, int]:
+    return url.scheme, url.port or _PORTS.get(url.scheme, 0)
+
+
+def _check_headers(request: Request) -> None:
+    for name, value in request.headers:
+        if _CONTROL.search(name) or _CONTROL.search(value):
+            raise refusal(
+                "BadArguments",
+                f"{request}: the header '{name}' would hold a line break or another control character",
+            )
+
+
+async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
+    """Return at most *limit* bytes of the body, decompressed, and whether that is all of it."""
+    content = bytearray()
+    async for chunk in response.aiter_bytes():
+        content += chunk
+        if len(content) > limit:
+            return bytes(content[:limit]), False
+    return bytes(content), True
+
+
+def _refused(request: Request, response: httpx.Response, content: bytes) -> RefusedError:
+    body = read_error_answer(content, response.headers.get("content-type", ""))
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    shown = "" if body is None else f": {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}"
+    answer = Answer(response.status_code, dict(response.headers), body, is_empty=not content)
+    message = f"{request} answered {_status(answer.status)}{shown}"
+    return RefusedError(message, answer, seconds_to_wait(answer.headers, datetime.now(UTC)))
+
+
+def _status(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -1,0 +1,72 @@
+"""How is a form written in parts, files among them?"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.documents.files import bytes_of, is_file
+from swf_temporal.functions.http.media_types import MULTIPART, OCTETS
+from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.openapi.request_bodies import Field
+
+_Part = tuple[str | None, bytes, str | None, Mapping[str, str]]
+
+_PLAIN = Field()
+
+
+def multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, Field]) -> tuple[bytes, str]:
+    """Return the bytes and the content type of a form: a part for each field, and for each item of an array.
+
+    Raises CallFailed for a form with no part, which no service can read.
+    """
+    parts: list[tuple[str, _Part]] = []
+    for name, given in value.items():
+        field = fields.get(name, _PLAIN)
+        items = given if isinstance(given, list) else [given]
+        parts.extend((name, _part(name, item, field)) for item in items if item is not None)
+    if not parts:
+        raise refusal("BadArguments", f"the body is sent as {kind}, and has no part; give it at least one field")
+    # httpx knows how to write the parts; the URL is never used.
+    encoded = httpx.Request("POST", "http://localhost/", files=parts)
+    return encoded.read(), encoded.headers["content-type"].replace(MULTIPART, kind, 1)
+
+
+def _part(name: str, item: JSON, field: Field) -> _Part:
+    """Return a file's name, the bytes, the content type and the headers of one part."""
+    headers = dict(field.headers)
+    if is_file(item):
+        given = item.get("headers")
+        headers |= (
+            {_line(key): _line(as_text(value)) for key, value in given.items()} if isinstance(given, dict) else {}
+        )
+        return as_text(item.get("fileName", name)), bytes_of(item), _type_of_file(item, field), headers
+    declared = _first(field)
+    if isinstance(item, dict | list):
+        return None, json.dumps(item).encode(), declared or "application/json", headers
+    content = as_text(item).encode(errors="replace")
+    if field.is_file:
+        return name, content, declared or "text/plain", headers
+    return None, content, declared, headers
+
+
+def _type_of_file(item: Mapping[str, Any], field: Field) -> str:
+    """Return what a file says that it is, or what the document says."""
+    own = item.get("mediaType")
+    return _line(str(own)) if own else _first(field) or OCTETS
+
+
+def _first(field: Field) -> str | None:
+    """Return the first media type that is declared for a part and is one, and not a range such as `image/*`."""
+    declared = [kind.strip() for kind in (field.content_type or "").split(",")]
+    return next((kind for kind in declared if kind and "*" not in kind), None)
+
+
+def _line(text: str) -> str:
+    """Return what stands in the head of a part, where a line break would begin something else."""
+    if not text.isprintable():
+        raise refusal("BadArguments", f"the head of a part would hold {text!r}, which has a control character")
+    return text

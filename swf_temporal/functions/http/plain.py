@@ -1,0 +1,165 @@
+"""How is a service called that no document describes?
+
+Two forms are read: SonataFlow's text `rest:METHOD:URL`, and the object `{method, uri, headers, cookies}` of
+later texts.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.auth.auth import with_tokens
+from swf_temporal.functions.auth.oauth2 import Tokens
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents.parts import is_web
+from swf_temporal.functions.documents.servers import service_url
+from swf_temporal.functions.http.answers import Answer
+from swf_temporal.functions.http.bodies import write_body
+from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.results import result_of
+from swf_temporal.functions.http.signing import signed
+from swf_temporal.functions.openapi.operations import Parameter
+from swf_temporal.functions.openapi.parameters import as_text, escape, in_path, in_query
+from swf_temporal.functions.operator.settings import Settings
+
+_PREFIX = "rest:"
+_DEFAULT_METHOD = "GET"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What the arguments of a call are used for."""
+
+    headers: dict[str, JSON] = field(default_factory=dict)
+    cookies: dict[str, JSON] = field(default_factory=dict)
+    query: dict[str, JSON] = field(default_factory=dict)
+    body: JSON = None
+
+
+class PlainHttp:
+    """Calls functions that say themselves which method and URL they are."""
+
+    def __init__(self, http: Http, settings: Settings, tokens: Tokens) -> None:
+        self._http = http
+        self._settings = settings
+        self._tokens = tokens
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the service's answer. Raises CallFailed.
+
+        Arguments fill the URL's `{name}`s. The others are the body, or the query of a method that has no
+        body. To say it outright, begin a name with `HEADER_` or `QUERY_` in the text form, and use the
+        arguments `headers`, `cookies`, `query` and `body` in the object form.
+        """
+        return await result_of(call, self._ask)
+
+    async def _ask(self, call: Call) -> Answer:
+        method, uri = target(call)
+        request = _request(call, method, service_url(self._settings, call.function.name, uri))
+
+        async def send(call: Call) -> Answer:
+            return await self._http.ask(signed(request, call))
+
+        references = call.function.auth_ref
+        return await with_tokens([references.invocation if references else None], call, self._tokens, send)
+
+
+def target(call: Call) -> tuple[str, str]:
+    """Return the method and the URL, with its `{name}`s, that a function says it is."""
+    operation = call.function.operation
+    method = uri = ""
+    if isinstance(operation, dict):
+        method, uri = as_text(operation.get("method") or _DEFAULT_METHOD), as_text(operation.get("uri"))
+    elif isinstance(operation, str):
+        method, uri = _split(operation)
+    if method.upper() not in _METHODS or not uri:
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "it must be 'rest:METHOD:URL', or an object with 'method' and 'uri'"
+        )
+        raise refusal("BadOperation", message)
+    return method.upper(), uri.strip()
+
+
+def _split(operation: str) -> tuple[str, str]:
+    """Return the method and the URL of the text form, where the method may be left out."""
+    named = operation.removeprefix(_PREFIX).strip()
+    if is_web(named) or (named.startswith("/") and named != operation):
+        return _DEFAULT_METHOD, named
+    method, _, uri = named.partition(":")
+    return method.strip(), uri
+
+
+def _request(call: Call, method: str, uri: str) -> Request:
+    named = dict(call.arguments) if isinstance(call.arguments, dict) else {}
+    url = _filled(uri, named)
+    operation = call.function.operation
+    parts = _reserved(operation, named) if isinstance(operation, dict) else _prefixed(named)
+    if not isinstance(call.arguments, dict):
+        parts.body = call.arguments
+    elif method in _WITHOUT_BODY or parts.body is not None:
+        parts.query.update(named)
+    elif named:
+        parts.body = named
+    headers = [(name, as_text(value)) for name, value in parts.headers.items() if value is not None]
+    if parts.cookies:
+        cookies = (f"{escape(name)}={escape(as_text(value))}" for name, value in parts.cookies.items())
+        headers.append(("Cookie", "; ".join(cookies)))
+    content = None
+    if parts.body is not None:
+        declared = next((value for name, value in headers if name.lower() == "content-type"), "application/json")
+        content, media_type = write_body(parts.body, declared)
+        headers = [(name, value) for name, value in headers if name.lower() != "content-type"]
+        headers.append(("Content-Type", media_type))
+    return Request(method, _with_query(url, parts.query), tuple(headers), content)
+
+
+def _filled(uri: str, named: dict[str, JSON]) -> str:
+    """Return *uri* with its `{name}`s replaced by the arguments, which are taken out of *named*."""
+    used: set[str] = set()
+    query_begins = uri.find("?") if "?" in uri else len(uri)
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1]
+        if named.get(name) is None:
+            raise refusal("BadArguments", f"the argument '{name}' is missing, which the URL {uri} needs")
+        used.add(name)
+        if match.start() > query_begins:
+            return escape(as_text(named[name]))
+        return in_path(Parameter(name, "path", style="simple"), named[name])
+
+    url = re.sub(r"\{([^{}]+)\}", fill, uri)
+    for name in used:
+        del named[name]
+    return url
+
+
+def _prefixed(named: dict[str, JSON]) -> _Parts:
+    parts = _Parts()
+    for name in list(named):
+        for prefix, place in (("HEADER_", parts.headers), ("QUERY_", parts.query)):
+            if name.startswith(prefix):
+                place[name.removeprefix(prefix)] = named.pop(name)
+    return parts
+
+
+def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
+    def both(key: str) -> dict[str, JSON]:
+        declared, given = operation.get(key), named.pop(key, None)
+        return {
+            **(declared if isinstance(declared, dict) else {}),
+            **(given if isinstance(given, dict) else {}),
+        }
+
+    return _Parts(both("headers"), both("cookies"), both("query"), named.pop("body", None))
+
+
+def _with_query(url: str, query: dict[str, JSON]) -> str:
+    pieces = [
+        in_query(Parameter(name, "query", explode=True), value) for name, value in query.items() if value is not None
+    ]
+    if not pieces:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{'&'.join(pieces)}"

@@ -1,0 +1,130 @@
+"""How is a set of entities of an OData service queried?
+
+Section "Using Functions for OData Service Invocations", with the arguments of the specification's `odata.json`.
+"""
+
+import asyncio
+import json
+from urllib.parse import urljoin
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.documents.servers import service_url
+from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.origins import origin_of
+from swf_temporal.functions.http.signing import signed
+from swf_temporal.functions.odata.answers import entities, error_in, next_link
+from swf_temporal.functions.odata.urls import entity_url
+from swf_temporal.functions.operator.settings import Settings
+
+_VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
+"""Services of version 4 look at the second, those of versions 2 and 3 at the third."""
+_ARGUMENTS = ("key", "queryOptions")
+
+
+class OData:
+    """Calls functions whose operation is `<service>#<entity set>`."""
+
+    def __init__(self, http: Http, settings: Settings) -> None:
+        self._http = http
+        self._settings = settings
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the entities as an array, or the one entity that has the key. Raises CallFailed.
+
+        If a count was asked for, the result is `{count, value}`. An answer that comes in pages is read to its end.
+        """
+        service, entity_set = _parts(call)
+        key, options = _arguments(call)
+        url = service_url(self._settings, call.function.name, service)
+        request = signed(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
+        origin = origin_of(request.url)
+        settings = self._settings.options_for(request.function, origin.host, origin.port)
+        try:
+            async with asyncio.timeout(settings.timeout.total_seconds()):
+                return await self._read(request, call, settings.max_response_bytes)
+        except TimeoutError as error:
+            raise failure(error, str(request)) from error
+
+    async def _read(self, request: Request, call: Call, limit: int) -> JSON:
+        """Return what *request* and the pages after its answer give."""
+        result = await self._send(request)
+        link, size = next_link(result), len(json.dumps(result))
+        found = entities(result)
+        rows = found["value"] if isinstance(found, dict) and "count" in found and "value" in found else found
+        url, seen = request.url, {request.url}
+        while link is not None and isinstance(rows, list):
+            url = _following(url, link)
+            if url in seen:
+                raise CallFailed(f"{request}: the pages of the answer lead round in a circle", code="MalformedAnswer")
+            seen.add(url)
+            page = await self._send(signed(Request("GET", url, _VERSIONS), call))
+            size += len(json.dumps(page))
+            if size > limit:
+                raise refusal("AnswerTooLarge", f"{request}: the pages of the answer are larger than {limit} bytes")
+            rows.extend(_rows(entities(page)))
+            link = next_link(page)
+        return found
+
+    async def _send(self, request: Request) -> JSON:
+        try:
+            return (await self._http.ask_json(request)).body
+        except CallFailed as fault:
+            code, message = error_in(fault.body)
+            if not code and not message:
+                raise
+            told = f"{request} answered {fault.status}: {message or code}"
+            raise CallFailed(
+                told,
+                code=code or fault.code,
+                status=fault.status,
+                body=fault.body,
+                retry_after=fault.retry_after,
+            ) from fault
+
+
+def _rows(page: JSON) -> list[JSON]:
+    rows = page.get("value") if isinstance(page, dict) else page
+    return rows if isinstance(rows, list) else []
+
+
+def _parts(call: Call) -> tuple[str, str]:
+    """Return the service and the entity set that a function names."""
+    operation = call.function.operation
+    service, _, entity_set = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
+    if not service.strip() or not entity_set.strip():
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "one of type 'odata' is written 'https://example.com/Service.svc#EntitySet'"
+        )
+        raise refusal("BadOperation", message)
+    return service.strip(), entity_set.strip()
+
+
+def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:
+    """Return the key and the query options of a call."""
+    given = {} if call.arguments is None else call.arguments
+    if not isinstance(given, dict):
+        raise refusal("BadArguments", f"the arguments of function '{call.function.name}' must be an object")
+    for name in given:
+        if name not in _ARGUMENTS:
+            message = f"'{name}' is not an argument of an OData function; those are 'key' and 'queryOptions'"
+            raise refusal("BadArguments", message + did_you_mean(name, _ARGUMENTS))
+    options = given.get("queryOptions")
+    if options is not None and not isinstance(options, dict):
+        raise refusal("BadArguments", f"the queryOptions of function '{call.function.name}' must be an object")
+    return given.get("key"), options or {}
+
+
+def _following(url: str, link: str) -> str:
+    """Return where the next page is. Raises CallFailed for another server, which must not get the credentials."""
+    following = urljoin(url, link)
+    if origin_of(following) != origin_of(url):
+        message = (
+            f"the next page of {url.partition('?')[0]} is on another server, {following.partition('?')[0]}, "
+            "which is not shown what is sent to this one; the service should name itself as it is called"
+        )
+        raise refusal("BadUrl", message)
+    return following

@@ -1,0 +1,138 @@
+"""How is an operation of an OpenAPI document called?
+
+Section "Using Functions for RESTful Service Invocations".
+"""
+
+import asyncio
+from typing import NamedTuple
+
+import httpx
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.at_hand import only_here
+from swf_temporal.functions.auth.auth import auth_for_document, headers_for, with_tokens
+from swf_temporal.functions.auth.oauth2 import Tokens
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents.documents import Document, Documents, Headers, is_web, locate
+from swf_temporal.functions.documents.servers import configured_url, server_url
+from swf_temporal.functions.http.answers import Answer
+from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.results import result_of
+from swf_temporal.functions.http.signing import signed, with_keys
+from swf_temporal.functions.metadata import CHECK_RESPONSE, switch, variables
+from swf_temporal.functions.openapi.operations import Operation, find_operation
+from swf_temporal.functions.openapi.requests import build_request
+from swf_temporal.functions.openapi.responses import Expected, violations
+from swf_temporal.functions.openapi.security import secure
+from swf_temporal.functions.operator.settings import Settings
+
+
+class Described(NamedTuple):
+    """An operation, and the document that it stands in."""
+
+    document: Document
+    operation: Operation
+
+
+class OpenApi:
+    """Calls functions whose operation is `<document>#<operationId>`."""
+
+    def __init__(self, http: Http, settings: Settings, tokens: Tokens) -> None:
+        self._http = http
+        self._tokens = tokens
+        self._settings = settings
+        self._documents = Documents(http, settings.document_lifetime, settings.resources)
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the service's answer. Raises CallFailed."""
+        return await result_of(call, self._ask)
+
+    async def look(self, call: Call) -> Described:
+        """Return what a document that is a file says of the function. Nothing is fetched.
+
+        Raises CallFailed, or NotAtHandError if the document leads to one on the web.
+        """
+        name, operation_id = _parts(call)
+        document = await self._documents.load(name, call.base)
+        find = only_here(lambda: find_operation(document, operation_id))
+        return Described(document, await self._documents.reading(document, find, base=call.base))
+
+    async def _ask(self, call: Call) -> Answer:
+        document, operation, headers = await self._described(call)
+        server = server_url(self._settings, call.function.name, document, operation, variables(call))
+        is_checked = self._is_checked(call, operation, server)
+
+        def prepare() -> tuple[Call, Request, Expected | None]:
+            secured, keys = secure(document, operation, server, call)
+            request = with_keys(build_request(operation, server, call.arguments), keys)
+            expected = operation.responses.expected() if operation.responses and is_checked else None
+            return secured, request, expected
+
+        # All that a document may lack is known before anything is sent.
+        call, request, expected = await self._documents.reading(document, prepare, base=call.base, headers=headers)
+
+        async def send(call: Call) -> Answer:
+            return await self._http.ask(signed(request, call))
+
+        references = call.function.auth_ref
+        answer = await with_tokens([references.invocation if references else None], call, self._tokens, send)
+        if expected is not None:
+            await _check(request, operation, expected, answer)
+        return answer
+
+    async def _described(self, call: Call) -> tuple[Document, Operation, Headers]:
+        """Return the operation that the function names, its document, and with which headers that was fetched."""
+        name, operation_id = _parts(call)
+        configured = configured_url(self._settings, call.function.name, name)
+        location = locate(name, call.base)
+        resource = auth_for_document(call, location, configured) if is_web(location) else None
+
+        async def load(call: Call) -> tuple[Document, Operation, Headers]:
+            headers = headers_for(resource, call)
+            document = await self._documents.load(name, call.base, headers)
+            operation = await self._documents.reading(
+                document, lambda: find_operation(document, operation_id), base=call.base, headers=headers
+            )
+            return document, operation, headers
+
+        try:
+            return await with_tokens([resource], call, self._tokens, load)
+        except CallFailed as fault:
+            # Not the operation's status: what a definition does about a 404 of the service is not meant for this.
+            fault.status = None
+            raise
+
+    def _is_checked(self, call: Call, operation: Operation, server: str) -> bool:
+        """Tell whether answers must fit: the function's own word counts before what the operator says for all."""
+        asked = switch(call, CHECK_RESPONSE)
+        if asked is not None or operation.method == "HEAD":
+            return bool(asked) and operation.method != "HEAD"
+        try:
+            url = httpx.URL(server)
+        except httpx.InvalidURL as error:
+            raise failure(error, f"{operation.method} {server}") from error
+        port = url.port or (80 if url.scheme == "http" else 443)
+        return self._settings.options_for(call.function.name, url.host, port).check_responses
+
+
+async def _check(request: Request, operation: Operation, expected: Expected, answer: Answer) -> None:
+    # Patterns can take their time; other calls go on meanwhile.
+    found = await asyncio.to_thread(violations, expected, answer)
+    if found:
+        message = f"{request}: the answer is not what the document says of '{operation.id}': {'; '.join(found)}"
+        raise CallFailed(message, code="SchemaMismatch", status=answer.status, body=answer.body, retryable=False)
+
+
+def _parts(call: Call) -> tuple[str, str]:
+    """Return the document and the operation that a function names."""
+    operation = call.function.operation
+    name, _, operation_id = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
+    if not name or not operation_id:
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "one of type 'rest' is written 'document.json#operationId'"
+        )
+        raise refusal("BadOperation", message)
+    return name.strip(), operation_id.strip()

@@ -1,0 +1,144 @@
+"""What does an OpenAPI document say about an operation?
+
+Versions 2.0, 3.0 and 3.1 are read into the same words, those of 3.0.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.openapi.request_bodies import Body, collection_style, read_body, read_swagger_body
+from swf_temporal.functions.openapi.responses import Responses
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_DEFAULT_STYLE = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
+_NEGOTIATED = frozenset({"accept", "content-type"})
+"""Headers that are no parameters: the media types that an operation declares say what they may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument that travels in the path, the query, a header or a cookie."""
+
+    name: str
+    where: str
+    required: bool = False
+    default: JSON = None
+    style: str = "form"
+    explode: bool = False
+    media_type: str | None = None
+    """How the value is written, whatever the style."""
+    allow_reserved: bool = False
+    """Whether characters that mean something in a URL stay as they are."""
+    allow_empty: bool = False
+    """Whether an empty array or object is sent, as a name without a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What can be asked of a service, and how."""
+
+    id: str
+    method: str
+    path: str
+    parameters: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    servers: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    security: tuple[dict[str, Any], ...] | None = None
+    """The schemes that are needed, by name, in each of several possibilities; None if nothing is said."""
+    schemes: tuple[str, ...] = ()
+    """Of version 2.0: how the server can be reached, such as `https`."""
+    responses: Responses | None = field(default=None, repr=False)
+
+
+def find_operation(document: Document, operation_id: str) -> Operation:
+    """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
+    known: list[str] = []
+    for path, method, item, operation in _operations(document):
+        known.append(str(operation.value.get("operationId", "")))
+        if known[-1] == operation_id:
+            return _read(document, path, method, item, operation)
+    message = f"the document '{document.name}' has no operation '{operation_id}'"
+    raise refusal("UnknownOperation", message + did_you_mean(operation_id, known))
+
+
+def _operations(document: Document) -> Iterator[tuple[str, str, Part, Part]]:
+    for path, item in Part(document, document.content).named("paths"):
+        for method in _METHODS:
+            if isinstance(item.value.get(method), dict):
+                yield path, method, item, item.part(method)
+
+
+def _read(document: Document, path: str, method: str, item: Part, operation: Part) -> Operation:
+    root, said = document.content, operation.value
+    declared = {
+        (str(part.value.get("name")), str(part.value.get("in"))): part
+        for part in [*item.parts("parameters"), *operation.parts("parameters")]
+    }
+    consumes = _texts(said.get("consumes") or root.get("consumes"))
+    servers = (_objects(holder.get("servers")) for holder in (said, item.value, root))
+    security = said.get("security", root.get("security"))
+    return Operation(
+        id=str(said["operationId"]),
+        method=method.upper(),
+        path=path,
+        parameters=tuple(
+            _swagger_parameter(part) if document.is_swagger else _parameter(part)
+            for part in declared.values()
+            if _is_parameter(part)
+        ),
+        body=read_swagger_body(list(declared.values()), consumes) if document.is_swagger else read_body(operation),
+        servers=next(filter(None, servers), ()),
+        security=_objects(security) if isinstance(security, list) else None,
+        schemes=tuple(_texts(said.get("schemes") or root.get("schemes"))),
+        responses=Responses(document, operation, tuple(_texts(said.get("produces") or root.get("produces")))),
+    )
+
+
+def _is_parameter(part: Part) -> bool:
+    where, name = str(part.value.get("in")), str(part.value.get("name")).lower()
+    return where in _DEFAULT_STYLE and not (where == "header" and name in _NEGOTIATED)
+
+
+def _parameter(part: Part) -> Parameter:
+    said, where = part.value, str(part.value["in"])
+    style = str(said.get("style", _DEFAULT_STYLE[where]))
+    media_type = next(iter(part.part("content").value), None)
+    schema = part.part("schema") if media_type is None else part.part("content").part(media_type).part("schema")
+    return Parameter(
+        name=str(said["name"]),
+        where=where,
+        required=where == "path" or said.get("required") is True,
+        default=schema.value.get("default"),
+        style=style,
+        explode=bool(said.get("explode", style in {"form", "deepObject"})),
+        media_type=media_type,
+        allow_reserved=said.get("allowReserved") is True,
+        allow_empty=said.get("allowEmptyValue") is True,
+    )
+
+
+def _swagger_parameter(part: Part) -> Parameter:
+    # Version 2.0 writes the schema into the parameter itself.
+    said, where = part.value, str(part.value["in"])
+    style, explode = collection_style(said)
+    return Parameter(
+        name=str(said["name"]),
+        where=where,
+        required=where == "path" or said.get("required") is True,
+        default=said.get("default"),
+        style=_DEFAULT_STYLE[where] if style == "form" else style,
+        explode=explode,
+        allow_empty=said.get("allowEmptyValue") is True,
+    )
+
+
+def _objects(value: object) -> tuple[dict[str, Any], ...]:
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

@@ -1,0 +1,122 @@
+"""How is the value of a parameter written into a path, a query, a header or a cookie?
+
+The styles are those of OpenAPI 3.0; the collection formats of 2.0 are some of them under other names.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.functions.openapi.operations import Parameter
+
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+_RESERVED = ":/?@!$'()*,;"
+"""What means something in a URL, without what would end a query or split it: `#`, `&`, `+`, `=` and brackets."""
+
+_Write = Callable[[str], str]
+
+
+def as_text(value: JSON) -> str:
+    """Return a value as it stands in a URL or header: texts bare, everything else as JSON writes it."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def escape(text: str) -> str:
+    """Return *text* with everything percent-encoded that could mean something in a URL."""
+    return quote(text, safe="", errors="replace")
+
+
+def in_path(parameter: Parameter, value: JSON) -> str:
+    """Return what takes the place of `{name}` in a path."""
+    if parameter.media_type is not None:
+        text = escape(_written(parameter.media_type, value))
+    elif parameter.style == "label":
+        return "." + _joined(value, "." if parameter.explode else ",", "=" if parameter.explode else ",", escape)
+    elif parameter.style == "matrix":
+        return "".join(f";{name}={text}" for name, text in _pairs(parameter, value, ",", escape))
+    else:
+        text = _simple(parameter, value, escape)
+    # A segment that is empty or made of dots would lead to another path than the one that was meant.
+    if text in {"", ".", ".."}:
+        raise refusal("BadArguments", f"the path parameter '{parameter.name}' cannot be '{text}'")
+    return text
+
+
+def in_query(parameter: Parameter, value: JSON) -> str:
+    """Return a parameter as a piece of a query, such as `tag=new&tag=red`."""
+    write = _keep_reserved if parameter.allow_reserved else escape
+    if parameter.allow_empty and value in ([], {}):
+        return f"{escape(parameter.name)}="
+    if parameter.style == "deepObject" and isinstance(value, list | dict):
+        pairs = list(_deep(parameter.name, value, write))
+    else:
+        pairs = _pairs(parameter, value, escape(_SEPARATORS.get(parameter.style, "")) or ",", write)
+    return "&".join(f"{name}={text}" for name, text in pairs)
+
+
+def in_header(parameter: Parameter, value: JSON) -> str:
+    """Return a parameter as the value of a header."""
+    if parameter.media_type is not None:
+        return _written(parameter.media_type, value, as_ascii=True)
+    return _simple(parameter, value, _bare)
+
+
+def in_cookie(parameter: Parameter, value: JSON) -> str:
+    """Return a parameter as a piece of a `Cookie` header, such as `session=abc`."""
+    return "; ".join(f"{name}={text}" for name, text in _pairs(parameter, value, ",", escape))
+
+
+def _simple(parameter: Parameter, value: JSON, write: _Write) -> str:
+    between = write(_SEPARATORS[parameter.style]) if parameter.style in _SEPARATORS else ","
+    return _joined(value, between, "=" if parameter.explode else between, write)
+
+
+def _pairs(parameter: Parameter, value: JSON, separator: str, write: _Write) -> list[tuple[str, str]]:
+    """Return the names and values that a parameter comes to; only exploded ones come to more than one."""
+    name = escape(parameter.name)
+    if parameter.media_type is not None:
+        return [(name, write(_written(parameter.media_type, value)))]
+    if parameter.explode and isinstance(value, list):
+        return [(name, write(as_text(item))) for item in value if item is not None]
+    if parameter.explode and isinstance(value, dict):
+        return [(escape(key), write(as_text(item))) for key, item in value.items() if item is not None]
+    return [(name, _joined(value, separator, separator, write))]
+
+
+def _deep(name: str, value: JSON, write: _Write) -> Iterator[tuple[str, str]]:
+    """Yield what a nested value comes to: `a[b]=1` for an object, `a[0]=1` for an array."""
+    if isinstance(value, list | dict):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _deep(f"{name}[{key}]", item, write)
+    elif value is not None:
+        yield escape(name), write(as_text(value))
+
+
+def _joined(value: JSON, between: str, within: str, write: _Write) -> str:
+    """Return a value as one text; *within* stands between a key and its value."""
+    if isinstance(value, list):
+        return between.join(write(as_text(item)) for item in value if item is not None)
+    if isinstance(value, dict):
+        pairs = ((key, item) for key, item in value.items() if item is not None)
+        return between.join(f"{write(key)}{within}{write(as_text(item))}" for key, item in pairs)
+    return write(as_text(value))
+
+
+def _written(media_type: str, value: JSON, *, as_ascii: bool = False) -> str:
+    """Return a value as a body of that media type would be."""
+    if is_json(split_content_type(media_type)[0]):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=as_ascii)
+    return as_text(value)
+
+
+def _bare(text: str) -> str:
+    return text
+
+
+def _keep_reserved(text: str) -> str:
+    return quote(text, safe=_RESERVED, errors="replace")

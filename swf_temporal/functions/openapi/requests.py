@@ -1,0 +1,141 @@
+"""Which request do an operation and its arguments make?"""
+
+import re
+from collections.abc import Sequence
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.documents.files import is_file
+from swf_temporal.functions.http.answers import split_content_type
+from swf_temporal.functions.http.bodies import write_body
+from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields
+from swf_temporal.functions.openapi.operations import Operation, Parameter
+from swf_temporal.functions.openapi.parameters import as_text, in_cookie, in_header, in_path, in_query
+from swf_temporal.functions.openapi.request_bodies import Body, Content
+
+_ACCEPT = "accept"
+_CONTENT_TYPE = "content-type"
+
+
+def build_request(operation: Operation, server: str, arguments: JSON) -> Request:
+    """Return the request that asks *server* for *operation*.
+
+    Each parameter takes the argument of its name, or its default; null is the same as absent. The arguments `Accept`
+    and `Content-Type` say in which media types to answer and to send, if there is a choice. The others are the body. An
+    argument that is none of these is a mistake, and is not passed over in silence. Raises CallFailed.
+    """
+    asked, arguments = _without_media_types(operation, arguments)
+    named = _named(operation, arguments)
+    values = ((parameter, _value(operation, parameter, named)) for parameter in operation.parameters)
+    given = [(parameter, value) for parameter, value in values if value is not None]
+    headers = [
+        (parameter.name, in_header(parameter, value)) for parameter, value in given if parameter.where == "header"
+    ]
+    cookies = [in_cookie(parameter, value) for parameter, value in given if parameter.where == "cookie"]
+    if cookies:
+        headers.append(("Cookie", "; ".join(cookies)))
+    accepted = asked.get(_ACCEPT) or (operation.responses and operation.responses.accepted())
+    if accepted:
+        headers.append(("Accept", accepted))
+    content = None
+    body = arguments if not isinstance(arguments, dict) else _body_value(operation, named)
+    if operation.body is not None and (body is not None or operation.body.required):
+        content, media_type = _written(operation, operation.body, body, asked)
+        headers.append(("Content-Type", media_type))
+    return Request(operation.method, _url(operation, server, given), tuple(headers), content)
+
+
+def _without_media_types(operation: Operation, arguments: JSON) -> tuple[dict[str, str], JSON]:
+    """Return the media types that the arguments ask for, in small letters, and the other arguments."""
+    if not isinstance(arguments, dict):
+        return {}, arguments
+    fields = operation.body.properties if operation.body else ()
+    names = [name for name in arguments if name.lower() in {_ACCEPT, _CONTENT_TYPE} and name not in fields]
+    if operation.body is None:
+        names = [name for name in names if name.lower() == _ACCEPT]
+    asked = {name.lower(): as_text(arguments[name]) for name in names}
+    return asked, {name: value for name, value in arguments.items() if name not in names} if names else arguments
+
+
+def _named(operation: Operation, arguments: JSON) -> dict[str, JSON]:
+    if isinstance(arguments, dict):
+        return arguments
+    if arguments is None or operation.body is not None:
+        return {}
+    raise refusal("BadArguments", f"operation '{operation.id}' takes its arguments by name, as an object")
+
+
+def _value(operation: Operation, parameter: Parameter, named: dict[str, JSON]) -> JSON:
+    value = named.get(parameter.name)
+    if value is None:
+        value = parameter.default
+    if value is None and parameter.required:
+        state = "is null" if parameter.name in named else "is missing"
+        message = f"operation '{operation.id}': the argument '{parameter.name}' ({parameter.where}) {state}"
+        raise refusal("BadArguments", message)
+    return value
+
+
+def _body_value(operation: Operation, named: dict[str, JSON]) -> JSON:
+    """Return the arguments that are the body, or None if there is none."""
+    parameters = {parameter.name for parameter in operation.parameters}
+    body = operation.body
+    if body is None:
+        for name in named:
+            if name not in parameters:
+                message = f"operation '{operation.id}' takes no argument '{name}'{did_you_mean(name, parameters)}"
+                raise refusal("BadArguments", message)
+        return None
+    # `PUT /orders/{id}` with an order that has an id: what the body's schema names too goes to both.
+    rest = {name: value for name, value in named.items() if name not in parameters or name in body.properties}
+    return _unwrapped(body, rest) if rest else None
+
+
+def _unwrapped(body: Body, rest: dict[str, JSON]) -> JSON:
+    """Return the body itself where it is passed as a whole, under the name of the body."""
+    if list(rest) == [body.name] and body.name not in body.properties:
+        return rest[body.name]
+    return rest
+
+
+def _written(operation: Operation, body: Body, value: JSON, asked: dict[str, str]) -> tuple[bytes, str]:
+    content, media_type = _content(operation, body, {} if value is None else value, asked.get(_CONTENT_TYPE))
+    if value is None:
+        # Whether nothing at all will do, the service knows where an object could be; nowhere else can it be written.
+        if not has_fields(media_type):
+            raise refusal("BadArguments", f"operation '{operation.id}' needs a body, as {media_type}")
+        value = {}
+    if isinstance(value, dict) and not is_file(value):
+        value = {**value, **{name: default for name, default in content.defaults.items() if name not in value}}
+    return write_body(value, media_type, content.fields)
+
+
+def _content(operation: Operation, body: Body, value: JSON, asked: str | None) -> tuple[Content, str]:
+    """Return how the body is sent: as the argument `Content-Type` says, or as suits the value."""
+    contents = {content.media_type: content for content in body.contents}
+    if not asked:
+        chosen = choose(list(contents), value)
+        return contents[chosen], concrete(chosen, value)
+    declared = closest(contents, asked)
+    if declared is None:
+        kinds = " or ".join(contents)
+        message = f"operation '{operation.id}' takes its body as {kinds}, and not as '{split_content_type(asked)[0]}'"
+        raise refusal("BadArguments", message)
+    return contents[declared], asked
+
+
+def _url(operation: Operation, server: str, given: Sequence[tuple[Parameter, JSON]]) -> str:
+    places = {parameter.name: in_path(parameter, value) for parameter, value in given if parameter.where == "path"}
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] not in places:
+            message = f"the path {operation.path} of operation '{operation.id}' has an undeclared '{match[1]}'"
+            raise refusal("BadDocument", message)
+        return places[match[1]]
+
+    path = re.sub(r"\{([^{}]+)\}", fill, operation.path)
+    pieces = [in_query(parameter, value) for parameter, value in given if parameter.where == "query"]
+    url = server.rstrip("/") + "/" + path.lstrip("/")
+    query = "&".join(piece for piece in pieces if piece)
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url

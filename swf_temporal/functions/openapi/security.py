@@ -1,0 +1,120 @@
+"""Which credentials does an OpenAPI document ask for? Section "AuthRef Definition"."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urljoin
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.auth.auth import Key, find_auth
+from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents.documents import Document
+from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.model.definitions import Auth, AuthRef
+
+_FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
+"""The grant types that documents declare, and what versions 3 and 2.0 call their flows."""
+_GRANTS = {"resourceOwner": "password"}
+
+
+def secure(document: Document, operation: Operation, server: str, call: Call) -> tuple[Call, tuple[Key, ...]]:
+    """Return *call* with the authentication that the operation asks for in place of its own, and the keys to add.
+
+    The credentials are those of the auth that the function names, or else of a secret that is called like the
+    scheme. Of several possibilities the first counts for which there are some. Without an auth and such a secret
+    the call stays as it is. Raises CallFailed if the auth lacks what the document asks for.
+    """
+    if operation.security is None:
+        return call, ()
+    references = call.function.auth_ref
+    named = find_auth(references.invocation, call) if references and references.invocation else None
+    for alternative in filter(None, operation.security):
+        proofs = [_proof(document, name, list(scopes), server, named, call) for name, scopes in alternative.items()]
+        found = [proof for proof in proofs if proof is not None]
+        if len(found) == len(proofs):
+            return _proven(call, found)
+    if not all(operation.security) or not operation.security:
+        return _proven(call, [])
+    if named is None:
+        return call, ()
+    wanted = " or ".join(" and ".join(f"'{name}'" for name in alternative) for alternative in operation.security)
+    message = f"the document '{document.name}' asks for {wanted}, and auth '{named.name}' has no credentials for that"
+    raise refusal("BadAuth", message)
+
+
+def _proven(call: Call, proofs: list[Auth | Key]) -> tuple[Call, tuple[Key, ...]]:
+    auths = [proof for proof in proofs if isinstance(proof, Auth)]
+    references = call.function.auth_ref
+    changed = AuthRef(resource=references.resource if references else None, invocation=auths[0].name if auths else None)
+    function = call.function.model_copy(update={"auth_ref": changed})
+    keys = tuple(proof for proof in proofs if isinstance(proof, Key))
+    return replace(call, function=function, auth=(*auths, *call.auth)), keys
+
+
+def _proof(
+    document: Document, name: str, scopes: list[JSON], server: str, named: Auth | None, call: Call
+) -> Auth | Key | None:
+    scheme = _scheme(document, name)
+    for auth in (named, secret_named(name, call)):
+        if auth is not None:
+            proof = matching(scheme, scopes, server, auth, properties_of(auth, call))
+            if proof is not None:
+                return proof
+    return None
+
+
+def _scheme(document: Document, name: str) -> dict[str, Any]:
+    content = document.content
+    components = content if document.is_swagger else document.resolve(content.get("components"))
+    declared = document.resolve(components.get("securityDefinitions" if document.is_swagger else "securitySchemes"))
+    if name not in declared:
+        raise refusal("BadDocument", f"'{document.name}' asks for the security scheme '{name}', which is not in it")
+    return document.resolve(declared[name])
+
+
+def secret_named(name: str, call: Call) -> Auth | None:
+    """Return the credentials in the secret that is called like a scheme."""
+    value = call.secrets.get(name)
+    if isinstance(value, str):
+        return Known(name=name, scheme="bearer", properties={"token": value})
+    if isinstance(value, dict):
+        return Known(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
+    return None
+
+
+def matching(
+    scheme: dict[str, Any], scopes: list[JSON], server: str, auth: Auth, properties: Mapping[str, JSON]
+) -> Auth | Key | None:
+    """Return what *auth* has for *scheme*; its own authentication for a scheme that nothing is known of."""
+    kind = str(scheme.get("type"))
+    if kind == "http":
+        kind = str(scheme.get("scheme")).lower()
+    token = properties.get("token")
+    if kind == "apiKey":
+        key = key_in(properties)
+        return None if key is None else Key(str(scheme.get("in")), str(scheme.get("name")), key)
+    if kind == "basic":
+        both = {name: properties.get(name) for name in ("username", "password")}
+        return Known(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
+    if kind == "oauth2" and "clientId" in properties and (flow := _flow(scheme, properties)):
+        grant_type, endpoint = flow
+        asked = {"grantType": grant_type, "tokenEndpoint": urljoin(server, endpoint)}
+        return Known(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
+    if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
+        return Known(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
+    return auth
+
+
+def _flow(scheme: dict[str, Any], properties: Mapping[str, JSON]) -> tuple[str, str] | None:
+    """Return the grant type and the token URL of the flow that suits *properties*."""
+    flows = scheme.get("flows") or {scheme.get("flow"): scheme}
+    wanted = str(properties.get("grantType") or "")
+    for grant_type, names in _FLOWS.items():
+        if wanted and _GRANTS.get(wanted, wanted) != grant_type:
+            continue
+        for name in names:
+            endpoint = (flows.get(name) or {}).get("tokenUrl")
+            if isinstance(endpoint, str):
+                return grant_type, endpoint
+    return None

@@ -1,0 +1,1 @@
+"""What may the operator of a worker decide about calls?"""

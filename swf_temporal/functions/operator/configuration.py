@@ -1,0 +1,164 @@
+"""What do a configuration file and the environment say about calls?
+
+One file in YAML or JSON, which `SWF_CONFIG` names, and variables named `SWF_…`; a variable wins over the file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from swf_temporal.errors import UsageError
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.functions.call import did_you_mean
+from swf_temporal.functions.operator import readings
+from swf_temporal.functions.operator.network import Network, Pattern, read_pattern
+from swf_temporal.functions.operator.options import Options, Rate, environment_name
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.functions.operator.variables import Variables
+
+_FILE = "SWF_CONFIG"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+
+class _Tls(_Section):
+    verify: bool = True
+    ca: str | None = None
+    cert: str | None = None
+    key: str | None = None
+
+
+class _ForHost(_Section):
+    timeout: Annotated[timedelta | None, BeforeValidator(readings.as_timeout)] = None
+    headers: Annotated[dict[str, str], BeforeValidator(readings.as_headers)] = Field(default_factory=dict)
+    tls: _Tls | None = None
+    proxy: Annotated[str | None, BeforeValidator(readings.as_proxy)] = None
+    concurrency: Annotated[int | None, BeforeValidator(readings.as_count)] = None
+    rate: Annotated[Rate | None, BeforeValidator(readings.as_rate)] = None
+    max_response_bytes: Annotated[int | None, BeforeValidator(readings.as_count)] = None
+    check_responses: bool | None = None
+
+
+class _ForFunction(_ForHost):
+    base_url: Annotated[str | None, BeforeValidator(readings.as_url)] = None
+
+
+class _Network(_Section):
+    allow: list[str] = Field(default_factory=list)
+    deny: list[str] = Field(default_factory=list)
+
+
+class _File(_Section):
+    calls: _ForFunction = Field(default_factory=_ForFunction)
+    functions: dict[str, _ForFunction] = Field(default_factory=dict)
+    hosts: dict[str, _ForHost] = Field(default_factory=dict)
+    network: _Network = Field(default_factory=_Network)
+    modules: list[str] | None = None
+    scripts: bool | None = None
+
+
+_SECTIONS: dict[str, type[_Section]] = {
+    "calls": _ForFunction, "functions": _ForFunction, "hosts": _ForHost, "network": _Network, "tls": _Tls,
+}  # fmt: skip
+
+
+def read_settings(env: Mapping[str, str], *, local: bool = False, file: Path | None = None) -> Settings:
+    """Return the settings that the configuration *file* (else the one that `SWF_CONFIG` names) and *env* give.
+
+    *local* is for whoever tries definitions out on this machine: then it may be called itself, and definitions may
+    bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
+    """
+    path = file or (Path(env[_FILE]) if env.get(_FILE) else None)
+    said = _File() if path is None else _read(path)
+    variables = Variables(env)
+    calls = variables.options().over(_options(said.calls, path, "calls"))
+    named = {
+        environment_name(name): _options(each, path, f"functions › {name}") for name, each in said.functions.items()
+    }
+    for name in variables.names():
+        named[name] = variables.options(name).over(named.get(name, Options()))
+    base_urls = {environment_name(name): each.base_url for name, each in said.functions.items() if each.base_url}
+    settings = Settings(
+        base_urls={**base_urls, **variables.base_urls()},
+        base_url=variables.base_url() or said.calls.base_url,
+        calls=calls,
+        named=named,
+        hosts={_pattern(path, name): _options(each, path) for name, each in said.hosts.items()},
+        resources=Resources.from_environment(env),
+        modules=variables.modules(said.modules),
+        scripts=variables.switch("SWF_SCRIPTS", local if said.scripts is None else said.scripts),
+        network=Network(
+            allow=variables.patterns("SWF_ALLOW_HOSTS") or tuple(_pattern(path, text) for text in said.network.allow),
+            deny=variables.patterns("SWF_DENY_HOSTS") or tuple(_pattern(path, text) for text in said.network.deny),
+            local=local,
+        ),
+    )
+    return replace(settings, network=replace(settings.network, named=tuple(_named_in(settings))))
+
+
+def _read(path: Path) -> _File:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the configuration {path} cannot be read: {error}", f"see {_FILE}") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"the configuration {path} is neither YAML nor JSON: {error}", f"see {_FILE}") from None
+    try:
+        return _File.model_validate({} if content is None else content)
+    except ValidationError as error:
+        raise UsageError("\n".join(f"{path}: {_told(each)}" for each in error.errors())) from None
+
+
+def _told(problem: Any) -> str:
+    *place, last = problem["loc"] or ("the file",)
+    where = " › ".join(str(step) for step in (*place, last))
+    if problem["type"] == "extra_forbidden":
+        section = next((_SECTIONS[str(step)] for step in reversed(place) if step in _SECTIONS), _File)
+        return f"{where}: there is no such option{did_you_mean(str(last), map(to_camel, section.model_fields))}"
+    return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _options(said: _ForHost, path: Path | None, place: str | None = None) -> Options:
+    """Return the options as calls use them. Files are looked for beside the configuration."""
+    tls = None
+    if said.tls is not None and path is not None:
+        if place is not None and not said.tls.verify:
+            hint = "write it under `hosts`, for the one host that cannot prove who it is"
+            raise UsageError(f"{path}: {place} › tls › verify: a server is left unverified by its host alone", hint)
+        files = said.tls.model_dump(exclude={"verify"})
+        tls = Tls(said.tls.verify, **{key: name and str(path.parent / name) for key, name in files.items()})
+        tls.context()
+    return Options(
+        timeout=said.timeout,
+        headers=said.headers,
+        tls=tls,
+        proxy=said.proxy,
+        concurrency=said.concurrency,
+        rate=said.rate,
+        max_response_bytes=said.max_response_bytes,
+        check_responses=said.check_responses,
+    )
+
+
+def _pattern(path: Path | None, text: str) -> Pattern:
+    try:
+        return read_pattern(text)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", error.hint) from None
+
+
+def _named_in(settings: Settings) -> list[Pattern]:
+    """Return the servers and proxies that the settings name: whoever names one wants it to be reached."""
+    proxies = [each.proxy for each in (settings.calls, *settings.named.values(), *settings.hosts.values())]
+    urls = [settings.base_url, *settings.base_urls.values(), *proxies]
+    return [read_pattern(httpx.URL(url).netloc.decode("ascii").rpartition("@")[2]) for url in urls if url]

@@ -1,0 +1,56 @@
+"""How many calls are made at once, and how often?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from weakref import WeakKeyDictionary
+
+from aiolimiter import AsyncLimiter
+
+from swf_temporal.functions.operator.options import Options, environment_name
+from swf_temporal.functions.operator.settings import Settings
+
+_Bounds = list[AbstractAsyncContextManager[None]]
+
+
+class Limits:
+    """Lets calls wait for their turn, in each process for itself. Waiting is not part of a call's timeout."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._bounds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Bounds]] = WeakKeyDictionary()
+
+    def of_function(self, name: str) -> AbstractAsyncContextManager[None]:
+        """Return a turn to call the function *name*."""
+        own = self._of(("function", environment_name(name)), lambda: self._settings.for_function(name))
+        return _all_of([*self._of("all", lambda: self._settings.calls), *own])
+
+    def of_host(self, host: str, port: int) -> AbstractAsyncContextManager[None]:
+        """Return a turn to call *host*."""
+        return _all_of(self._of(("host", host, port), lambda: self._settings.for_host(host, port)))
+
+    def _of(self, key: Hashable, options: Callable[[], Options]) -> _Bounds:
+        bounds = self._bounds.setdefault(asyncio.get_running_loop(), {})
+        if key not in bounds:
+            bounds[key] = list(_bounds(options()))
+        return bounds[key]
+
+
+def _bounds(options: Options) -> Iterable[AbstractAsyncContextManager[None]]:
+    # First a place, then the moment: whoever has waited for the moment should use it.
+    if options.concurrency is not None:
+        yield asyncio.Semaphore(options.concurrency)
+    if options.rate is not None:
+        yield AsyncLimiter(options.rate.calls, options.rate.seconds)
+
+
+def _all_of(bounds: _Bounds) -> AbstractAsyncContextManager[None]:
+    return _entered(bounds) if bounds else nullcontext()
+
+
+@asynccontextmanager
+async def _entered(bounds: _Bounds) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for bound in bounds:
+            await stack.enter_async_context(bound)
+        yield

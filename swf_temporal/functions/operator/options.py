@@ -1,0 +1,69 @@
+"""How is a call made, as far as an operator decides?"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from functools import lru_cache
+from typing import Self
+
+from swf_temporal.functions.operator.tls import Tls
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many calls in so many seconds."""
+
+    calls: float
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How calls of one function, or to one host, are made. What is None is as it is for all."""
+
+    timeout: timedelta | None = None
+    """The longest that one attempt may take, from connecting to the last byte of the answer."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent along, unless the definition says another value."""
+    tls: Tls | None = None
+    proxy: str | None = field(default=None, repr=False)
+    """The URL of a proxy; an empty one is for none, whatever the environment says."""
+    concurrency: int | None = None
+    """How many calls one worker makes at once; others wait."""
+    rate: Rate | None = None
+    """How often one worker calls; others wait."""
+    max_response_bytes: int | None = None
+    """The largest answer that is taken."""
+    check_responses: bool | None = None
+    """Whether answers must fit the schema that an OpenAPI document has for them."""
+
+    def over(self, other: Self) -> Self:
+        """Return these options, and those of *other* where these have none; headers of both."""
+        own = {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
+        return type(self)(**{**{name: getattr(other, name) for name in _NAMES}, **own, "headers": self._with(other)})
+
+    def _with(self, other: Self) -> Mapping[str, str]:
+        given = {name.lower() for name in self.headers}
+        return {**{name: value for name, value in other.headers.items() if name.lower() not in given}, **self.headers}
+
+
+_NAMES = tuple(each.name for each in fields(Options))
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """How one call is made, everything decided."""
+
+    timeout: timedelta
+    max_response_bytes: int
+    tls: Tls
+    headers: Mapping[str, str]
+    proxy: str | None
+    check_responses: bool
+
+
+@lru_cache(maxsize=4096)
+def environment_name(name: str) -> str:
+    """Return *name* as it appears in a variable's name: `check-stock` becomes `CHECK_STOCK`."""
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())

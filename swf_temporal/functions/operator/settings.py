@@ -1,0 +1,99 @@
+"""What can the operator of a worker decide about calls?"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.functions.operator.network import Network, Pattern
+from swf_temporal.functions.operator.options import Effective, Options, environment_name
+from swf_temporal.functions.operator.tls import Tls
+
+__all__ = ["Settings", "environment_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How functions reach their services. `configuration.read_settings` takes them from a file and the environment."""
+
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    """Where services are, by the name of a function or of its document; wins over the document's servers."""
+    base_url: str | None = None
+    """Where services are that `base_urls` does not name; wins over the document's servers too."""
+    timeout: timedelta = timedelta(seconds=30)
+    """The longest that one attempt may take, where nothing else is said."""
+    max_response_bytes: int = 2 * 1024 * 1024
+    """The largest answer that is taken, where nothing else is said; the engine can carry no more than 2 MiB."""
+    max_connections: int = 100
+    document_lifetime: timedelta = timedelta(minutes=5)
+    """For how long a document fetched from a URL is used before it is fetched again."""
+    modules: tuple[str, ...] | None = None
+    """The Python modules or packages whose functions `module:function` may name; None allows every one."""
+    scripts: bool = False
+    """Whether definitions may bring scripts."""
+    network: Network = field(default_factory=lambda: Network(local=True))
+    """Which hosts calls may reach. A worker is stricter than this default, see `read_settings`."""
+    calls: Options = field(default_factory=Options)
+    """What holds for all calls. Its limits are for all of them together."""
+    named: Mapping[str, Options] = field(default_factory=dict)
+    """What holds for a function, by its name as variables write it; a host may be named so as well."""
+    hosts: Mapping[Pattern, Options] = field(default_factory=dict)
+    resources: Resources = field(default_factory=Resources)
+    """Where documents may be that others refer to, besides their own folder or host."""
+    _decided: dict[tuple[str | None, str, int], Effective] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def base_url_for(self, names: Iterable[str]) -> str | None:
+        """Return the URL configured for the first of *names* that has one, or else the one for all."""
+        if not self.base_urls:
+            return self.base_url
+        by_name = {environment_name(name): url for name, url in self.base_urls.items()}
+        for name in names:
+            if url := by_name.get(environment_name(name)):
+                return url
+        return self.base_url
+
+    def for_function(self, function: str) -> Options:
+        """Return what is configured for a function alone."""
+        return self.named.get(environment_name(function), _NOTHING)
+
+    def for_host(self, host: str, port: int) -> Options:
+        """Return what is configured for a host alone: its own entry first, then those with wildcards, longest first."""
+        host = host.strip("[]").lower()
+        named = self.named.get(environment_name(f"{host}_{port}"), _NOTHING)
+        named = named.over(self.named.get(environment_name(host), _NOTHING))
+        entries = [pattern for pattern in self.hosts if pattern.has(host, port)]
+        for pattern in sorted(entries, key=_how_exact, reverse=True):
+            named = named.over(self.hosts[pattern])
+        return named
+
+    def options_for(self, function: str | None, host: str, port: int = 443) -> Effective:
+        """Return how *function* is called at *host*: what is said of the function, else of the host, else of all."""
+        key = function, host, port
+        if key not in self._decided:
+            if len(self._decided) >= _REMEMBERED:
+                self._decided.clear()
+            self._decided[key] = self._decide(*key)
+        return self._decided[key]
+
+    def _decide(self, function: str | None, host: str, port: int) -> Effective:
+        own = _NOTHING if function is None else self.for_function(function)
+        options = own.over(self.for_host(host, port)).over(self.calls)
+        return Effective(
+            timeout=options.timeout or self.timeout,
+            max_response_bytes=options.max_response_bytes or self.max_response_bytes,
+            tls=options.tls or _USUAL,
+            headers=options.headers,
+            proxy=options.proxy,
+            check_responses=bool(options.check_responses),
+        )
+
+
+_REMEMBERED = 1024
+_NOTHING = Options()
+_USUAL = Tls()
+
+
+def _how_exact(pattern: Pattern) -> tuple[bool, int, bool]:
+    return not pattern.is_broad, len(pattern.name), pattern.port is not None

@@ -1,0 +1,90 @@
+"""What do variables named `SWF_…` say about calls?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.operator import readings
+from swf_temporal.functions.operator.network import Pattern, read_pattern
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.tls import Tls
+
+_BASE_URL = "SWF_BASE_URL"
+_MODULES = "SWF_FUNCTION_MODULES"
+_OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
+    "SWF_TIMEOUT": ("timeout", readings.as_timeout),
+    "SWF_HEADERS": ("headers", readings.as_headers),
+    "SWF_PROXY": ("proxy", readings.as_proxy),
+    "SWF_CONCURRENCY": ("concurrency", readings.as_count),
+    "SWF_RATE": ("rate", readings.as_rate),
+    "SWF_MAX_RESPONSE_BYTES": ("max_response_bytes", readings.as_count),
+    "SWF_CHECK_RESPONSES": ("check_responses", readings.as_switch),
+}
+"""Each may be followed by `_` and the name of a function or a host."""
+_CONFIDENTIAL = ("SWF_HEADERS", "SWF_PROXY")
+"""What may hold passwords: mistakes in it are told without it."""
+_TLS = {"SWF_TLS_CA": "ca", "SWF_TLS_CERT": "cert", "SWF_TLS_KEY": "key"}
+
+
+class Variables:
+    """The environment of a worker. Every method raises UsageError for a value that cannot be read."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+
+    def options(self, name: str = "") -> Options:
+        """Return what is said of all calls, or of the function or host that variables call *name*."""
+        ending = f"_{name}" if name else ""
+        said = {
+            option: read
+            for stem, (option, reader) in _OPTIONS.items()
+            if (read := self._value(stem + ending, reader)) is not None
+        }
+        files = {option: self._env[stem + ending] for stem, option in _TLS.items() if self._env.get(stem + ending)}
+        if files:
+            said["tls"] = Tls(verify=True, **files)
+            said["tls"].context()
+        return Options(**said)
+
+    def names(self) -> list[str]:
+        """Return the functions and hosts of which something is said, as variables call them."""
+        stems = tuple(f"{stem}_" for stem in (*_OPTIONS, *_TLS))
+        found = {key.removeprefix(stem) for key in self._env for stem in stems if key.startswith(stem)}
+        return sorted(name for name in found if name)
+
+    def base_url(self) -> str | None:
+        """Return where all services are."""
+        return self._value(_BASE_URL, readings.as_url) if self._env.get(_BASE_URL) else None
+
+    def base_urls(self) -> dict[str, str]:
+        """Return where single services are."""
+        prefix = f"{_BASE_URL}_"
+        keys = sorted(key for key in self._env if key.startswith(prefix))
+        return {key.removeprefix(prefix): str(self._value(key, readings.as_url)) for key in keys}
+
+    def modules(self, otherwise: Sequence[str] | None) -> tuple[str, ...] | None:
+        """Return from where definitions may name Python functions."""
+        if _MODULES in self._env:
+            return readings.as_names(self._env[_MODULES])
+        return None if otherwise is None else tuple(otherwise)
+
+    def patterns(self, key: str) -> tuple[Pattern, ...]:
+        """Return a list of hosts."""
+        try:
+            return tuple(read_pattern(text) for text in readings.as_names(self._env.get(key, "")))
+        except UsageError as error:
+            raise UsageError(f"{key}: {error.message}", error.hint) from None
+
+    def switch(self, key: str, otherwise: bool) -> bool:  # noqa: FBT001 - what it is if nothing is said
+        """Return whether something is so."""
+        said = self._value(key, readings.as_switch)
+        return otherwise if said is None else bool(said)
+
+    def _value(self, key: str, reader: Callable[[object], Any]) -> Any:
+        if key not in self._env:
+            return None
+        try:
+            return reader(self._env[key])
+        except ValueError as error:
+            shown = "is not what it should be" if key.startswith(_CONFIDENTIAL) else f"is {self._env[key]!r}"
+            raise UsageError(f"{key} {shown}", str(error)) from None

@@ -1,0 +1,1 @@
+"""How are the methods of gRPC services called?"""

@@ -1,0 +1,157 @@
+"""How is a gRPC server reached?"""
+
+import asyncio
+import re
+import urllib.request
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.call import refusal
+from swf_temporal.functions.extras import optional
+from swf_temporal.functions.operator.network import Network
+from swf_temporal.functions.operator.options import Effective
+from swf_temporal.functions.operator.tls import Tls
+
+_SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5}))?/?")
+_TLS = frozenset({"grpcs", "https"})
+_KEPT = 256
+_LONGEST_PAUSE = 1000
+"""Milliseconds after which a server that could not be reached is tried again, if somebody asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a server listens."""
+
+    host: str
+    port: int
+    is_secure: bool = False
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return f"{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        """Return the target as a URL."""
+        return f"{'grpcs' if self.is_secure else 'grpc'}://{self.address}"
+
+
+def target_of(url: str) -> Target:
+    """Return the server at *url*: `grpc://host:port`, `grpcs://host:port` for TLS, or `host:port`.
+
+    Raises CallFailed if it is something else.
+    """
+    match = _SERVER.fullmatch(url.strip())
+    if match is None:
+        raise refusal("BadUrl", f"the server of gRPC is {url!r}; it is written grpc://host:port, or grpcs://host:port")
+    scheme, host, port = match.groups()
+    is_secure = scheme in _TLS
+    return Target(host, int(port) if port else 443 if is_secure else 80, is_secure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """All that tells one connection from another."""
+
+    target: Target
+    endpoint: str
+    """The server as the library is told it: by its addresses, or by its name where a proxy looks that up."""
+    tls: Tls
+    proxy: str | None
+    largest: int
+
+
+_Open: TypeAlias = OrderedDict[_Kind, Any]
+
+
+class Channels:
+    """Keeps the connections of each event loop to each server open between calls."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._open: WeakKeyDictionary[asyncio.AbstractEventLoop, _Open] = WeakKeyDictionary()
+
+    async def to(self, target: Target, options: Effective) -> Any:
+        """Return the `grpc.aio.Channel` to *target*. Raises CallFailed if it may not be called."""
+        self._network.check(target.host, target.port)
+        proxy = _environment_proxy(target) if options.proxy is None else options.proxy or None
+        # A proxy is the operator's, and it looks the names up.
+        addresses = [] if proxy else await self._network.admit(target.host, target.port)
+        endpoint = endpoint_of(addresses, target.port) if addresses else target.address
+        kind = _Kind(target, endpoint, options.tls, proxy, options.max_response_bytes)
+        channels = self._open.setdefault(asyncio.get_running_loop(), OrderedDict())
+        if kind not in channels:
+            channels[kind] = _channel(kind)
+            if len(channels) > _KEPT:  # a call under way holds on to its channel
+                channels.popitem(last=False)
+        channels.move_to_end(kind)
+        return channels[kind]
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop; those of a loop that is gone went with it."""
+        for channel in self._open.pop(asyncio.get_running_loop(), {}).values():
+            await channel.close()
+
+
+def endpoint_of(addresses: list[str], port: int) -> str:
+    """Return the *addresses* as the library takes them: of one family, so IPv4 is written as IPv6 if there is any."""
+    if any(":" in address for address in addresses):
+        written = [f"[{address if ':' in address else f'::ffff:{address}'}]:{port}" for address in addresses]
+        return f"ipv6:{','.join(sorted(written))}"
+    return f"ipv4:{','.join(sorted(f'{address}:{port}' for address in addresses))}"
+
+
+def library(module: str) -> Any:
+    """Return a module of the gRPC libraries, which a worker need not have. Raises CallFailed if it has not."""
+    return optional(module, "grpc", "functions of type 'rpc'")
+
+
+def _channel(kind: _Kind) -> Any:
+    aio = library("grpc.aio")
+    options = [
+        ("grpc.max_receive_message_length", kind.largest),
+        # Left alone, the library does not even try for minutes after a server was gone. Definitions say when to try.
+        ("grpc.max_reconnect_backoff_ms", _LONGEST_PAUSE),
+        # The name that the server's certificate must have, and that the server is told.
+        ("grpc.default_authority", kind.target.address),
+        ("grpc.http_proxy", kind.proxy) if kind.proxy else ("grpc.enable_http_proxy", 0),
+    ]
+    if not kind.target.is_secure:
+        return aio.insecure_channel(kind.endpoint, options=options)
+    return aio.secure_channel(kind.endpoint, _credentials(kind), options=options)
+
+
+def _credentials(kind: _Kind) -> Any:
+    tls = kind.tls
+    if not tls.verify:
+        message = (
+            f"{kind.target}: gRPC always checks who a server is; name its authority in 'ca' in place of verify: false"
+        )
+        raise refusal("TlsFailed", message)
+    try:
+        tls.context()  # looks at the files, of which the library would only say that something does not work
+    except UsageError as error:
+        raise refusal("TlsFailed", f"{kind.target}: {error.message}") from error
+    return library("grpc").ssl_channel_credentials(
+        root_certificates=_content(tls.ca),
+        private_key=_content(tls.key or tls.cert),
+        certificate_chain=_content(tls.cert),
+    )
+
+
+def _content(file: str | None) -> bytes | None:
+    return None if file is None else Path(file).read_bytes()
+
+
+def _environment_proxy(target: Target) -> str | None:
+    """Return the proxy that GRPC_PROXY, HTTPS_PROXY, HTTP_PROXY and NO_PROXY have for *target*."""
+    proxies = urllib.request.getproxies_environment()
+    proxy = proxies.get("grpc") or proxies.get("https") or proxies.get("http")
+    if not proxy or urllib.request.proxy_bypass_environment(target.host, proxies):  # type: ignore[attr-defined]  # public, but not in the stubs
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"

@@ -1,0 +1,199 @@
+"""How is a method of a gRPC service called? Section "Using Functions for RPC Service Invocations"."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.auth.auth import headers_for
+from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.documents.documents import is_web, locate
+from swf_temporal.functions.documents.servers import no_server
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
+from swf_temporal.functions.rpc.failures import rpc_failure
+from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
+from swf_temporal.functions.rpc.metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
+from swf_temporal.functions.rpc.protos import Protos, Services
+from swf_temporal.functions.rpc.reflection import Reflection
+
+_REFLECTION = "reflection:"
+_SERVER_SCHEMES = ("grpc://", "grpcs://")
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    source: str
+    """The proto file as the definition writes it, or `reflection:`, or a server's URL."""
+    service: str
+    method: str
+
+    @property
+    def is_reflected(self) -> bool:
+        """Whether the server itself says what its messages are."""
+        return self.source == _REFLECTION or self.source.startswith(_SERVER_SCHEMES)
+
+
+class Rpc:
+    """Calls functions whose operation is `<proto file>#<service>#<method>`."""
+
+    def __init__(self, http: Http, settings: Settings, limits: Limits) -> None:
+        self._settings = settings
+        self._limits = limits
+        self._channels = Channels(settings.network)
+        self._protos = Protos()
+        self._fetched = FetchedProtos(http, settings.document_lifetime)
+        self._reflection = Reflection(settings.document_lifetime.total_seconds())
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the server's answer: a message as an object, a stream of them as an array. Raises CallFailed."""
+        operation = _operation(call)
+        failed = library("grpc").RpcError
+        target = _target(self._settings, call.function.name, operation)
+        what = f"{target}/{operation.service}/{operation.method}"
+        async with self._limits.of_host(target.host, target.port):
+            try:
+                return await self._ask(call, operation, target, what)
+            except failed as error:
+                raise rpc_failure(error, what) from error
+
+    async def look(self, call: Call) -> MethodDescriptor:
+        """Return the method that the function names, as its proto file has it. Raises CallFailed."""
+        operation = _operation(call)
+        return (await self._described(call, operation)).method(operation.service, operation.method)
+
+    async def aclose(self) -> None:
+        """Close the connections that were kept open."""
+        await self._channels.aclose()
+
+    async def _ask(self, call: Call, operation: _Operation, target: Target, what: str) -> JSON:
+        options = self._settings.options_for(call.function.name, target.host, target.port)
+        clock = asyncio.get_running_loop().time
+        end = clock() + options.timeout.total_seconds()
+        headers, arguments = taken_out(call.arguments)
+        metadata = metadata_of(call, headers, options.headers)
+        channel = await self._channels.to(target, options)
+        if operation.is_reflected:
+            asking = metadata_for_asking(call, options.headers)
+            services = await self._reflection.load(channel, target, operation.service, asking, end - clock())
+        else:
+            services = await self._described(call, operation)
+        method = services.method(operation.service, operation.method)
+        requests = _requests(method, arguments, services.pool)
+        results: list[JSON] = []
+        size = 0
+        async with aclosing(_answers(channel, method, requests, metadata, end - clock())) as answers:
+            async for answer in answers:
+                size += answer.ByteSize()
+                if size > options.max_response_bytes:
+                    limit = options.max_response_bytes
+                    raise refusal("AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together")
+                results.append(_as_json(answer, services.pool))
+        return results if method.server_streaming else results[0]
+
+    async def _described(self, call: Call, operation: _Operation) -> Services:
+        """Return what the operation's proto file says."""
+        name = _path(operation.source)
+        location = locate(name, call.base)
+        if is_web(location):
+            references = call.function.auth_ref
+            headers = headers_for(references.resource if references else None, call)
+            return await self._fetched.load(name, location, headers)
+        return await self._protos.load(name, location, call.base)
+
+
+async def _answers(
+    channel: Any, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata, timeout: float
+) -> AsyncGenerator[Message, None]:
+    """Yield what the server answers. Whoever does not want to hear it all has it stopped."""
+    kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
+    ask = getattr(channel, kind)(
+        f"/{method.containing_service.full_name}/{method.name}",
+        request_serializer=GetMessageClass(method.input_type).SerializeToString,
+        response_deserializer=GetMessageClass(method.output_type).FromString,
+    )
+    answering = ask(iter(requests) if method.client_streaming else requests[0], timeout=timeout, metadata=metadata)
+    try:
+        if method.server_streaming:
+            async for answer in answering:
+                yield answer
+        else:
+            yield await answering
+    finally:
+        answering.cancel()
+
+
+def _operation(call: Call) -> _Operation:
+    """Return what a function names."""
+    operation = call.function.operation
+    parts = [part.strip() for part in operation.rsplit("#", 2)] if isinstance(operation, str) else []
+    if len(parts) != 3 or not all(parts):  # noqa: PLR2004 - a file, a service and a method
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            "one of type 'rpc' is written 'service.proto#Service#Method'"
+        )
+        raise refusal("BadOperation", message)
+    return _Operation(*parts)
+
+
+def _path(source: str) -> str:
+    """Return a proto file's path: the specification writes `file://` in front of relative ones, too."""
+    return unquote(source.removeprefix("file://")) if source.startswith("file://") else source
+
+
+def _target(settings: Settings, function: str, operation: _Operation) -> Target:
+    """Return where the service is: what is configured for the function, its file or its service wins."""
+    path = PurePosixPath(urlsplit(_path(operation.source)).path)
+    names = (function, operation.source, path.name, path.stem, operation.service, operation.service.rpartition(".")[2])
+    configured = settings.base_url_for(name for name in names if name)
+    if configured:
+        return target_of(configured)
+    if operation.source.startswith(_SERVER_SCHEMES):
+        return target_of(operation.source)
+    raise no_server(function, "a proto file does not name one")
+
+
+def _requests(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
+    """Return the messages that the arguments are: an array of them for a stream, else one."""
+    if not method.client_streaming:
+        return [_as_message(method, {} if arguments is None else arguments, pool)]
+    if isinstance(arguments, dict) and list(arguments) == [STREAM]:
+        arguments = arguments[STREAM]
+    if not isinstance(arguments, list):
+        message = (
+            f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}', "
+            f"or an object with that array as '{STREAM}'"
+        )
+        raise refusal("BadArguments", message)
+    return [_as_message(method, item, pool) for item in arguments]
+
+
+def _as_message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> Message:
+    try:
+        return json_format.ParseDict(value, GetMessageClass(method.input_type)(), descriptor_pool=pool)
+    except (json_format.Error, TypeError, ValueError, AttributeError) as error:
+        # Values of the wrong shape, such as an array in place of an object, reach the library's own code.
+        message = f"the method '{method.name}' takes a '{method.input_type.full_name}': {error}"
+        raise refusal("BadArguments", message) from error
+
+
+def _as_json(message: Message, pool: DescriptorPool) -> JSON:
+    result: JSON = json_format.MessageToDict(
+        message,
+        always_print_fields_with_no_presence=True,
+        preserving_proto_field_name=True,
+        descriptor_pool=pool,
+    )
+    return result

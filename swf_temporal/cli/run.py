@@ -68,7 +68,7 @@ def run(
         raise typer.Exit(run_simulated(workflows, data, events, script))
     if script is not None:
         raise UsageError("--script says what functions answer in a simulation", "add --simulate")
-    settings = read_settings(os.environ, local=True, file=config)
+    settings = read_settings(os.environ, local=True, file=config, resources=readable)
     order = Order(
         workflows,
         data,

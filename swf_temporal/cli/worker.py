@@ -73,8 +73,9 @@ def worker(
     Secrets and settings come from variables named SWF_..., produced events are sent to the URL in SWF_SINK. SIGTERM
     and Ctrl-C let the calls that are under way come to an end.
     """
-    catalogue = catalogue_of(folders or [Path()], resources_of(resources))
-    settings = read_settings(os.environ, file=config)
+    readable = resources_of(resources)
+    catalogue = catalogue_of(folders or [Path()], readable)
+    settings = read_settings(os.environ, file=config, resources=readable)
     offered = functions_of(functions or (), settings.modules)
     work = Work(catalogue, offered, settings, task_queue, max_activities, health)
     log_lines()

@@ -15,10 +15,10 @@ from swf_temporal.functions.asyncapi.parts import is_version_3
 from swf_temporal.functions.asyncapi.security import prove
 from swf_temporal.functions.asyncapi.servers import find_server
 from swf_temporal.functions.at_hand import only_here
-from swf_temporal.functions.auth.auth import auth_for_document, headers_for, with_tokens
+from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, refusal
-from swf_temporal.functions.documents.documents import Documents, is_web, locate
+from swf_temporal.functions.documents.documents import Documents, document_and_operation, is_web, locate
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.http.client import Http
@@ -43,7 +43,7 @@ class AsyncApi:
         self._tokens = tokens
         self._brokers = brokers or Brokers(http)
         self._exchanges = Exchanges(settings, limits or Limits(settings), self._brokers)
-        self._documents = Documents(http, settings.document_lifetime)
+        self._documents = Documents(http, settings.document_lifetime, settings.resources)
 
     async def perform(self, call: Call) -> JSON:
         """Send or receive a message, or send one and wait for its reply. Raises CallFailed.
@@ -75,14 +75,14 @@ class AsyncApi:
 
         Raises CallFailed, or NotAtHandError if the document leads to one on the web.
         """
-        name, operation_id = _parts(call)
+        name, operation_id = document_and_operation(call, "asyncapi")
         document = await self._documents.load(name, call.base, check=check_asyncapi)
         find = (asyncapi_version3 if is_version_3(document) else asyncapi_version2).find_operation
         reading = only_here(lambda: find(document, operation_id))
         return await self._documents.reading(document, reading, base=call.base)
 
     async def _operation(self, call: Call) -> Operation:
-        name, operation_id = _parts(call)
+        name, operation_id = document_and_operation(call, "asyncapi")
         location = locate(name, call.base)
         configured = configured_url(self._settings, call.function.name, name)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
@@ -95,7 +95,7 @@ class AsyncApi:
                 document, lambda: find(document, operation_id), base=call.base, headers=headers
             )
 
-        return await with_tokens([resource], call, self._tokens, read)
+        return await reading_document(resource, call, self._tokens, read)
 
 
 def check_asyncapi(document: Document) -> None:
@@ -108,19 +108,6 @@ def check_asyncapi(document: Document) -> None:
     else:
         return
     raise refusal("BadDocument", f"the document '{document.name}' is not an AsyncAPI document: {reason}")
-
-
-def _parts(call: Call) -> tuple[str, str]:
-    """Return the document and the operation that a function names."""
-    operation = call.function.operation
-    name, _, operation_id = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
-    if not name or not operation_id:
-        message = (
-            f"the operation of function '{call.function.name}' is {operation!r}; "
-            "one of type 'asyncapi' is written 'document.yaml#operationId'"
-        )
-        raise refusal("BadOperation", message)
-    return name.strip(), operation_id.strip()
 
 
 def _result(call: Call) -> JSON:

@@ -92,6 +92,18 @@ async def with_tokens(
     return await perform(_bearing(call, {name: await tokens.token(grant) for name, grant in grants.items()}))
 
 
+async def reading_document(
+    resource: str | None, call: Call, tokens: Tokens, read: Callable[[Call], Awaitable[_Answer]]
+) -> _Answer:
+    """Return what *read* finds in a document that is fetched with the auth *resource*, as `with_tokens` does."""
+    try:
+        return await with_tokens([resource], call, tokens, read)
+    except CallFailed as fault:
+        # Not the operation's status: what a definition does about a 404 of the service is not meant for this.
+        fault.status = None
+        raise
+
+
 def find_auth(name: str, call: Call) -> Auth:
     """Return the definition's auth *name*. Raises CallFailed, naming a near one, if there is none."""
     for auth in call.auth:

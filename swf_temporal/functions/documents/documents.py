@@ -15,7 +15,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import is_allowed, variable_name
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
 from swf_temporal.functions.http.client import Http, Request
@@ -140,6 +140,19 @@ class Documents:
             content = await asyncio.to_thread(_parse, name, text)
         _keep(self._parsed, digest, content)
         return content
+
+
+def document_and_operation(call: Call, kind: str) -> tuple[str, str]:
+    """Return the document and the operation that a function of the type *kind* names. Raises CallFailed."""
+    operation = call.function.operation
+    name, _, operation_id = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
+    if not name or not operation_id:
+        message = (
+            f"the operation of function '{call.function.name}' is {operation!r}; "
+            f"one of type '{kind}' is written 'document.json#operationId'"
+        )
+        raise refusal("BadOperation", message)
+    return name.strip(), operation_id.strip()
 
 
 def locate(name: str, base: str | None) -> str:

@@ -5,11 +5,11 @@ The codes are part of the interface: definitions name them in `errors`.
 
 import socket
 import ssl
-from collections.abc import Iterator
 
 import httpx
 
 from swf_temporal.errors import CallFailed
+from swf_temporal.functions.causes import causes
 
 FAULTS: dict[type[Exception], tuple[str, str]] = {
     httpx.ConnectTimeout: ("ConnectTimeout", "no connection was made in time"),
@@ -53,7 +53,7 @@ def failure(error: Exception, what: str) -> CallFailed:
 
 def _fault(error: Exception) -> tuple[str, str]:
     if isinstance(error, httpx.ConnectError):
-        for cause in _causes(error):
+        for cause in causes(error):
             for kind, fault in _CAUSES.items():
                 if isinstance(cause, kind):
                     return fault
@@ -61,15 +61,3 @@ def _fault(error: Exception) -> tuple[str, str]:
         if ancestor in FAULTS:
             return FAULTS[ancestor]
     raise error
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield what lies beneath *error*; connecting to a name with several addresses fails as a group."""
-    if isinstance(error, BaseExceptionGroup):
-        for member in error.exceptions:
-            yield member
-            yield from _causes(member)
-    beneath = error.__cause__ or error.__context__
-    if beneath is not None:
-        yield beneath
-        yield from _causes(beneath)

@@ -11,10 +11,17 @@ import httpx
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.at_hand import only_here
-from swf_temporal.functions.auth.auth import auth_for_document, headers_for, with_tokens
+from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
-from swf_temporal.functions.call import Call, refusal
-from swf_temporal.functions.documents.documents import Document, Documents, Headers, is_web, locate
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.documents.documents import (
+    Document,
+    Documents,
+    Headers,
+    document_and_operation,
+    is_web,
+    locate,
+)
 from swf_temporal.functions.documents.servers import configured_url, server_url
 from swf_temporal.functions.http.answers import Answer
 from swf_temporal.functions.http.client import Http, Request
@@ -54,7 +61,7 @@ class OpenApi:
 
         Raises CallFailed, or NotAtHandError if the document leads to one on the web.
         """
-        name, operation_id = _parts(call)
+        name, operation_id = document_and_operation(call, "rest")
         document = await self._documents.load(name, call.base)
         find = only_here(lambda: find_operation(document, operation_id))
         return Described(document, await self._documents.reading(document, find, base=call.base))
@@ -84,7 +91,7 @@ class OpenApi:
 
     async def _described(self, call: Call) -> tuple[Document, Operation, Headers]:
         """Return the operation that the function names, its document, and with which headers that was fetched."""
-        name, operation_id = _parts(call)
+        name, operation_id = document_and_operation(call, "rest")
         configured = configured_url(self._settings, call.function.name, name)
         location = locate(name, call.base)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
@@ -97,12 +104,7 @@ class OpenApi:
             )
             return document, operation, headers
 
-        try:
-            return await with_tokens([resource], call, self._tokens, load)
-        except CallFailed as fault:
-            # Not the operation's status: what a definition does about a 404 of the service is not meant for this.
-            fault.status = None
-            raise
+        return await reading_document(resource, call, self._tokens, load)
 
     def _is_checked(self, call: Call, operation: Operation, server: str) -> bool:
         """Tell whether answers must fit: the function's own word counts before what the operator says for all."""
@@ -123,16 +125,3 @@ async def _check(request: Request, operation: Operation, expected: Expected, ans
     if found:
         message = f"{request}: the answer is not what the document says of '{operation.id}': {'; '.join(found)}"
         raise CallFailed(message, code="SchemaMismatch", status=answer.status, body=answer.body, retryable=False)
-
-
-def _parts(call: Call) -> tuple[str, str]:
-    """Return the document and the operation that a function names."""
-    operation = call.function.operation
-    name, _, operation_id = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
-    if not name or not operation_id:
-        message = (
-            f"the operation of function '{call.function.name}' is {operation!r}; "
-            "one of type 'rest' is written 'document.json#operationId'"
-        )
-        raise refusal("BadOperation", message)
-    return name.strip(), operation_id.strip()

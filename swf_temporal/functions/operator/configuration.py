@@ -72,8 +72,12 @@ _SECTIONS: dict[str, type[_Section]] = {
 }  # fmt: skip
 
 
-def read_settings(env: Mapping[str, str], *, local: bool = False, file: Path | None = None) -> Settings:
+def read_settings(
+    env: Mapping[str, str], *, local: bool = False, file: Path | None = None, resources: Resources | None = None
+) -> Settings:
     """Return the settings that the configuration *file* (else the one that `SWF_CONFIG` names) and *env* give.
+
+    *resources* is what documents may refer to, if that is not what *env* says.
 
     *local* is for whoever tries definitions out on this machine: then it may be called itself, and definitions may
     bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
@@ -94,7 +98,7 @@ def read_settings(env: Mapping[str, str], *, local: bool = False, file: Path | N
         calls=calls,
         named=named,
         hosts={_pattern(path, name): _options(each, path) for name, each in said.hosts.items()},
-        resources=Resources.from_environment(env),
+        resources=resources or Resources.from_environment(env),
         modules=variables.modules(said.modules),
         scripts=variables.switch("SWF_SCRIPTS", local if said.scripts is None else said.scripts),
         network=Network(

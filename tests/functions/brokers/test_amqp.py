@@ -1,7 +1,6 @@
 """AMQP, against RabbitMQ."""
 
 import ssl
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,10 @@ from tests.functions.brokers.conftest import (
     answer_to,
     cut_while_receiving,
     is_cancelled_cleanly,
-    is_cancelled_while_connecting,
     lost,
     next_payload,
 )
-from tests.functions.brokers.servers import HOST, Server, free_ports, silent
+from tests.functions.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 DESCRIBED = {"is": "queue", "queue": {"durable": True}}
@@ -334,18 +332,6 @@ async def test_a_connection_that_breaks_is_told(
     assert (fault.code, fault.retryable) == ("ConnectionLost", True)
 
 
-async def test_nobody_listens(amqp: Amqp, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Nothing listens on the port."""
-    fault = await fault_of(amqp.send(channel(free_ports(1)[0]), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
-
-
-async def test_an_unknown_host(amqp: Amqp, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """The name leads nowhere."""
-    assert (await fault_of(next_payload(amqp, channel(5672, host="broker.invalid")))).code == "UnknownHost"
-
-
 async def test_of_several_addresses_one_that_answers_is_taken(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
 ) -> None:
@@ -355,32 +341,8 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     await amqp.send(here, Message(b"x"))
 
 
-async def test_a_broker_that_says_nothing(amqp: Amqp, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Something listens, and does not answer."""
-    async with silent() as broker:
-        assert (await fault_of(amqp.send(channel(broker.port, timeout=0.2), Message(b"x")))).code == "Timeout"
-
-
 async def test_a_receiver_that_is_cancelled_leaves_nothing(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
 ) -> None:
     """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(amqp, channel(rabbitmq.port, queue.name))
-
-
-async def test_connecting_can_be_cancelled(amqp: Amqp, channel: ChannelTo) -> None:
-    """Nothing of it is left, no task and no connection."""
-    async with silent() as broker:
-        assert await is_cancelled_while_connecting(amqp, channel(broker.port), broker.called)
-
-
-async def test_without_its_library_the_extra_is_named(
-    amqp: Amqp, channel: ChannelTo, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker need not have the library."""
-    monkeypatch.setitem(sys.modules, "aiormq.exceptions", None)
-
-    fault = await fault_of(amqp.send(channel(5672), Message(b"x")))
-
-    assert fault.code == "NotInstalled"
-    assert "pip install 'swf-temporal[amqp]'" in fault.message

@@ -1,7 +1,6 @@
 """Kafka, against librdkafka's mock cluster, which speaks the protocol and is no Kafka; see the fixture."""
 
 import ssl
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,11 @@ from tests.functions.brokers.conftest import (
     FaultOf,
     answer_to,
     is_cancelled_cleanly,
-    is_cancelled_while_connecting,
     lost,
     next_payload,
 )
 from tests.functions.brokers.kafka_front import Front
-from tests.functions.brokers.servers import HOST, Server, free_ports, silent
+from tests.functions.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 
@@ -207,18 +205,6 @@ def test_what_the_mock_cluster_never_answers(channel: ChannelTo, error: Exceptio
     assert caught.value.code == code
 
 
-async def test_nobody_listens(kafka: Kafka, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Nothing listens on the port."""
-    fault = await fault_of(kafka.send(channel(free_ports(1)[0]), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
-
-
-async def test_an_unknown_host(kafka: Kafka, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """The name leads nowhere."""
-    assert (await fault_of(next_payload(kafka, channel(9092, host="broker.invalid")))).code == "UnknownHost"
-
-
 async def test_of_several_addresses_one_that_answers_is_taken(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo
 ) -> None:
@@ -226,12 +212,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     here = channel(kafka_cluster.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
 
     await kafka.send(here, Message(b"x"))
-
-
-async def test_a_broker_that_says_nothing(kafka: Kafka, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Something listens, and does not answer."""
-    async with silent() as broker:
-        assert (await fault_of(kafka.send(channel(broker.port, timeout=0.5), Message(b"x")))).code == "Timeout"
 
 
 @pytest.mark.parametrize("names_group", [False, True])
@@ -254,21 +234,3 @@ async def test_messages_of_other_clients_are_understood(
     ):
         await other.send_and_wait(topic, None, key=b"k")
         assert (await anext(deliveries)).message == Message(b"")
-
-
-async def test_connecting_can_be_cancelled(kafka: Kafka, channel: ChannelTo) -> None:
-    """Nothing of it is left, no task and no connection."""
-    async with silent() as broker:
-        assert await is_cancelled_while_connecting(kafka, channel(broker.port), broker.called)
-
-
-async def test_without_its_library_the_extra_is_named(
-    kafka: Kafka, channel: ChannelTo, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker need not have the library."""
-    monkeypatch.setitem(sys.modules, "aiokafka.errors", None)
-
-    fault = await fault_of(kafka.send(channel(9092), Message(b"x")))
-
-    assert fault.code == "NotInstalled"
-    assert "pip install 'swf-temporal[kafka]'" in fault.message

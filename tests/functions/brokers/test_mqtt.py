@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import ssl
-import sys
 from pathlib import Path
 
 import aiomqtt
@@ -21,11 +20,10 @@ from tests.functions.brokers.conftest import (
     answer_to,
     cut_while_receiving,
     is_cancelled_cleanly,
-    is_cancelled_while_connecting,
     lost,
     next_payload,
 )
-from tests.functions.brokers.servers import HOST, Server, free_ports, silent
+from tests.functions.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 
@@ -283,18 +281,6 @@ async def test_a_topic_that_cannot_be_is_told(
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
-async def test_nobody_listens(mqtt: Mqtt, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Nothing listens on the port."""
-    fault = await fault_of(mqtt.send(channel(free_ports(1)[0]), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
-
-
-async def test_an_unknown_host(mqtt: Mqtt, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """The name leads nowhere."""
-    assert (await fault_of(next_payload(mqtt, channel(1883, host="broker.invalid")))).code == "UnknownHost"
-
-
 async def test_of_several_addresses_one_that_answers_is_taken(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
@@ -302,30 +288,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     await mqtt.send(channel(mosquitto.port, host="broker.invalid", addresses=("127.0.0.9", HOST)), Message(b"x"))
 
 
-async def test_a_broker_that_says_nothing(mqtt: Mqtt, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Something listens, and does not answer."""
-    async with silent() as broker:
-        assert (await fault_of(mqtt.send(channel(broker.port, timeout=0.2), Message(b"x")))).code == "Timeout"
-
-
 async def test_a_receiver_that_is_cancelled_leaves_nothing(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
     """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(mqtt, channel(mosquitto.port))
-
-
-async def test_connecting_can_be_cancelled(mqtt: Mqtt, channel: ChannelTo) -> None:
-    """Nothing of it is left, no task and no connection."""
-    async with silent() as broker:
-        assert await is_cancelled_while_connecting(mqtt, channel(broker.port), broker.called)
-
-
-async def test_without_its_library_the_extra_is_named(
-    mqtt: Mqtt, channel: ChannelTo, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker need not have the library."""
-    monkeypatch.setitem(sys.modules, "aiomqtt", None)
-
-    fault = await fault_of(mqtt.send(channel(1883), Message(b"x")))
-
-    assert fault.code == "NotInstalled"
-    assert "pip install 'swf-temporal[mqtt]'" in fault.message

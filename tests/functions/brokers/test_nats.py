@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-import sys
 from pathlib import Path
 
 import nats as library
@@ -17,10 +16,9 @@ from tests.functions.brokers.conftest import (
     answer_to,
     cut_while_receiving,
     is_cancelled_cleanly,
-    is_cancelled_while_connecting,
     next_payload,
 )
-from tests.functions.brokers.servers import HOST, Server, free_ports, silent
+from tests.functions.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 
@@ -171,18 +169,6 @@ async def test_a_connection_that_breaks_is_told(
     assert (fault.code, fault.retryable) == ("ConnectionLost", True)
 
 
-async def test_nobody_listens(nats: Nats, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Nothing listens on the port."""
-    fault = await fault_of(nats.send(channel(free_ports(1)[0]), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
-
-
-async def test_an_unknown_host(nats: Nats, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """The name leads nowhere."""
-    assert (await fault_of(next_payload(nats, channel(4222, host="broker.invalid")))).code == "UnknownHost"
-
-
 async def test_of_several_addresses_one_that_answers_is_taken(
     nats: Nats, nats_server: Server, channel: ChannelTo
 ) -> None:
@@ -190,30 +176,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     await nats.send(channel(nats_server.port, host="broker.invalid", addresses=("127.0.0.9", HOST)), Message(b"x"))
 
 
-async def test_a_server_that_says_nothing(nats: Nats, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Something listens, and does not answer."""
-    async with silent() as broker:
-        assert (await fault_of(nats.send(channel(broker.port, timeout=0.2), Message(b"x")))).code == "Timeout"
-
-
 async def test_a_receiver_that_is_cancelled_leaves_nothing(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:
     """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(nats, channel(nats_server.port))
-
-
-async def test_connecting_can_be_cancelled(nats: Nats, channel: ChannelTo) -> None:
-    """Nothing of it is left, no task and no connection."""
-    async with silent() as broker:
-        assert await is_cancelled_while_connecting(nats, channel(broker.port), broker.called)
-
-
-async def test_without_its_library_the_extra_is_named(
-    nats: Nats, channel: ChannelTo, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker need not have the library."""
-    monkeypatch.setitem(sys.modules, "nats.errors", None)
-
-    fault = await fault_of(nats.send(channel(4222), Message(b"x")))
-
-    assert fault.code == "NotInstalled"
-    assert "pip install 'swf-temporal[nats]'" in fault.message

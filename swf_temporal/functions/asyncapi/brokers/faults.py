@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Channel
+from swf_temporal.functions.causes import causes
 
 Fault: TypeAlias = tuple[str, str]
 """A code, and what it means."""
@@ -64,7 +65,7 @@ def _failure(error: Exception, channel: Channel, known: Faults) -> CallFailed:
 
 
 def _fault(error: Exception, known: Faults) -> Fault:
-    chain = [error, *_causes(error)]
+    chain = [error, *causes(error)]
     for each in chain:
         if isinstance(each, Refused):
             return each.fault
@@ -72,15 +73,3 @@ def _fault(error: Exception, known: Faults) -> Fault:
         if any(isinstance(each, kind) for each in chain):
             return fault
     raise error
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield what lies beneath *error*; connecting to a name with several addresses fails as a group."""
-    if isinstance(error, BaseExceptionGroup):
-        for member in error.exceptions:
-            yield member
-            yield from _causes(member)
-    beneath = error.__cause__ or error.__context__
-    if beneath is not None:
-        yield beneath
-        yield from _causes(beneath)

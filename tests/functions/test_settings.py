@@ -159,6 +159,22 @@ def test_variables_say_it_too() -> None:
     assert settings.network.deny == (read_pattern("10.0.0.1"),)
 
 
+def test_an_empty_variable_says_nothing() -> None:
+    """Compose files hand on variables that nobody set. An empty proxy is none, an empty list of modules has none."""
+    empty = {
+        "SWF_BASE_URL": "",
+        "SWF_TIMEOUT": " ",
+        "SWF_HEADERS": "",
+        "SWF_SCRIPTS": "",
+        "SWF_CONFIG": "",
+        "SWF_RATE": "",
+    }
+
+    assert read_settings(empty) == read_settings({})
+    assert read_settings({"SWF_PROXY": ""}).calls.proxy == ""
+    assert read_settings({"SWF_FUNCTION_MODULES": ""}).modules == ()
+
+
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
     """It is nearer to the process that it is set for."""
     settings = configured(

@@ -54,13 +54,14 @@ class Variables:
 
     def base_url(self) -> str | None:
         """Return where all services are."""
-        return self._value(_BASE_URL, readings.as_url) if self._env.get(_BASE_URL) else None
+        url: str | None = self._value(_BASE_URL, readings.as_url)
+        return url
 
     def base_urls(self) -> dict[str, str]:
         """Return where single services are."""
         prefix = f"{_BASE_URL}_"
         keys = sorted(key for key in self._env if key.startswith(prefix))
-        return {key.removeprefix(prefix): str(self._value(key, readings.as_url)) for key in keys}
+        return {key.removeprefix(prefix): str(self._read(key, readings.as_url)) for key in keys}
 
     def modules(self, otherwise: Sequence[str] | None) -> tuple[str, ...] | None:
         """Return from where definitions may name Python functions."""
@@ -81,8 +82,11 @@ class Variables:
         return otherwise if said is None else bool(said)
 
     def _value(self, key: str, reader: Callable[[object], Any]) -> Any:
-        if key not in self._env:
-            return None
+        """Return what the variable says; one that is empty says nothing, except that there is no proxy."""
+        text = self._env.get(key)
+        return None if text is None or not (text.strip() or reader is readings.as_proxy) else self._read(key, reader)
+
+    def _read(self, key: str, reader: Callable[[object], Any]) -> Any:
         try:
             return reader(self._env[key])
         except ValueError as error:

@@ -14,7 +14,7 @@ import pytest
 from swf_temporal.functions.operator.settings import Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
-from tests.functions.users_service import PROTOS, Users, serving
+from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 UNAVAILABLE, DEADLINE_EXCEEDED, NOT_FOUND, UNAUTHENTICATED, UNKNOWN = 14, 4, 5, 16, 2
 

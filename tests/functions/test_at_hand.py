@@ -24,7 +24,7 @@ from swf_temporal.model.definitions import Function
 from tests.functions.conftest import Failed, Service
 
 HERE = Path(__file__).parent
-DOCUMENTS, PROTOS = HERE / "documents", HERE / "protos"
+DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
 
 
 @pytest.fixture
@@ -103,17 +103,17 @@ async def test_a_proto_file(functions: Functions) -> None:
 @pytest.mark.parametrize(
     ("kind", "operation", "code", "told"),
     [
-        ("rest", "documents/shop.yaml#getOrder", "NoDocument", "cannot be read from .*documents/shop.yaml: No such"),
+        ("rest", "data/shop.yaml#getOrder", "NoDocument", "cannot be read from .*data/shop.yaml: No such"),
         (
             "rest",
-            "documents/shop-3.0.yaml#getOder",
+            "data/shop-3.0.yaml#getOder",
             "UnknownOperation",
             "no operation 'getOder'; did you mean 'getOrder'",
         ),
         ("rest", "protos/users.proto#getOrder", "BadDocument", "'protos/users.proto'"),
-        ("rest", "documents/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
-        ("asyncapi", "documents/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),
-        ("asyncapi", "documents/streetlightsapi.yaml#onLight", "UnknownOperation", "did you mean 'onLightMeasured'"),
+        ("rest", "data/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
+        ("asyncapi", "data/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),
+        ("asyncapi", "data/streetlightsapi.yaml#onLight", "UnknownOperation", "did you mean 'onLightMeasured'"),
         ("rpc", "protos/user.proto#UserService#AddUser", "NoDocument", "there is no such file"),
         ("rpc", "protos/broken.proto#UserService#AddUser", "BadDocument", "cannot be compiled: .*broken.proto:4"),
         ("rpc", "protos/users.proto#UserServce#AddUser", "UnknownOperation", "did you mean 'UserService'"),

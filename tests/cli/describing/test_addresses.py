@@ -19,9 +19,9 @@ specVersion: "0.8"
 version: "1.0"
 functions:
   - {name: add, type: rpc, operation: protos/users.proto#UserService#AddUser}
-  - {name: tell, type: asyncapi, operation: documents/streetlightsapi.yaml#onLightMeasured}
+  - {name: tell, type: asyncapi, operation: data/streetlightsapi.yaml#onLightMeasured}
   - {name: hear, type: asyncapi, operation: lamps.json#onCommand}
-  - {name: get, operation: documents/shop-3.0.yaml#getOrder}
+  - {name: get, operation: data/shop-3.0.yaml#getOrder}
   - {name: broken, type: rpc, operation: protos/broken.proto#UserService#AddUser}
   - {name: far, type: asyncapi, operation: "https://far.example.com/api.yaml#go"}
   - {name: asked, type: rpc, operation: "grpc://far.example.com:1#Users#Go"}
@@ -44,7 +44,7 @@ LAMPS = {
 @pytest.fixture
 def addresses(tmp_path: Path) -> dict[str, Facts]:
     """Return where the functions of a definition lead that lies beside a few documents."""
-    for folder in ("documents", "protos"):
+    for folder in ("data", "protos"):
         copytree(FUNCTIONS / folder, tmp_path / folder)
     (tmp_path / "lamps.json").write_text(json.dumps(LAMPS))
     file = tmp_path / "leads.yaml"

@@ -13,7 +13,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.functions.rpc.protos import Protos
 
-PROTOS = Path(__file__).parent / "protos"
+PROTOS = Path(__file__).parents[1] / "protos"
 GRPC: Any = importlib.import_module("grpc")
 AIO: Any = importlib.import_module("grpc.aio")
 _REFLECTION: Any = importlib.import_module("grpc_reflection.v1alpha.reflection")

@@ -13,7 +13,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
-from tests.functions.asyncapi_memory import Bench, bench, publishing, subscribing, version2, version3
+from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.model.definitions import Function
-from tests.functions.odata_service import PERSONS, serving
+from tests.functions.odata.odata_service import PERSONS, serving
 
 if TYPE_CHECKING:
     from swf_temporal.data import JSON

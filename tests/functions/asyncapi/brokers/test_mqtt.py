@@ -13,7 +13,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from swf_temporal.functions.asyncapi.brokers.mqtt import Mqtt
 from swf_temporal.functions.asyncapi.brokers.mqtt_session import refused
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.brokers.conftest import (
+from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
     FaultOf,
     LinkTo,
@@ -23,7 +23,7 @@ from tests.functions.brokers.conftest import (
     lost,
     next_payload,
 )
-from tests.functions.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 

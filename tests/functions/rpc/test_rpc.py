@@ -14,7 +14,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
-from tests.functions.users_service import PROTOS, Users, serving
+from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

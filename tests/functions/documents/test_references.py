@@ -25,7 +25,7 @@ from swf_temporal.model.definitions import Function
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
 
-FOLDER = Path(__file__).parent / "documents" / "split"
+FOLDER = Path(__file__).parents[1] / "data" / "split"
 ORDER: dict[str, JSON] = {"id": "7", "lines": [{"quantity": 1, "gift": {"id": "8", "lines": []}}], "replaces": None}
 
 

@@ -18,7 +18,7 @@ from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.model.definitions import Function
-from tests.functions.users_service import GRPC, PROTOS, serving
+from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from swf_temporal.functions.asyncapi.brokers.kafka import Kafka
 from swf_temporal.functions.asyncapi.brokers.mqtt import Mqtt
 from swf_temporal.functions.asyncapi.brokers.nats import Nats
 from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Message
-from tests.functions.brokers.conftest import FaultOf, is_cancelled_while_connecting, next_payload
-from tests.functions.brokers.servers import HOST, free_ports, silent
+from tests.functions.asyncapi.brokers.conftest import FaultOf, is_cancelled_while_connecting, next_payload
+from tests.functions.asyncapi.brokers.servers import HOST, free_ports, silent
 
 MESSAGE = Message(b"x")
 

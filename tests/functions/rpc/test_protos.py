@@ -8,7 +8,7 @@ import pytest
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.rpc.protos import Protos, full_name_of
 
-PROTOS = Path(__file__).parent / "protos"
+PROTOS = Path(__file__).parents[1] / "protos"
 
 
 async def test_imports_from_the_definitions_folder(tmp_path: Path) -> None:

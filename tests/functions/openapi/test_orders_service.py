@@ -18,7 +18,7 @@ from swf_temporal.model.definitions import Function
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed
 
-FOLDER = Path(__file__).parents[2] / "examples" / "orders"
+FOLDER = Path(__file__).parents[3] / "examples" / "orders"
 
 
 @pytest.fixture

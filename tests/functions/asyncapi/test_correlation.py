@@ -10,7 +10,7 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
-from tests.functions.asyncapi_memory import Bench, bench, publishing, subscribing, version3
+from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version3
 
 __all__ = ["bench"]
 

@@ -11,7 +11,7 @@ from pamqp.common import FieldValue
 
 from swf_temporal.functions.asyncapi.brokers.amqp import Amqp
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.brokers.conftest import (
+from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
     FaultOf,
     LinkTo,
@@ -21,7 +21,7 @@ from tests.functions.brokers.conftest import (
     lost,
     next_payload,
 )
-from tests.functions.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 DESCRIBED = {"is": "queue", "queue": {"durable": True}}

@@ -9,7 +9,7 @@ import pytest
 
 from swf_temporal.functions.asyncapi.brokers.nats import Nats
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.brokers.conftest import (
+from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
     FaultOf,
     LinkTo,
@@ -18,7 +18,7 @@ from tests.functions.brokers.conftest import (
     is_cancelled_cleanly,
     next_payload,
 )
-from tests.functions.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 

@@ -19,7 +19,7 @@ from swf_temporal.model.definitions import Function
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
 
-FOLDER = str(Path(__file__).parent / "documents")
+FOLDER = str(Path(__file__).parents[1] / "data")
 
 
 def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "rest") -> Call:

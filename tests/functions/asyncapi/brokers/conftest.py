@@ -22,7 +22,7 @@ from swf_temporal.functions.asyncapi.brokers.port import Bindings, Broker, Chann
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
-from tests.functions.brokers.servers import HOST, Link, Server, free_ports, program, running
+from tests.functions.asyncapi.brokers.servers import HOST, Link, Server, free_ports, program, running
 
 ChannelTo: TypeAlias = Callable[..., Channel]
 LinkTo: TypeAlias = Callable[[int], Awaitable[Link]]

@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.kafka import Kafka, _told
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.brokers.conftest import (
+from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
     FaultOf,
     answer_to,
@@ -20,8 +20,8 @@ from tests.functions.brokers.conftest import (
     lost,
     next_payload,
 )
-from tests.functions.brokers.kafka_front import Front
-from tests.functions.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.kafka_front import Front
+from tests.functions.asyncapi.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 

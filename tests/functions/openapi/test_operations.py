@@ -12,7 +12,7 @@ from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.openapi.operations import Operation, Parameter, find_operation
 
-FOLDER = Path(__file__).parent / "documents"
+FOLDER = Path(__file__).parents[1] / "data"
 
 
 def operation(version: str, operation_id: str) -> Operation:

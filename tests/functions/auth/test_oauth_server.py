@@ -12,7 +12,7 @@ from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
-from tests.functions.oauth_server import Client, Server, Token, serving
+from tests.functions.auth.oauth_server import Client, Server, Token, serving
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed

@@ -12,11 +12,11 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.operator.settings import Settings
-from tests.functions.asyncapi_memory import Bench, bench, publishing, subscribing, version2, version3
+from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]
 
-DOCUMENTS = Path(__file__).parent / "documents"
+DOCUMENTS = Path(__file__).parents[1] / "data"
 
 
 async def test_the_example_of_the_text_is_carried_out() -> None:

@@ -19,7 +19,7 @@ from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.operator.settings import Settings
 
-FOLDER = Path(__file__).parent / "documents"
+FOLDER = Path(__file__).parents[1] / "data"
 JUNK = st.sampled_from(
     [None, True, 5, -1.5, "", "text", "#/paths", [], [5], ["a"], [None], {}, {"a": 5}, {"$ref": "#"}]
 )

@@ -1,5 +1,6 @@
 """Who carries out a call of a function? One performer for each type that a definition can name."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -94,13 +95,23 @@ class Functions:
         try:
             async with self._limits.of_function(call.function.name):
                 result = await self._performer(call)(call)
+            return scrub(result, self._hidden(call))
         except CallFailed as fault:
             raise _completed(fault, call, self._hidden(call)) from fault
+        except RecursionError as error:
+            message = f"what function '{call.function.name}' was given or returned is nested too deeply"
+            raise _completed(refusal("NotJSON", message), call, {}) from error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Nobody cancelled this call. Some libraries let those who wait know in this way that a connection ended.
+            message = f"function '{call.function.name}' was given up by what carries it out, as a connection ended"
+            raise _completed(CallFailed(message, code="ConnectionLost"), call, {}) from error
         except Exception as error:
             message = f"function '{call.function.name}' could not be called: {type(error).__name__}: {error}"
             unforeseen = CallFailed(message, code="InternalError", cause=type(error).__name__)
             raise _completed(unforeseen, call, self._hidden(call)) from error
-        return scrub(result, self._hidden(call))
 
     async def prepare(self, function: Function, base: str | None) -> Found | None:
         """Return what a file on this machine says of *function*, which its first call then need not read or compile.
@@ -162,8 +173,8 @@ async def _refuse(call: Call) -> JSON:
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:
     """Return *fault* knowing its function and attempt, and nothing of what is *hidden*."""
     return CallFailed(
-        str(scrub(fault.message, hidden)),
-        code=str(scrub(fault.code, hidden)),
+        _readable(scrub(fault.message, hidden)),
+        code=_readable(scrub(fault.code, hidden)),
         name=fault.name,
         status=fault.status,
         body=scrub(fault.body, hidden),
@@ -173,3 +184,8 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
         retry_after=fault.retry_after,
         cause=fault.cause,
     )
+
+
+def _readable(text: JSON) -> str:
+    """Return *text* without halves of characters: JSON can have them, and what people read cannot."""
+    return str(text).encode(errors="replace").decode()

@@ -1,9 +1,12 @@
 """What are a worker's secrets, and how are they kept out of what people read?"""
 
 import json
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote, quote_plus
 
 import yaml
 
@@ -46,9 +49,25 @@ class Secrets:
 
 
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
-    """Return *value* with every secret of four characters or more in its texts replaced by `***`."""
-    hidden = sorted(set(_texts(list(secrets.values()))), key=len, reverse=True)
+    """Return *value* with every secret of four characters or more in its texts replaced by `***`.
+
+    A secret is also known as URLs, forms, JSON and base64 have it; what stands under no name, such as the many tokens
+    that a worker may hold, only as it is.
+    """
+    named = set(_texts([secret for name, secret in secrets.items() if name]))
+    spelled = {spelling for text in named for spelling in _spellings(text)}
+    hidden = sorted({*spelled, *_texts(secrets.get(""))}, key=len, reverse=True)
     return _scrubbed(value, hidden) if hidden else value
+
+
+@lru_cache(maxsize=1024)
+def _spellings(text: str) -> frozenset[str]:
+    """Return how *text* is written by those who send it, and by those who send it back."""
+    content = text.encode(errors="replace")
+    inner = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    urls = (quote(content, safe=""), quote(content), quote_plus(content))
+    encoded = [encode(content).decode().rstrip("=") for encode in (b64encode, urlsafe_b64encode)]
+    return frozenset({text, *inner, *urls, *encoded})
 
 
 def _scrubbed(value: JSON, hidden: list[str]) -> JSON:

@@ -34,3 +34,14 @@ async def test_closing_what_was_never_opened() -> None:
 
     await functions.aclose()
     await functions.aclose()
+
+
+async def test_messages_can_be_read(failed: Failed) -> None:
+    """JSON can hold half a character, and a message with one could not be written down."""
+
+    def fail() -> None:
+        raise ValueError("\ud800")
+
+    fault = await failed(Functions({"f": fail}), Call(Function(name="f", type="custom", operation="f")))
+
+    assert fault.message == "?"

@@ -65,3 +65,23 @@ def test_nothing_is_copied_without_secrets() -> None:
     value: JSON = {"a": ["b"]}
 
     assert scrub(value, {}) is value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p%C3%A4+s%2Fs%22x%5C%0A",
+        "p%C3%A4%20s%2Fs%22x%5C%0A",
+        "p%C3%A4%20s/s%22x%5C%0A",
+        r"p\u00e4 s/s\"x\\\n",
+        'pä s/s\\"x\\\\\\n',
+        "cMOkIHMvcyJ4XAo=",
+        "cMOkIHMvcyJ4XAo",
+    ],
+)
+def test_secrets_are_known_in_disguise(text: str) -> None:
+    """A service repeats what it was sent: with percent signs, with backslashes, or in base64."""
+    scrubbed = str(scrub(f"<{text}>", {"a": 'pä s/s"x\\\n'}))
+
+    assert "***" in scrubbed
+    assert text not in scrubbed

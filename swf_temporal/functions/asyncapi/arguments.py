@@ -83,11 +83,15 @@ def address_of(place: Place, given: Given, family: str) -> str:
     for parameter in place.parameters:
         value = given.parameters[parameter.name]
         is_part = place.address != f"{{{parameter.name}}}"
-        unfit = _WILD.get(family, "\0") + (_BETWEEN.get(family, "") if is_part else "")
-        if value in {"", ".", ".."} or set(value) & set(unfit):
+        if is_many(value, family) or (is_part and set(value) & set(_BETWEEN.get(family, ""))):
             message = f"the address '{place.address}' cannot have {value!r} as '{parameter.name}'"
             raise refusal("BadArguments", message)
     return with_values(place.address, {name: write(value) for name, value in given.parameters.items()})
+
+
+def is_many(address: str, family: str) -> bool:
+    """Tell whether *address*, or a part of one, would mean several, or none."""
+    return address in {"", ".", ".."} or bool(set(address) & set(_WILD.get(family, "\0")))
 
 
 def _parameters(operation: Operation) -> tuple[Parameter, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.arguments import Given, address_of
+from swf_temporal.functions.asyncapi.arguments import Given, address_of, is_many
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Conversing, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
@@ -132,6 +132,9 @@ def _reply_address(task: Task, reply: Reply) -> tuple[str, bool]:
         return address_of(reply.place, task.given, task.family), False
     given = task.given
     chosen = value_at(reply.location, given.headers, given.payload) if reply.location is not None else None
+    if chosen and is_many(chosen, task.family):
+        message = f"operation '{task.operation.id}' would be answered at {chosen!r}, which is not one address"
+        raise refusal("BadArguments", message)
     return (chosen, False) if chosen else (f"{identity_of(task.call)}-reply", True)
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
 from oauthlib.oauth2 import OAuth2Error
@@ -17,6 +17,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.grants import Grant
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.secrets import scrub
+from swf_temporal.functions.urls import split_url
 
 _BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
 _LEEWAY = 30.0
@@ -154,7 +155,7 @@ def _request(grant: Grant, endpoint: _Endpoint) -> Request:
 
 def _metadata_urls(authority: str) -> tuple[str, str]:
     """Return where an authority may describe itself: after OpenID Connect, and after RFC 8414."""
-    parts = urlsplit(authority)
+    parts = split_url(authority)
     inserted = f"/.well-known/oauth-authorization-server{parts.path.rstrip('/')}"
     return (
         f"{authority.rstrip('/')}/.well-known/openid-configuration",

@@ -28,6 +28,8 @@ from swf_temporal.functions.operator.settings import Settings
 MEMORY = 1 << 30
 """Bytes of address space that a script may take, Python included."""
 
+_LONGEST_GOODBYE = 1.0
+"""Seconds that a script that was killed has until its pipes are closed."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
 
 
@@ -59,7 +61,12 @@ class Scripts:
             raise CallFailed(
                 f"the script of function '{name}' did not end within {limit:g} s", code="Timeout"
             ) from None
-        return _result(call, json.loads(written))
+        try:
+            return _result(call, json.loads(written))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            # It has all that its process has, so it can also write where only its result is written.
+            message = f"the script of function '{name}' wrote something else than its result, or nested it too deeply"
+            raise CallFailed(message, code="ScriptCrashed") from None
 
     def _largest(self, options: Options) -> int:
         return options.max_response_bytes or self._settings.max_response_bytes
@@ -77,7 +84,17 @@ async def _run(call: Call, request: bytes, largest: int) -> bytes:
             return await _exchange(call, process, request, largest)
         finally:
             _kill(process.pid)
-            await process.communicate()  # also takes what was written and nobody read
+            await _ended(process)
+
+
+async def _ended(process: Process) -> None:
+    """Wait until *process* has ended, and take what it wrote and nobody read."""
+    try:
+        async with asyncio.timeout(_LONGEST_GOODBYE):
+            await process.communicate()
+    except TimeoutError:
+        # What a script has started in a session of its own lives on, and holds the other end of the pipes.
+        process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - there is no public way to let go
 
 
 async def _exchange(call: Call, process: Process, request: bytes, largest: int) -> bytes:

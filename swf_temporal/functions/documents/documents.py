@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from swf_temporal.dialects.resources import FROM_HOSTS, ResourceError
 from swf_temporal.errors import CallFailed
@@ -19,6 +19,7 @@ from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
 from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.urls import join_url
 
 __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 
@@ -163,7 +164,7 @@ def locate(name: str, base: str | None) -> str:
     if base is None or Path(path).is_absolute():
         return path
     if is_web(base):
-        return urljoin(base, path)
+        return join_url(base, path)
     return str(_folder(base) / path)
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import refusal
+from swf_temporal.functions.urls import join_url, split_url
 
 _LONGEST_CHAIN = 32
 _NOTHING = object()
@@ -125,7 +126,7 @@ def as_path(location: str) -> str:
     if location.startswith("classpath:"):
         return location.removeprefix("classpath:").lstrip("/")
     if location.startswith("file:"):
-        parts = urlsplit(location)
+        parts = split_url(location)
         # The specification writes `file://` in front of relative paths, too.
         host = "" if parts.netloc == "localhost" else parts.netloc
         return unquote(host + parts.path)
@@ -137,7 +138,7 @@ def beside(location: str, name: str) -> str:
     if is_web(name):
         return name
     if is_web(location):
-        return urljoin(location, name)
+        return join_url(location, name)
     path = as_path(name) if name.startswith(("file:", "classpath:")) else unquote(name)
     return normal(str(Path(location).parent / path))
 
@@ -165,7 +166,7 @@ def _at(content: dict[str, Any], fragment: str) -> Any:
 
 def _anchored(content: object, name: str) -> object:
     """Return the schema that calls itself *name*."""
-    waiting, seen = [content], set[int]()  # what YAML aliases may be part of itself
+    waiting, seen = [content], set[int]()  # aliases of YAML may stand for the same in many places
     while waiting:
         node = waiting.pop()
         if id(node) in seen:

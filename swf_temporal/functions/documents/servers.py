@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -13,6 +13,7 @@ from swf_temporal.functions.documents.parts import as_path
 from swf_temporal.functions.openapi.operations import Operation
 from swf_temporal.functions.openapi.parameters import as_text
 from swf_temporal.functions.operator.settings import Settings, environment_name
+from swf_temporal.functions.urls import split_url
 
 
 def server_url(
@@ -47,7 +48,7 @@ def server_url(
 
 def configured_url(settings: Settings, function: str, document: str) -> str | None:
     """Return the URL that is configured for a function, or for its *document*, or for all; None if there is none."""
-    path = PurePosixPath(urlsplit(as_path(document)).path)
+    path = PurePosixPath(split_url(as_path(document)).path)
     return settings.base_url_for((function, document, path.name, path.stem))
 
 
@@ -111,6 +112,6 @@ def _swagger_server(document: Document, operation: Operation) -> str:
     host = content.get("host")
     if not host:
         return path
-    own = urlsplit(document.url).scheme if document.url else "http"
+    own = split_url(document.url).scheme if document.url else "http"
     scheme = "https" if "https" in operation.schemes else next(iter(operation.schemes), own)
     return f"{scheme}://{host}{path}"

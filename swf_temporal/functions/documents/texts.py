@@ -11,6 +11,8 @@ import yaml
 
 _DEEPEST = 200
 """How deeply values may stand within each other: what reads YAML, and what is done with it, goes down with them."""
+_MOST = 5_000_000
+"""How many values there may be where each alias is counted as all that it stands for, as what is made of it counts."""
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Any] = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
@@ -44,7 +46,9 @@ class _Builder:
         self._value: Any = None
         self._open: list[Any] = []
         self._names: list[Any] = []
-        self._anchors: dict[str, Any] = {}
+        self._marks: list[str | None] = []
+        self._sizes: list[int] = [0]
+        self._anchors: dict[str, tuple[Any, int]] = {}
 
     def built(self, text: bytes) -> Any:
         documents = 0
@@ -57,25 +61,33 @@ class _Builder:
 
     def _take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
-            self._add(event, _scalar(event))
+            value = _scalar(event)
+            self._add(event, value)
+            self._mark(event.anchor, value, 1)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise ValueError(f"the alias *{event.anchor} stands for nothing")
-            self._add(event, self._anchors[event.anchor])
+                raise ValueError(f"the alias *{event.anchor} stands for nothing that is complete before it")
+            value, size = self._anchors[event.anchor]
+            self._add(event, value)
+            self._count(size)
         elif isinstance(event, yaml.CollectionStartEvent):
             collection: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
             self._add(event, collection)
             self._open.append(collection)
             self._names.append(_NOTHING)
+            self._marks.append(event.anchor)
+            self._sizes.append(0)
             if len(self._open) > _DEEPEST:
                 raise ValueError("it is nested too deeply")
         elif isinstance(event, yaml.CollectionEndEvent):
-            _merge(self._open.pop())
+            collection, size = self._open.pop(), self._sizes.pop()
+            _merge(collection)
             self._names.pop()
+            self._count(size)
+            self._mark(self._marks.pop(), collection, size)
 
     def _add(self, event: Any, value: Any) -> None:
-        if not isinstance(event, yaml.AliasEvent) and event.anchor is not None:
-            self._anchors[event.anchor] = value
+        self._count(1)
         if not self._open:
             self._value = value
         elif isinstance(self._open[-1], list):
@@ -85,6 +97,15 @@ class _Builder:
         else:
             self._open[-1][self._names[-1]] = value
             self._names[-1] = _NOTHING
+
+    def _mark(self, anchor: str | None, value: Any, size: int) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = value, size
+
+    def _count(self, more: int) -> None:
+        self._sizes[-1] += more
+        if self._sizes[-1] > _MOST:
+            raise ValueError(f"with what its aliases stand for it has more than {_MOST:,} values")
 
 
 def _name(event: Any, value: Any) -> Any:

@@ -1,14 +1,20 @@
 """What does the answer of a service mean as JSON?"""
 
 import base64
+import codecs
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 
+_DEEPEST = 200
+"""How deeply values may stand within each other: what is done with them goes down with them."""
+_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
+"""What Python knows under the name of a charset, and is none."""
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
 
 
@@ -75,7 +81,7 @@ def split_content_type(content_type: str) -> tuple[str, str]:
         key, _, value = option.strip().partition("=")
         if key.lower() == "charset":
             charset = value.strip("\"' ")
-    return media_type.strip().lower(), charset
+    return media_type.strip().lower(), _known(charset)
 
 
 def is_json(media_type: str) -> bool:
@@ -83,12 +89,36 @@ def is_json(media_type: str) -> bool:
     return media_type in {"application/json", "text/json"} or media_type.endswith("+json")
 
 
+def _known(charset: str) -> str:
+    """Return *charset*, or `utf-8` if it is none that is known."""
+    try:
+        return "utf-8" if codecs.lookup(charset).name in _NO_CHARSETS else charset
+    except (LookupError, ValueError):
+        return "utf-8"
+
+
 def _json(content: bytes) -> JSON:
     try:
-        value: JSON = json.loads(content, parse_constant=_refuse)
+        value: JSON = json.loads(content, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    return value
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [item for node in level for item in _items(node) if isinstance(item, dict | list)]
+        if not level:
+            return value
+    raise ValueError("it is nested too deeply")
+
+
+def _items(node: JSON) -> Iterable[JSON]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text} is too large")
+    return number
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -30,7 +30,7 @@ from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-_USER = re.compile(r"//[^/@]*@")
+_USER = re.compile(r"//[^/]*@")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _SHOWN = 200
 _KEPT = 2000
@@ -39,6 +39,9 @@ _REDIRECTS = 20
 _PORTS = {"http": 80, "https": 443}
 _FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that may go where a service redirects to. Any other might be a credential."""
+_FRAMING = frozenset({"content-length", "transfer-encoding"})
+"""How long a body is, and where it ends, HTTP says itself: a header of the definition's could only contradict it."""
+_CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ class Http:
             httpx.InvalidURL,
             httpx.StreamError,
             httpx.CookieConflict,
+            UnicodeError,
             TimeoutError,
         ) as error:
             raise failure(error, str(request)) from error
@@ -176,6 +180,7 @@ class Http:
         )
         response = await client.send(prepared, stream=True)
         try:
+            _check_coding(response)
             yield response
         finally:
             await response.aclose()
@@ -194,11 +199,10 @@ class _There:
         return self.url.host
 
 
-def _with_configured(request: Request, options: Effective) -> tuple[tuple[str, str], ...]:
-    if not options.headers:
-        return request.headers
+def _with_configured(request: Request, options: Effective) -> list[tuple[str, str]]:
     given = {name.lower() for name, _ in request.headers}
-    return (*request.headers, *((name, value) for name, value in options.headers.items() if name.lower() not in given))
+    more = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
+    return [(name, value) for name, value in (*request.headers, *more) if name.lower() not in _FRAMING]
 
 
 def _redirected(request: Request, target: httpx.Request) -> Request:
@@ -221,11 +225,20 @@ def _origin(url: httpx.URL) -> tuple[str, int]:
 
 def _check_headers(request: Request) -> None:
     for name, value in request.headers:
+        if not name.isascii():
+            raise refusal("BadRequestHead", f"{request}: the header {name!r} has letters that HTTP does not know")
         if _CONTROL.search(name) or _CONTROL.search(value):
             raise refusal(
                 "BadArguments",
                 f"{request}: the header '{name}' would hold a line break or another control character",
             )
+
+
+def _check_coding(response: httpx.Response) -> None:
+    """Raise DecodingError for an answer that a little of could become very much: one that is compressed repeatedly."""
+    codings = [coding.strip().lower() for coding in response.headers.get("content-encoding", "").split(",")]
+    if len(codings) > 1 or not {*filter(None, codings)} <= _CODINGS:
+        raise httpx.DecodingError(f"it is compressed as {', '.join(codings)}; only gzip or deflate is read here, once")
 
 
 async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:

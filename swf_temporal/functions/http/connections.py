@@ -19,6 +19,7 @@ from swf_temporal.functions.operator.tls import Tls
 
 _DEFAULT_HEADERS = {
     "Accept": "application/json, text/plain;q=0.9, */*;q=0.5",
+    "Accept-Encoding": "gzip, deflate",
     "User-Agent": f"swf-temporal/{__version__}",
 }
 _CONNECTING = 10.0

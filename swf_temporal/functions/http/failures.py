@@ -25,6 +25,7 @@ FAULTS: dict[type[Exception], tuple[str, str]] = {
     httpx.TooManyRedirects: ("TooManyRedirects", "the service redirects without end"),
     httpx.UnsupportedProtocol: ("BadUrl", "the URL must start with http:// or https://"),
     httpx.InvalidURL: ("BadUrl", "the URL is not one"),
+    UnicodeError: ("BadUrl", "the URL has a host or characters that cannot be written"),
     httpx.CookieConflict: ("ProtocolError", "the service sent cookies that contradict each other"),
     httpx.StreamError: ("ConnectionLost", "the answer was cut off"),
     httpx.HTTPError: ("Unreachable", "the request failed"),

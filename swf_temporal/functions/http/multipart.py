@@ -27,7 +27,7 @@ def multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, Field])
     for name, given in value.items():
         field = fields.get(name, _PLAIN)
         items = given if isinstance(given, list) else [given]
-        parts.extend((name, _part(name, item, field)) for item in items if item is not None)
+        parts.extend((_whole(name), _part(name, item, field)) for item in items if item is not None)
     if not parts:
         raise refusal("BadArguments", f"the body is sent as {kind}, and has no part; give it at least one field")
     # httpx knows how to write the parts; the URL is never used.
@@ -43,13 +43,13 @@ def _part(name: str, item: JSON, field: Field) -> _Part:
         headers |= (
             {_line(key): _line(as_text(value)) for key, value in given.items()} if isinstance(given, dict) else {}
         )
-        return as_text(item.get("fileName", name)), bytes_of(item), _type_of_file(item, field), headers
+        return _whole(as_text(item.get("fileName", name))), bytes_of(item), _type_of_file(item, field), headers
     declared = _first(field)
     if isinstance(item, dict | list):
         return None, json.dumps(item).encode(), declared or "application/json", headers
     content = as_text(item).encode(errors="replace")
     if field.is_file:
-        return name, content, declared or "text/plain", headers
+        return _whole(name), content, declared or "text/plain", headers
     return None, content, declared, headers
 
 
@@ -63,6 +63,11 @@ def _first(field: Field) -> str | None:
     """Return the first media type that is declared for a part and is one, and not a range such as `image/*`."""
     declared = [kind.strip() for kind in (field.content_type or "").split(",")]
     return next((kind for kind in declared if kind and "*" not in kind), None)
+
+
+def _whole(text: str) -> str:
+    """Return *text* with a question mark for each half of a character, which nothing can be written with."""
+    return text.encode(errors="replace").decode()
 
 
 def _line(text: str) -> str:

@@ -5,7 +5,6 @@ Section "Using Functions for OData Service Invocations", with the arguments of t
 
 import asyncio
 import json
-from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -18,6 +17,7 @@ from swf_temporal.functions.http.signing import signed
 from swf_temporal.functions.odata.answers import entities, error_in, next_link
 from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.urls import join_url
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
 """Services of version 4 look at the second, those of versions 2 and 3 at the third."""
@@ -120,7 +120,7 @@ def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:
 
 def _following(url: str, link: str) -> str:
     """Return where the next page is. Raises CallFailed for another server, which must not get the credentials."""
-    following = urljoin(url, link)
+    following = join_url(url, link)
     if origin_of(following) != origin_of(url):
         message = (
             f"the next page of {url.partition('?')[0]} is on another server, {following.partition('?')[0]}, "

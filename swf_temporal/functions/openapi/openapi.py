@@ -113,7 +113,7 @@ class OpenApi:
             return bool(asked) and operation.method != "HEAD"
         try:
             url = httpx.URL(server)
-        except httpx.InvalidURL as error:
+        except (httpx.InvalidURL, UnicodeError) as error:
             raise failure(error, f"{operation.method} {server}") from error
         port = url.port or (80 if url.scheme == "http" else 443)
         return self._settings.options_for(call.function.name, url.host, port).check_responses

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import Key, find_auth
@@ -11,6 +10,7 @@ from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.urls import join_url
 from swf_temporal.model.definitions import Auth, AuthRef
 
 _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
@@ -99,7 +99,7 @@ def matching(
         return Known(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
     if kind == "oauth2" and "clientId" in properties and (flow := _flow(scheme, properties)):
         grant_type, endpoint = flow
-        asked = {"grantType": grant_type, "tokenEndpoint": urljoin(server, endpoint)}
+        asked = {"grantType": grant_type, "tokenEndpoint": join_url(server, endpoint)}
         return Known(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
     if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
         return Known(name=auth.name, scheme="bearer", properties={"token": token}) if token else None

@@ -19,10 +19,21 @@ Address: TypeAlias = IPv4Address | IPv6Address
 _Block: TypeAlias = IPv4Network | IPv6Network
 
 _THIS_MACHINE = ("127.0.0.0/8", "::1/128", "0.0.0.0/8", "::/128")
-_METADATA = ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128", "100.100.100.200/32", "168.63.129.16/32")
+_METADATA = (
+    "169.254.0.0/16",
+    "fe80::/10",
+    "fd00:ec2::254/128",
+    "fd20:ce::254/128",
+    "100.100.100.200/32",
+    "168.63.129.16/32",
+    "192.0.0.192/32",
+)
 """Link-local addresses, and what the large clouds have besides."""
-_METADATA_NAMES = ("metadata.google.internal",)
-_TRANSLATED = ip_network("64:ff9b::/96")
+_METADATA_NAMES = ("metadata.google.internal", "metadata.goog")
+_TRANSLATED = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
+"""The addresses of IPv6 that end in one of IPv4."""
+_LOOPBACK = IPv4Address("127.0.0.1")
+_LAST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,9 @@ class Network:
         return [self._admitted(host, address, port) for address in addresses]
 
     def check(self, host: str, port: int) -> None:
-        """Raise CallFailed (`HostDenied`) if the name alone tells that *host* may not be reached."""
+        """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
+        if port > _LAST_PORT:
+            raise refusal("BadUrl", f"'{host}:{port}' is no address of a server: ports end at {_LAST_PORT}")
         name = _plain(host)
         address = _literal(name)
         if address is not None:
@@ -119,6 +132,8 @@ class Network:
         elif not self._is_named(name, port):
             if any(pattern.has(name, port) for pattern in self._guarded):
                 raise _denied(host, port)
+            if f".{name}".endswith(".localhost"):  # a proxy that looks it up may stand on this machine
+                self._admitted(host, _LOOPBACK, port)
             # A name that no pattern has may still stand for an address that one has.
             by_address = any(pattern.block is not None for pattern in self.allow)
             if self.allow and not by_address and not any(pattern.has(name, port) for pattern in self.allow):
@@ -177,7 +192,7 @@ def _unwrapped(address: Address) -> Address:
     """Return the address of IPv4 that one of IPv6 stands for."""
     if isinstance(address, IPv4Address):
         return address
-    if address in _TRANSLATED:
+    if not (address.is_loopback or address.is_unspecified) and any(address in block for block in _TRANSLATED):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or address
 

@@ -60,7 +60,9 @@ class _Kind:
 
     target: Target
     endpoint: str
-    """The server as the library is told it: by its addresses, or by its name where a proxy looks that up."""
+    """The server as the library is told it: by its addresses, or by its name where a proxy looks that up.
+
+    A scheme stands before either: left to itself, the library takes `unix:80` for a file."""
     tls: Tls
     proxy: str | None
     largest: int
@@ -82,7 +84,7 @@ class Channels:
         proxy = _environment_proxy(target) if options.proxy is None else options.proxy or None
         # A proxy is the operator's, and it looks the names up.
         addresses = [] if proxy else await self._network.admit(target.host, target.port)
-        endpoint = endpoint_of(addresses, target.port) if addresses else target.address
+        endpoint = endpoint_of(addresses, target.port) if addresses else f"dns:///{target.address}"
         kind = _Kind(target, endpoint, options.tls, proxy, options.max_response_bytes)
         channels = self._open.setdefault(asyncio.get_running_loop(), OrderedDict())
         if kind not in channels:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from google.protobuf import json_format
 from google.protobuf.descriptor import MethodDescriptor
@@ -28,6 +28,7 @@ from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
 from swf_temporal.functions.rpc.metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
 from swf_temporal.functions.rpc.protos import Protos, Services
 from swf_temporal.functions.rpc.reflection import Reflection
+from swf_temporal.functions.urls import split_url
 
 _REFLECTION = "reflection:"
 _SERVER_SCHEMES = ("grpc://", "grpcs://")
@@ -155,7 +156,7 @@ def _path(source: str) -> str:
 
 def _target(settings: Settings, function: str, operation: _Operation) -> Target:
     """Return where the service is: what is configured for the function, its file or its service wins."""
-    path = PurePosixPath(urlsplit(_path(operation.source)).path)
+    path = PurePosixPath(split_url(_path(operation.source)).path)
     names = (function, operation.source, path.name, path.stem, operation.service, operation.service.rpartition(".")[2])
     configured = settings.base_url_for(name for name in names if name)
     if configured:

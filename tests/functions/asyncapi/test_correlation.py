@@ -157,6 +157,20 @@ async def test_the_workflow_may_say_where_it_wants_its_reply(bench: Bench) -> No
     assert await bench.call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": "my/inbox"}}) == {}
 
 
+@pytest.mark.parametrize(
+    ("protocol", "address"), [("mqtt", "#"), ("mqtt", "inbox/+"), ("nats", ">"), ("nats", "a\r\nb")]
+)
+async def test_a_reply_is_wanted_at_one_address(bench: Bench, protocol: str, address: str) -> None:
+    """Who chooses it, which data can, is not to hear what is meant for others."""
+    document = asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}})
+    document["servers"]["broker"]["protocol"] = protocol
+
+    with pytest.raises(CallFailed, match="is not one address") as caught:
+        await bench.has(document).call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": address}})
+
+    assert (caught.value.code, bench.memory.subscribed) == ("BadArguments", [])
+
+
 async def test_a_made_up_queue_is_declared(bench: Bench) -> None:
     """AMQP would know none of that name."""
     document = asking({"channel": {"$ref": "#/channels/inbox"}})

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,20 @@ async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str, f
     assert (fault.code, fault.retryable) == (expected, True)
 
 
+@pytest.mark.parametrize("written", ["hello", "[1,2]", "{}"])
+async def test_what_is_no_answer_of_a_script(failed: "Failed", written: str) -> None:
+    """A script can write where only its result is written; that is its fault, and nobody else's."""
+    frame = script_process.LENGTH.pack(len(written)) + written.encode()
+    code = f"""
+import contextlib, os
+for pipe in range(3, 20):
+    with contextlib.suppress(OSError):
+        os.write(pipe, {frame!r})
+"""
+
+    assert (await failed(Functions(settings=ALLOWED), script(code))).code == "ScriptCrashed"
+
+
 async def test_operators_decide_whether_there_are_scripts(failed: "Failed") -> None:
     """Without being told, a worker runs none."""
     fault = await failed(Functions(), script("1"))
@@ -221,3 +236,34 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+async def test_what_leaves_its_session_is_not_waited_for(tmp_path: Path) -> None:
+    """It cannot be found, and lives on; but the call has its result."""
+    code = f"""
+import os, pathlib, time
+child = os.fork()
+if child == 0:
+    os.setsid()
+    time.sleep(300)
+    os._exit(0)
+pathlib.Path({str(tmp_path / "child")!r}).write_text(str(child))
+result = child
+"""
+    call = asyncio.create_task(Functions(settings=ALLOWED).call(script(code)))
+    try:
+        async with asyncio.timeout(30):
+            child = await call
+    finally:
+        os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+
+    assert child == int((tmp_path / "child").read_text())
+
+
+async def test_what_is_nested_too_deeply_is_a_fault(failed: "Failed") -> None:
+    """Nothing else comes out, though no secret can be looked for that deep."""
+    call = script("result = 'x'\nfor _ in range(900):\n    result = [result]")
+
+    fault = await failed(Functions(settings=ALLOWED), replace(call, secrets={"a": "hunter2"}))
+
+    assert (fault.code, fault.retryable) == ("NotJSON", False)

@@ -28,11 +28,11 @@ def test_yaml_is_read_as_json_would_be(text: bytes, expected: Any) -> None:
     assert read_text(text) == expected
 
 
-def test_an_alias_may_lead_round() -> None:
-    """A value that is part of itself is read, and does not hang."""
-    value = read_text(b"&a {b: *a}")
+def test_an_alias_is_what_it_stands_for() -> None:
+    """It is read once, however often it is named."""
+    value = read_text(b"a: &x {b: 1}\nc: [*x, *x]")
 
-    assert value["b"] is value
+    assert value["a"] is value["c"][0] is value["c"][1]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,8 @@ def test_an_alias_may_lead_round() -> None:
         b"- !!binary aGk=",
         b"a: 1\n---\nb: 2",
         b"a: *b",
+        b"&a {b: *a}",
+        b"- &a0 [x, x]\n" + b"".join(b"- &a%d [*a%d, *a%d]\n" % (n, n - 1, n - 1) for n in range(1, 40)),
         b"? [a]\n: b",
         b"<<: 1",
     ],

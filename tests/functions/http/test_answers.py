@@ -15,6 +15,8 @@ from swf_temporal.functions.http.answers import read_answer, read_error_answer
         (b"hello", "text/plain", "hello"),
         ("gr\u00fc\u00df".encode("latin-1"), "text/plain; charset=ISO-8859-1", "gr\u00fc\u00df"),
         (b"hello", "text/plain; charset=klingon", "hello"),
+        (b"hello..", "text/plain; charset=idna", "hello.."),
+        (b"hello-x", "text/plain; charset=punycode", "hello-x"),
         (b"<a/>", "application/xml", "<a/>"),
         (b"\x00\x01", "image/png", {"mediaType": "image/png", "base64": "AAE="}),
         (b"[1]", "", [1]),
@@ -27,7 +29,7 @@ def test_the_media_type_decides(content: bytes, content_type: str, expected: JSO
     assert read_answer(content, content_type) == expected
 
 
-@pytest.mark.parametrize("content", [b"{", b"NaN", b"\xff\xfe\xff", b"[" * 100_000])
+@pytest.mark.parametrize("content", [b"{", b"NaN", b"-1e999", b"\xff\xfe\xff", b"[" * 100_000, b"[" * 300 + b"]" * 300])
 def test_broken_json_is_refused(content: bytes) -> None:
     """What claims to be JSON and is not is a mistake of the service, even where Python is lenient."""
     with pytest.raises(ValueError, match=r"."):

@@ -21,6 +21,7 @@ from swf_temporal.functions.openapi.request_bodies import Field
         ("<a>\u00fc</a>", "application/xml", "<a>\u00fc</a>".encode()),
         ("\u00fc", "text/plain; charset=ISO-8859-1", b"\xfc"),
         ("\u00fc", "text/plain; charset=klingon", b"\xc3\xbc"),
+        ("\u00fc..", "text/plain; charset=idna", b"\xc3\xbc.."),
         ({"a": 1}, "application/yaml", b'{"a":1}'),
         ("a=b&c", FORM, b"a=b&c"),
         ({"a": {"b": 1}, "c": "x&y=z"}, FORM, b"a=%7B%22b%22%3A1%7D&c=x%26y%3Dz"),
@@ -127,3 +128,12 @@ def test_base64_that_is_none() -> None:
         write_body({"base64": "?"}, "image/png")
 
     assert caught.value.code == "BadArguments"
+
+
+def test_half_a_character_in_the_head_of_a_part() -> None:
+    """JSON can have one, and nothing can be written with it."""
+    file: JSON = {"base64": "AAE=", "fileName": "\ud800.png"}
+
+    content, _ = write_body({"\udc00": file}, MULTIPART)
+
+    assert b'name="?"; filename="?.png"' in content

@@ -301,3 +301,63 @@ async def test_a_password_in_a_url_is_not_shown(
     fault = await failed(functions, http_call("GET", f"{url}/none"))
 
     assert fault.message.startswith(f"GET {service.url}/none answered 404 Not Found")
+
+
+async def test_a_password_with_the_sign_that_ends_it(
+    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
+) -> None:
+    """The last one ends it, so nothing of it is left."""
+    url = service.url.replace("//", "//ada:hunt@er2@")
+
+    fault = await failed(functions, http_call("GET", f"{url}/none"))
+
+    assert fault.message.startswith(f"GET {service.url}/none answered 404 Not Found")
+
+
+@pytest.mark.parametrize("url", ["http://xn--/", "http://example.com:99999/", "http://127.0.0.1:99999/", "/\ud800"])
+async def test_what_is_no_url(functions: Functions, http_call: HttpCall, failed: Failed, url: str) -> None:
+    """A host, a port or a character that cannot be is told as such, and not tried again."""
+    fault = await failed(functions, http_call("GET", url))
+
+    assert (fault.code, fault.retryable) == ("BadUrl", False)
+
+
+async def test_a_redirect_to_what_is_no_url(
+    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
+) -> None:
+    """A service may say anything."""
+    service.answers_with("GET", "/a", status=302, headers={"Location": "http://xn--/"})
+
+    assert (await failed(functions, http_call("GET", "/a"))).code == "BadUrl"
+
+
+async def test_a_header_has_a_name_of_ascii(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
+    """HTTP knows no others."""
+    assert (await failed(functions, http_call("GET", "/a", {"HEADER_\u00fc": "x"}))).code == "BadRequestHead"
+
+
+async def test_arguments_do_not_say_how_long_a_body_is(
+    service: Service, functions: Functions, http_call: HttpCall
+) -> None:
+    """Where the next request begins must not be for data to say."""
+    service.answers_with("POST", "/a", {})
+
+    await functions.call(http_call("POST", "/a", {"x": 1, "HEADER_Content-Length": 2, "HEADER_Transfer-Encoding": "x"}))
+
+    assert service.last.body == {"x": 1}
+    assert service.last.headers["content-length"] == str(len(service.last.content))
+    assert "transfer-encoding" not in service.last.headers
+
+
+@pytest.mark.parametrize("coding", ["gzip, gzip", "br"])
+async def test_an_answer_compressed_as_nobody_asked(
+    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, coding: str
+) -> None:
+    """What is compressed twice can grow from kilobytes to gigabytes before its size is known."""
+    service.answers_with("GET", "/a", gzip.compress(gzip.compress(b"1")), headers={"Content-Encoding": coding})
+
+    fault = await failed(functions, http_call("GET", "/a"))
+
+    assert fault.code == "MalformedAnswer"
+    assert "only gzip or deflate" in fault.message
+    assert service.last.headers["accept-encoding"] == "gzip, deflate"

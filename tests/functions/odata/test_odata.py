@@ -202,6 +202,9 @@ async def test_pages_elsewhere(service: Service, functions: Functions, failed: F
     assert (fault.code, fault.retryable) == ("BadUrl", False)
     assert "is on another server, http://elsewhere.example/, which is not shown" in fault.message
 
+    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "//["})
+    assert (await failed(functions, call_of("/S#A"))).code == "BadUrl"
+
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
     assert (await failed(functions, call_of("/S#A"))).code == "MalformedAnswer"
 

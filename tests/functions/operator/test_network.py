@@ -44,6 +44,12 @@ async def verdict(one: Network, host: str, port: int = 443) -> str:
         "fd00:ec2::254",
         "100.100.100.200",
         "metadata.google.internal",
+        "::127.0.0.1",
+        "::ffff:0:127.0.0.1",
+        "64:ff9b:1::7f00:1",
+        "192.0.0.192",
+        "fd20:ce::254",
+        "metadata.goog",
     ],
 )
 async def test_this_machine_and_metadata_are_denied(host: str) -> None:
@@ -131,3 +137,21 @@ def test_what_is_no_host_is_refused(text: str) -> None:
     """A mistake in a list is told when it is read."""
     with pytest.raises(UsageError, match="is not a host"):
         read_pattern(text)
+
+
+def test_a_proxy_that_may_stand_here() -> None:
+    """Of a name that a proxy looks up the address is not seen; some names mean this machine wherever they are."""
+    for name in ("localhost", "a.LOCALHOST."):
+        with pytest.raises(CallFailed, match="are not allowed"):
+            network().check(name, 80)
+
+    network(allow="localhost").check("localhost", 80)
+    network(allow="127.0.0.1").check("localhost", 80)
+    network(local=True).check("localhost", 80)
+    with pytest.raises(CallFailed, match="are not allowed"):
+        network(deny="localhost", local=True).check("localhost", 80)
+
+
+async def test_a_port_beyond_the_last() -> None:
+    """It is a mistake in the URL, and told before anything is looked up."""
+    assert await verdict(network(), "nobody.invalid", 65536) == "BadUrl"

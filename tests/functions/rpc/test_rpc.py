@@ -242,6 +242,19 @@ async def test_a_server_that_is_not_there(failed: Failed) -> None:
     await functions.aclose()
 
 
+@pytest.mark.parametrize("method", ["ImportUsers", "Rename"])
+async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, failed: Failed) -> None:
+    """The library calls that cancelled; but nobody has cancelled the call, and it may be tried again."""
+    functions = Functions(settings=Settings(base_url="grpc://127.0.0.1:1"))
+
+    fault = await failed(functions, _call(method, []))
+    await functions.aclose()
+
+    # The library says either, as it happens to notice first that there is nobody or that there is nothing to send.
+    assert fault.code in {"ConnectionLost", "UNAVAILABLE"}
+    assert fault.retryable
+
+
 async def test_a_server_that_comes_back(failed: Failed) -> None:
     """A server that was gone for a while is reached again, by the same connection's next try."""
     async with serving() as users:

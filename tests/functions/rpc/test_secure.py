@@ -188,6 +188,16 @@ async def test_through_a_proxy(files: Files, monkeypatch: pytest.MonkeyPatch, *,
         await functions.aclose()
 
 
+async def test_a_proxy_is_asked_whatever_the_host_is_called() -> None:
+    """A host may be called like what the library knows as a kind of address, such as a file."""
+    async with serving() as users, leading(users.port) as (proxy, url):
+        functions = Functions(settings=Settings(base_url="grpc://unix:80", calls=Options(proxy=url)))
+
+        assert await functions.call(remove()) == {}
+        assert proxy.asked == ["CONNECT unix:80 HTTP/1.1"]
+        await functions.aclose()
+
+
 async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty proxy is none, whatever the environment says; and the environment may name hosts that need none."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")

@@ -150,6 +150,16 @@ async def test_a_message_is_sent_and_the_connection_closed(
     assert lights.codes == [1000]
 
 
+@pytest.mark.parametrize("name", ["X\r\nEvil", "\u00fc", "", "Host", "transfer-encoding"])
+async def test_a_message_has_no_headers_of_the_connection(
+    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed, name: str
+) -> None:
+    """Nor any that would begin another one: what the connection begins with is not for data to say."""
+    fault = await failed(functions, call("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}}))
+
+    assert (fault.code, fault.retryable, lights.paths) == ("BadArguments", False, [])
+
+
 async def test_bytes_are_sent_as_bytes(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
     """What is no text goes in a binary frame."""
     await functions.call(call("tellBytes", {"payload": {"base64": "AP8="}}))

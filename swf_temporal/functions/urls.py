@@ -1,0 +1,21 @@
+"""What are the parts of a URL, and where does one lead from another? Services and documents also say what is none."""
+
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from swf_temporal.functions.call import refusal
+
+
+def split_url(url: str) -> SplitResult:
+    """Return the parts of *url*. Raises CallFailed if its host cannot be one."""
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise refusal("BadUrl", f"'{url}' is not a URL: {error}") from error
+
+
+def join_url(base: str, url: str) -> str:
+    """Return where *url* leads from *base*. Raises CallFailed if a host in them cannot be one."""
+    try:
+        return urljoin(base, url)
+    except ValueError as error:
+        raise refusal("BadUrl", f"'{url}', relative to '{base}', is not a URL: {error}") from error

@@ -97,6 +97,9 @@ def main(names: list[str]) -> int:
             print(f"{name:12}{title.removeprefix('# ')}")  # noqa: T201 - a program for people
         return 0
     name = names[0]
+    if (HERE / name / "demo.py").is_file():
+        print(f"'{name}' has a program of its own: make demo", file=sys.stderr)  # noqa: T201 - as above
+        return 2
     if name not in known:
         print(f"there is no example '{name}'; there are {', '.join(known)}", file=sys.stderr)  # noqa: T201 - as above
         return 2

@@ -4,13 +4,15 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from swf_temporal.dialects.externals import Elsewhere, told_where_written
-from swf_temporal.dialects.reading import read
+from swf_temporal.dialects.placed import Object, plain
+from swf_temporal.dialects.reading import Reading, read, read_part
 from swf_temporal.dialects.resources import Fetch, ResourceError, nothing
 from swf_temporal.errors import InvalidDefinition, Position, Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
@@ -64,6 +66,14 @@ def check_file(path: str | os.PathLike[str], *, resources: Resources | None = No
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     return _check_bytes(content, str(path), path.parent, resources)
+
+
+def check_part(root: Object, source: Source) -> Checked:
+    """Return what is to be said about the definition that *root* is, which stands within the text of *source*.
+
+    Problems are told where they stand in that text. What travels with a run is the definition alone, as JSON.
+    """
+    return _judged(read_part(deepcopy(root), source), source.name, _written(plain(root)))
 
 
 def check_url(url: str, *, resources: Resources | None = None) -> Checked:
@@ -151,15 +161,20 @@ def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Reso
 
 def _checked(text: str, name: str, fetch: Fetch) -> Checked:
     reading = read(Source(text, name), fetch)
+    # What travels with a run must not depend on documents that lie elsewhere.
+    return _judged(reading, name, reading.bundled)
+
+
+def _judged(reading: Reading, name: str, travelling: str | None) -> Checked:
+    """Return what is to be said of *reading*. Its workflow gets the text *travelling*, if that is not its own."""
     workflow, problems = reading.workflow, list(reading.problems)
     if workflow is not None:
         found = validate(workflow)
         problems += _of_what_is_left(found) if _stops(problems) else found
     if _stops(problems):
         workflow = None
-    if workflow is not None and reading.bundled is not None:
-        # What travels with a run must not depend on documents that lie elsewhere.
-        workflow = workflow.model_copy(update={"source": Source(reading.bundled, name)})
+    if workflow is not None and travelling is not None:
+        workflow = workflow.model_copy(update={"source": Source(travelling, name)})
     told = [told_where_written(problem) for problem in problems if not _is_about_others(problem)]
     return Checked(workflow, tuple(sorted(told, key=partial(_order, name))))
 

@@ -13,7 +13,7 @@ from swf_temporal.cli.arguments import functions_of
 from swf_temporal.cli.documents import missing
 from swf_temporal.cli.live import LiveCatalogue
 from swf_temporal.cli.logs import log_lines
-from swf_temporal.cli.options import Config, FunctionModules, TaskQueue
+from swf_temporal.cli.options import HIGHEST_PORT, LOWEST_PORT, Config, FunctionModules, TaskQueue
 from swf_temporal.cli.serving import working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.errors import Problem
@@ -33,8 +33,12 @@ def dev(
     *,
     functions: FunctionModules = None,
     config: Config = None,
-    port: Annotated[int, typer.Option("--port", help="Where the server listens.")] = DEFAULT_PORT,
-    ui_port: Annotated[int, typer.Option("--ui-port", help="Where its UI is.")] = DEFAULT_UI_PORT,
+    port: Annotated[
+        int, typer.Option("--port", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where the server listens.")
+    ] = DEFAULT_PORT,
+    ui_port: Annotated[
+        int, typer.Option("--ui-port", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where its UI is.")
+    ] = DEFAULT_UI_PORT,
     database: Annotated[
         Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")
     ] = Path(".swf", "temporal.db"),

@@ -9,16 +9,17 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from temporalio.client import Client, WorkflowExecution
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from swf_temporal.cli.options import Address, AsJson, Namespace, WorkflowId
 from swf_temporal.cli.output import print_json
+from swf_temporal.cli.pending import lines_of, under_way
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.serving import quiet_client
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import RunEnded, not_there, query
+from swf_temporal.temporal.client import RunEnded, has_ended, not_there, query
 from swf_temporal.temporal.client import result as result_of
 
 EXAMPLES = {
@@ -127,8 +128,11 @@ def cancel(workflow_id: WorkflowId, address: Address = None, namespace: Namespac
 
     async def work() -> int:
         client = await quiet_client(address=address, namespace=namespace)
+        handle = client.get_workflow_handle(workflow_id)
         try:
-            await client.get_workflow_handle(workflow_id).cancel()
+            if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+                raise has_ended(workflow_id)
+            await handle.cancel()
         except RPCError as error:
             raise not_there(error, workflow_id) from None
         typer.echo(f"asked {workflow_id} to end", err=True)
@@ -142,7 +146,7 @@ async def _facts(client: Client, workflow_id: str, *, with_trace: bool) -> dict[
         execution = await client.get_workflow_handle(workflow_id).describe()
     except RPCError as error:
         raise not_there(error, workflow_id) from None
-    facts = _row(execution)
+    facts = _row(execution) | under_way(execution)
     try:
         async with asyncio.timeout(_PATIENCE):
             facts |= await query(client, workflow_id, "status")
@@ -186,6 +190,8 @@ def _show(facts: dict[str, Any], how_to_connect: str) -> None:
         console.print(f"  in state {escape(facts['state'])}")
         for line in hints(facts["id"], facts, how_to_connect):
             console.print(escape(line))
+    for line in lines_of(facts):
+        console.print(escape(line))
     if "note" in facts:
         console.print(f"  {facts['note']}")
     for line in filter(None, map(line_of, facts.get("trace", ()))):

@@ -1,6 +1,6 @@
 """How does a worker learn that definitions have changed?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from swf_temporal.cli.definitions import ENDINGS, documents_in, files_in
@@ -34,7 +34,7 @@ class LiveCatalogue(Catalogue):
             return []
         self._stamps = stamps
         self.revision += 1
-        files = files_in(self._folder)
+        files = _definitions(self._folder, self._good)
         news = [f"{file}: gone" for file in self._good if file not in files]
         self._good = {file: workflow for file, workflow in self._good.items() if file in files}
         for file in files:
@@ -55,10 +55,16 @@ class LiveCatalogue(Catalogue):
         else:
             self._good[file] = checked.workflow
             if before is None or before.digest != checked.workflow.digest or file in self._told:
+                yield from map(str, checked.problems)
                 yield f"{file}: serving {checked.workflow.id} {checked.workflow.version or ''}".rstrip()
         self._told.pop(file, None)
         if checked.workflow is None:
             self._told[file] = checked.problems
+
+
+def _definitions(folder: Path, known: Iterable[Path]) -> list[Path]:
+    """Return the files that hold definitions, and those *known* to have held one: it may be half written now."""
+    return sorted({*files_in(folder), *(file for file in known if file.is_file())})
 
 
 def _stamps(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+LOWEST_PORT, HIGHEST_PORT = 1, 65535
+"""What a port can be."""
+
 Input = Annotated[
     str | None, typer.Option("--input", "-i", help="The data it starts with: JSON, @FILE, or - for stdin.")
 ]

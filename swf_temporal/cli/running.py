@@ -56,12 +56,12 @@ async def run_on_some_server(order: Order, address: str | None, namespace: str |
             )
             _announce(handle, server)
             watch = Watch(server.client, handle, _how_to_connect(server, address if not ours else None, ours=ours))
-            async with _cancelled_with_us(handle), _followed(watch):
-                try:
+            try:
+                async with _cancelled_with_us(handle), _followed(watch):
                     output = await _awaited(handle, order.timeout)
-                except RunEnded as ended:
-                    typer.echo(f"error: {ended.message}", err=True)
-                    return 1
+            except RunEnded as ended:
+                typer.echo(f"error: {ended.message}", err=True)
+                return 1
     print_json(output)
     return 0
 
@@ -83,7 +83,7 @@ async def _followed(watch: Watch) -> AsyncIterator[None]:
     finally:
         following.cancel()
         await asyncio.wait([following])
-    await watch.look()
+        await watch.look()
 
 
 @asynccontextmanager

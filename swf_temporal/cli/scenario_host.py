@@ -16,8 +16,7 @@ from swf_temporal.cli.scripted import ScriptedCalls, Session
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.loading import load
-from swf_temporal.simulation.scenario import Observed, Scenario
+from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.server import local_server
@@ -42,7 +41,7 @@ class ScenarioHost:
 
     async def observe(self, scenario: Scenario) -> Observed:
         """Run *scenario* once. Raises InvalidDefinition if a definition of it cannot run."""
-        workflows = [load(one) for one in (scenario.workflow, *scenario.definitions)]
+        workflows = workflows_of(scenario)
         # An instance of a simulation has its definition's id, too.
         workflow_id = workflows[0].id
         session = self.calls.sessions[workflow_id] = Session.of(scenario)

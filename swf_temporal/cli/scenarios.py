@@ -1,7 +1,7 @@
 """`swf test`: do workflows do what scenarios claim?"""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,16 @@ from swf_temporal.cli.scenario_host import scenario_host
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.cli.verdicts import Verdict
 from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.simulation.scenario import Observed, Scenario, canonical, check, find_scenarios, observed, world_of
+from swf_temporal.simulation.scenario import (
+    Observed,
+    Scenario,
+    canonical,
+    check,
+    check_reading,
+    find_scenarios,
+    observed,
+    world_of,
+)
 
 EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
 
@@ -43,7 +52,8 @@ def scenarios(
     """Put scenarios to the test.
 
     A scenario names a workflow, says how functions answer and which events come, and what is expected. On both hosts
-    the traces must be the same, too. Exits with 0 if everything holds, with 1 if something does not.
+    the traces must be the same, too. One whose definition is to be refused is only read. Exits with 0 if everything
+    holds, with 1 if something does not.
     """
     found = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
     if not found:
@@ -66,13 +76,17 @@ async def _test(scenarios: Sequence[Scenario], host: Where, junit: Path | None) 
     return int(failed > 0)
 
 
-async def _verdicts(scenarios: Iterable[Scenario], host: Where) -> AsyncIterator[Verdict]:
-    if host is Where.SIMULATION:
-        for scenario in scenarios:
+async def _verdicts(scenarios: Sequence[Scenario], host: Where) -> AsyncIterator[Verdict]:
+    running = [scenario for scenario in scenarios if not scenario.is_refused]
+    for scenario in scenarios:
+        if scenario.is_refused:
+            yield Verdict(scenario, "reading", tuple(check_reading(scenario)))
+        elif host is Where.SIMULATION:
             yield _left_out(scenario, Where.SIMULATION) or _simulated(scenario)[0]
+    if host is Where.SIMULATION or not running:
         return
     async with scenario_host() as temporal:
-        for scenario in scenarios:
+        for scenario in running:
             seen: Observed | None = None
             if host is Where.BOTH:
                 left_out = _left_out(scenario, Where.SIMULATION)

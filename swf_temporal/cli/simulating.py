@@ -13,6 +13,9 @@ from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.scenario import answering
 from swf_temporal.simulation.simulate import Simulation, simulate
 
+_NOT_SCRIPTED = "NotScripted"
+"""The code of a call that nobody said the answer of."""
+
 
 def run_simulated(workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1."""
@@ -34,4 +37,5 @@ def _why(ended: Simulation) -> str:
         return f"the workflow waits in state {awaited[-1].state!r} for {awaited[-1].name}: give it with --event"
     fault = ended.fault or WorkflowFault(ended.status)
     where = f" in state {fault.state!r}" if fault.state else ""
-    return f"the workflow failed{where}: {fault.name}: {fault.message}"
+    hint = "\n  say in a file what it answers, and give that with --script" if fault.code == _NOT_SCRIPTED else ""
+    return f"the workflow failed{where}: {fault.name}: {fault.message}{hint}"

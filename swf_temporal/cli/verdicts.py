@@ -11,6 +11,7 @@ class Verdict:
 
     scenario: Scenario
     host: str
+    """Where it ran; `reading` where its definition is to be refused, so that it runs nowhere."""
     differences: tuple[str, ...] = ()
     """What was not as it was expected."""
     left_out: str | None = None

@@ -20,7 +20,16 @@ from swf_temporal.cli.definitions import catalogue_of, resources_of
 from swf_temporal.cli.documents import in_one_line, missing
 from swf_temporal.cli.health import health_endpoint
 from swf_temporal.cli.logs import log_lines
-from swf_temporal.cli.options import Address, Config, FunctionModules, Namespace, ResourceFolders, TaskQueue
+from swf_temporal.cli.options import (
+    HIGHEST_PORT,
+    LOWEST_PORT,
+    Address,
+    Config,
+    FunctionModules,
+    Namespace,
+    ResourceFolders,
+    TaskQueue,
+)
 from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.functions.calling import Functions
@@ -63,7 +72,10 @@ def worker(
         int, typer.Option("--max-activities", min=1, help="How many function calls may be under way at once.")
     ] = Capacity().activities,
     health: Annotated[
-        int | None, typer.Option("--health", help="Answer /livez and /readyz over HTTP on this port.")
+        int | None,
+        typer.Option(
+            "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
+        ),
     ] = None,
     address: Address = None,
     namespace: Namespace = None,

@@ -1,12 +1,12 @@
 """What workflow does a text describe, in whichever dialect it is written?"""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swf_temporal.dialects.building import build
 from swf_temporal.dialects.detect import detect
 from swf_temporal.dialects.externals import take_externals
-from swf_temporal.dialects.placed import Unreadable, plain
+from swf_temporal.dialects.placed import Object, Unreadable, plain
 from swf_temporal.dialects.resources import Fetch, nothing
 from swf_temporal.dialects.serverless_workflow import SPELLINGS, spell_out
 from swf_temporal.dialects.source import read_object
@@ -31,9 +31,15 @@ class Reading:
 def read(source: Source, fetch: Fetch = nothing) -> Reading:
     """Return the workflow in *source*, whose external definitions are got by *fetch*."""
     try:
-        root, problems = read_object(source)
+        root, tolerated = read_object(source)
     except Unreadable as unreadable:
         return Reading(None, unreadable.problems)
+    reading = read_part(root, source, fetch)
+    return replace(reading, problems=(*tolerated, *reading.problems))
+
+
+def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
+    """Return the workflow that *root* describes, which stands in *source*, and is taken apart."""
     detected = detect(root)
     if detected is not None:
         message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
@@ -44,4 +50,4 @@ def read(source: Source, fetch: Fetch = nothing) -> Reading:
     spell_out(root, speller)
     root["externals"] = externals.uris
     workflow, refused = build(root, source)
-    return Reading(workflow, (*problems, *externals.problems, *speller.problems, *refused), bundled)
+    return Reading(workflow, (*externals.problems, *speller.problems, *refused), bundled)

@@ -27,6 +27,10 @@ _EXPLAINED = {
     "found undefined alias": ("this alias refers to nothing", None),
     "found unexpected end of stream": ("a text has no closing quote", None),
     "did not find expected ',' or": ("a comma or a closing bracket is missing", None),
+    "did not find expected node content": (
+        "a value is missing here",
+        "is a bracket not closed, or is there a comma too many?",
+    ),
     "found unknown escape character": (
         "a backslash in double quotes must be doubled",
         "or put the text in single quotes, where a backslash means itself",

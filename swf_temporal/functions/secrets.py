@@ -106,7 +106,8 @@ def _from_file(name: str) -> dict[str, JSON]:
     try:
         values = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"the secrets file {name} cannot be read: {error}", "see SWF_SECRETS_FILE") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"the secrets file {name} cannot be read: {reason}", "see SWF_SECRETS_FILE") from error
     except yaml.YAMLError:
         # The parser's message would show the line, and what stands there is secret.
         raise UsageError(f"the secrets file {name} is neither JSON nor YAML", "see SWF_SECRETS_FILE") from None

@@ -77,7 +77,7 @@ class RetryRule:
         plain = self._unjittered(first)
         delay = self._jittered(plain, plain, draw(first))
         for number in range(first + 1, attempt + 1):
-            plain = self._grown(plain)
+            plain = self._grown(min(plain, self._limit))
             delay = self._jittered(self._grown(delay), plain, draw(number))
         return timedelta(seconds=delay)
 
@@ -116,10 +116,11 @@ class RetryRule:
         return min((delay + self.increment) * self.multiplier, LONGEST_DELAY)
 
     def _unjittered(self, attempt: int) -> float:
-        delay = min(self.delay, self._limit)
+        """Return the delay without jitter, and not limited yet: jitter comes before the limit."""
+        delay = min(self.delay, LONGEST_DELAY)
         for _ in range(attempt - 1):
-            delay = min(self._grown(delay), self._limit)
-            if delay == self._limit and self.multiplier >= 1:
+            before, delay = delay, self._grown(min(delay, self._limit))
+            if delay == before:
                 break
         return delay
 

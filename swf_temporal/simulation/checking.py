@@ -9,6 +9,7 @@ from typing import Any
 
 from swf_temporal.data import JSON, identity
 from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.simulation.definitions import check_reading
 from swf_temporal.simulation.description import UNSAID, Scenario
 
 _SHORT = 60
@@ -40,7 +41,7 @@ class Observed:
 def check(scenario: Scenario, observed: Observed) -> list[str]:
     """Return how *observed* differs from what *scenario* expects: one readable text a difference, none if it holds."""
     expect = scenario.expect
-    found: list[str] = []
+    found = check_reading(scenario)
     if observed.status != expect.status:
         found.append(f"status: expected {expect.status}, but the run {_status(observed)}")
     if expect.output is not UNSAID and observed.status == "completed":

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from swf_temporal.data import JSON
+from swf_temporal.dialects.placed import Object
+from swf_temporal.errors import Severity
+from swf_temporal.model.workflow import Source
 
 Status = Literal["completed", "failed", "waiting", "cancelled"]
 
@@ -39,9 +42,32 @@ class Answer:
     """How long the function takes to answer."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A definition that stands in the file of its scenario."""
+
+    definition: Object
+    source: Source
+    """The file's text, so that problems are told where they stand in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedProblem:
+    """What reading a definition is claimed to say. Of the other facts only those that are given are compared."""
+
+    code: str
+    severity: Severity = Severity.ERROR
+    facts: Mapping[str, str | None] = field(default_factory=dict)
+    """`at`, as line and column; `message`; `hint`, null for none; `file`, as its path from the scenario's folder."""
+
+    def __str__(self) -> str:
+        """Return severity and code, and the facts that are given."""
+        return ", ".join([f"{self.severity} {self.code}", *(f"{key} {fact!r}" for key, fact in self.facts.items())])
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is claimed of a run. Only what is said is compared."""
+    """What is claimed of the definitions, and of a run. Only what is said is compared."""
 
     status: Status = "completed"
     output: JSON | _Unsaid = UNSAID
@@ -55,6 +81,8 @@ class Expected:
     """The states entered, in order."""
     elapsed: timedelta | None = None
     """How long the run took; only where time is virtual."""
+    problems: tuple[ExpectedProblem, ...] | None = None
+    """All that is said when the definitions are read, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +92,12 @@ class Scenario:
     claim: str
     file: Path
     line: int
-    workflow: Path | dict[str, Any]
+    workflow: Path | Written
     """A file, or the definition itself."""
     expect: Expected = Expected()
     spec: tuple[str, ...] = ()
     """The sections of the specification that it is about."""
-    definitions: tuple[Path | dict[str, Any], ...] = ()
+    definitions: tuple[Path | Written, ...] = ()
     """Sub-workflows, and workflows to continue as."""
     input: JSON = field(default_factory=dict)
     functions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
@@ -84,6 +112,11 @@ class Scenario:
     hosts: tuple[str, ...] = HOSTS
     why: str = ""
     """Why it cannot run on every host."""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a definition is claimed to be refused, so that there is nothing to run."""
+        return any(problem.severity is Severity.ERROR for problem in self.expect.problems or ())
 
     def __str__(self) -> str:
         """Return where the scenario stands, and its claim."""

@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 from swf_temporal.dialects.placed import Array, Object, Unreadable, plain
 from swf_temporal.dialects.source import read_source
 from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Position, UsageError
+from swf_temporal.errors import Position, Severity, UsageError
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Source
-from swf_temporal.simulation.description import HOSTS, Answer, Expected, Scenario
+from swf_temporal.simulation.description import HOSTS, Answer, Expected, ExpectedProblem, Scenario, Written
 
 _ENDINGS = (".yaml", ".yml")
 _SEPARATOR = re.compile(r"---\s*(#.*)?")
@@ -27,7 +27,10 @@ _FIELDS = (
     "scenario", "spec", "workflow", "definitions", "input", "functions", "events", "secrets", "cancel", "expect",
     "hosts", "why",
 )  # fmt: skip
-_EXPECTATIONS = ("status", "output", "error", "produced", "calls", "states", "elapsed")
+_EXPECTATIONS = ("status", "output", "error", "produced", "calls", "states", "elapsed", "problems")
+_OF_A_RUN = ("input", "functions", "events", "secrets", "cancel", "hosts", "why")
+_PROBLEM = ("code", "severity", "at", "message", "hint", "file")
+_AT = re.compile(r"[1-9][0-9]*:[1-9][0-9]*")
 
 
 def find_scenarios(paths: Iterable[str | os.PathLike[str]]) -> list[Scenario]:
@@ -124,7 +127,7 @@ class _Reader:
         if "hosts" in data and not why:
             self.fail("a scenario that runs on some hosts only says `why`", data.where.key("hosts"))
         events = self.events(data)
-        return Scenario(
+        scenario = Scenario(
             claim=claim,
             file=file,
             line=data.where.key("scenario").line,
@@ -141,11 +144,22 @@ class _Reader:
             hosts=hosts,
             why=why,
         )
+        if scenario.is_refused:
+            self.runs_nowhere(data)
+        return scenario
 
-    def definition(self, value: Any, position: Position) -> Path | dict[str, Any]:
+    def runs_nowhere(self, data: Object) -> None:
+        """Refuse what only a run could show."""
+        expect: Object = data["expect"]
+        for owner, keys in ((data, _OF_A_RUN), (expect, [key for key in expect if key != "problems"])):
+            for key in keys:
+                if key in owner:
+                    message = f"a definition that is refused runs nowhere: {key!r} would show nothing"
+                    self.fail(message, owner.where.key(key))
+
+    def definition(self, value: Any, position: Position) -> Path | Written:
         if isinstance(value, Object):
-            definition: dict[str, Any] = plain(value)
-            return definition
+            return Written(value, self.source)
         if not isinstance(value, str):
             self.fail("a workflow is the path of its file, or the definition itself", position)
         if not (self.folder / value).is_file():
@@ -219,8 +233,28 @@ class _Reader:
             said["produced"] = tuple(self.event_like(*one) for one in self.items(given, "produced"))
         if "states" in given:
             said["states"] = self.texts(given, "states")
+        if "problems" in given:
+            said["problems"] = tuple(self.problem(*one) for one in self.items(given, "problems"))
         calls = {name: self.calls(*one) for name, one in self.entries(given, "calls")}
         return Expected(**said, calls=calls, elapsed=self.length(given, "elapsed"))
+
+    def problem(self, value: Any, position: Position) -> ExpectedProblem:
+        if not isinstance(value, Object):
+            self.fail("a problem is an object with its code, and where and what it is", position)
+        self.known(value, _PROBLEM, "a problem")
+        code = self.typed(value, "code", str, "the code of a problem")
+        severity = Severity.ERROR
+        if "severity" in value:
+            words = [str(one) for one in Severity]
+            severity = Severity(self.choice(value["severity"], value.where.value("severity"), words))
+        for key in ("at", "message", "file"):
+            self.typed(value, key, str, "a text", None)
+        if not isinstance(value.get("hint", ""), str | None):
+            self.fail("'hint' is a text, or null where there is none", value.where.value("hint"))
+        if "at" in value and not _AT.fullmatch(value["at"]):
+            self.fail("'at' is a line and a column, such as 14:17", value.where.value("at"))
+        facts = {key: value[key] for key in ("at", "message", "hint", "file") if key in value}
+        return ExpectedProblem(code, severity, facts)
 
     def event_like(self, value: Any, position: Position) -> dict[str, Any]:
         if not isinstance(value, Object):

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
-from swf_temporal.loading import load
 from swf_temporal.simulation.checking import Observed, canonical, check
+from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
 from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
 from swf_temporal.simulation.script import Scripted, Sleep, scripted
@@ -27,21 +27,25 @@ __all__ = [
     "answering",
     "canonical",
     "check",
+    "check_reading",
     "find_scenarios",
     "observed",
     "read_scenarios",
     "read_script",
     "run",
     "scripted",
+    "workflows_of",
     "world_of",
 ]
 
 
-def run(scenario: Scenario) -> tuple[Simulation, list[str]]:
+def run(scenario: Scenario) -> tuple[Simulation | None, list[str]]:
     """Run *scenario* in this process; return what came of it, and every difference from what it expects.
 
-    Raises InvalidDefinition if a definition of it cannot run.
+    One whose definition is expected to be refused is only read. Raises InvalidDefinition if another's cannot run.
     """
+    if scenario.is_refused:
+        return None, check_reading(scenario)
     simulation = world_of(scenario).run(scenario.input)
     return simulation, check(scenario, observed(simulation))
 
@@ -49,7 +53,7 @@ def run(scenario: Scenario) -> tuple[Simulation, list[str]]:
 def world_of(scenario: Scenario) -> World:
     """Return a fresh world in which *scenario* can run once."""
     return World(
-        [load(one) for one in (scenario.workflow, *scenario.definitions)],
+        workflows_of(scenario),
         scripted(scenario.functions, _sleep),
         events_of(scenario.events),
         scenario.secrets,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.envconfig import ClientConfig
@@ -40,7 +41,7 @@ class RunEnded(WorkflowFault):
 async def connect(*, address: str | None = None, namespace: str | None = None) -> Client:
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
-    Raises UsageError if no server answers there.
+    Raises UsageError if no server answers there, or it has no such namespace.
     """
     config: dict[str, Any] = dict(ClientConfig.load_client_connect_config())
     if address is not None:
@@ -49,12 +50,28 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
         config["namespace"] = namespace
     config.setdefault("target_host", "localhost:7233")
     try:
-        return await Client.connect(**config, data_converter=CONVERTER)
+        client = await Client.connect(**config, data_converter=CONVERTER)
     except (RuntimeError, RPCError) as error:
         raise UsageError(
             f"no Temporal server answers at {config['target_host']}",
             f"start one with `swf dev`, or name another with TEMPORAL_ADDRESS ({_reason(error)})",
         ) from None
+    await _refuse_unknown_namespace(client)
+    return client
+
+
+async def _refuse_unknown_namespace(client: Client) -> None:
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        await client.workflow_service.describe_namespace(request)
+    except RPCError as error:
+        # Whoever may not look at it may still be allowed to use it.
+        if error.status == RPCStatusCode.NOT_FOUND:
+            host = client.service_client.config.target_host
+            raise UsageError(
+                f"the server at {host} has no namespace {client.namespace!r}",
+                "name another with --namespace or TEMPORAL_NAMESPACE",
+            ) from None
 
 
 async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it optional
@@ -184,9 +201,14 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
     """Return what to tell somebody whose request about an instance the server refused."""
     if error.status == RPCStatusCode.NOT_FOUND:
         if "already completed" in error.message:
-            return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` has what it gave")
+            return has_ended(workflow_id)
         return UsageError(f"there is no instance {workflow_id!r}", "see `swf list`")
     return UsageError(f"the server did not answer for {workflow_id!r}: {error.message}")
+
+
+def has_ended(workflow_id: str) -> UsageError:
+    """Return what to tell somebody who wants something of an instance that has ended."""
+    return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` has what it gave")
 
 
 def _reason(error: Exception) -> str:

@@ -1,20 +1,25 @@
-"""How is data written into histories?
+"""How are data and failures written into histories?
 
-As JSON, like the SDK does it, but with the keys of objects in the order in which they are: an expression such as
-`to_entries` sees that order, and it should not depend on whether the data has been through the server.
+Data as JSON, like the SDK does it, but with the keys of objects in the order in which they are: an expression such as
+`to_entries` sees that order, and it should not depend on whether the data has been through the server. Failures without
+the stack of the interpreter where a fault is told, which says all that there is to know.
 """
 
 import json
 from typing import Any
 
 from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
 from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
+    DefaultFailureConverter,
     DefaultPayloadConverter,
     EncodingPayloadConverter,
     JSONPlainPayloadConverter,
+    PayloadConverter,
 )
+from temporalio.exceptions import ApplicationError
 
 
 class OrderedJSON(JSONPlainPayloadConverter):
@@ -36,6 +41,21 @@ class SwfPayloadConverter(CompositePayloadConverter):
         super().__init__(*(_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters))
 
 
+class SwfFailureConverter(DefaultFailureConverter):
+    """The SDK's converter. The stack of a fault is left out: it would lead into the interpreter, not to what failed."""
+
+    def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
+        """Write *exception* into *failure*."""
+        super().to_failure(exception, payload_converter, failure)
+        if isinstance(exception, ApplicationError) and _carries_fault(exception):
+            failure.stack_trace = ""
+
+
+def _carries_fault(error: ApplicationError) -> bool:
+    facts = error.details[0] if error.details else None
+    return isinstance(facts, dict) and "kind" in facts
+
+
 def _ours(converter: EncodingPayloadConverter) -> EncodingPayloadConverter:
     return OrderedJSON() if converter.encoding == _ENCODING else converter
 
@@ -44,5 +64,5 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _ENCODING = "json/plain"
 _METADATA = {"encoding": _ENCODING.encode()}
 
-CONVERTER = DataConverter(payload_converter_class=SwfPayloadConverter)
+CONVERTER = DataConverter(payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter)
 """What clients and workers of ours write with; any other Temporal program reads it."""

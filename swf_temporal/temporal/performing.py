@@ -7,7 +7,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.performing import filled
@@ -34,9 +34,11 @@ class Calls:
         secrets = self.secrets.as_mapping(call.secrets)
         missing = [name for name in call.secrets if name not in secrets]
         if missing:
-            raise CallFailed(
-                f"this worker does not know the secret {missing[0]!r}", code="UnknownSecret", retryable=False
+            variable = f"SWF_SECRET_{environment_name(missing[0])}"
+            message = (
+                f"this worker does not know the secret {missing[0]!r}: it is given by {variable} or SWF_SECRETS_FILE"
             )
+            raise CallFailed(message, code="UnknownSecret", retryable=False)
         return await self.functions.call(
             Call(
                 function=call.function,

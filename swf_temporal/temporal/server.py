@@ -62,9 +62,9 @@ async def local_server(
     With *database* the server remembers its workflows from one start to the next. Raises UsageError if a port is
     taken or no server program can be found.
     """
-    for one in (port, ui_port):
+    for one, option in ((port, "--port"), (ui_port, "--ui-port")):
         if one is not None and not is_free(one):
-            raise UsageError(f"port {one} is taken", "stop what listens there, or choose another with --port")
+            raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
     port, ui_port = port or free_port(), ui_port or free_port()
     if database is not None:
         database.parent.mkdir(parents=True, exist_ok=True)

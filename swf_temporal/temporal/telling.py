@@ -55,7 +55,8 @@ def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
     elif fault.cause and isinstance(fault, TimedOut):
         lines.append(f"the last attempt ended with {fault.cause}")
     if fault.state and fault.catchable:
-        lines.append(f"no onErrors entry of {fault.state!r} covers it")
+        what = "it" if fault.code == fault.name else f"its code {fault.code!r}"
+        lines.append(f"no onErrors entry of {fault.state!r} covers {what}")
     return "\n  ".join(lines)
 
 

@@ -1,12 +1,30 @@
 """The commands about instances, as processes, on `swf dev`."""
 
 import json
+import re
+import time
 
 import pytest
 
-from tests.cli.conftest import Dev, Swf, free_port
+from tests.cli.conftest import PATIENCE, Dev, Swf, free_port
 
 pytestmark = pytest.mark.temporal
+
+
+PATIENT = """\
+id: patient
+specVersion: "0.8"
+version: "1.0"
+functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"}]
+retries: [{name: tomorrow, delay: P1D, maxAttempts: 5}]
+states:
+  - name: Both
+    type: parallel
+    branches:
+      - {name: north, actions: [{name: ask the shop, functionRef: ask, retryRef: tomorrow}]}
+      - {name: south, actions: [{name: wait, subFlowRef: waiter}]}
+    end: true
+"""
 
 
 @pytest.fixture
@@ -40,6 +58,20 @@ def test_life_of_an_instance(on: On) -> None:
     facts = json.loads(out)
     assert (code, facts["status"], facts["definition"]) == (0, "completed", "waiter")
     assert [entry["name"] for entry in facts["trace"] if entry["kind"] == "event-taken"] == ["Paid up"]
+
+
+def test_status_tells_what_is_under_way(on: On) -> None:
+    """Of a call that fails and is tried again, the last error and the next attempt; and which sub-workflows run."""
+    on.swf.write("patient.yaml", PATIENT.replace("PORT", str(free_port())))
+    on("start", "patient.yaml", "--id", "p-1")
+    end = time.monotonic() + PATIENCE
+    while "after GET" not in (shown := on("status", "p-1")[1]):
+        assert time.monotonic() < end, shown
+    assert re.search(r"calls ask \(Both/north/ask the shop#1\), attempt 2 at [0-9T:+-]+, after GET .*refused", shown)
+    assert "  runs p-1/Both/south/wait#1\n" in shown
+    facts = json.loads(on("status", "p-1", "--json")[1])
+    assert [(call["function"], call["attempt"]) for call in facts["calls"]] == [("ask", 2)]
+    on("cancel", "p-1")
 
 
 def test_whole_events(on: On) -> None:
@@ -99,6 +131,8 @@ def test_cancel(on: On) -> None:
     on("start", "waiter", "--id", "w-4")
     assert on("cancel", "w-4") == (0, "", "asked w-4 to end\n")
     assert on("result", "w-4") == (1, "", "error: the workflow was cancelled\n")
+    code, _, err = on("cancel", "w-4")
+    assert (code, "the instance 'w-4' has ended already" in err) == (2, True)
 
 
 def test_list(on: On) -> None:
@@ -121,6 +155,9 @@ def test_list(on: On) -> None:
         (["result", "nobody"], "there is no instance 'nobody'"),
         (["cancel", "nobody"], "there is no instance 'nobody'"),
         (["event", "nobody", "com.paid"], "there is no instance 'nobody'"),
+        (["list", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
+        (["start", "waiter", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
+        (["worker", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
         (["event", "nobody"], "give one of TYPE, --name and --file"),
         (["event", "nobody", "--name", "b", "--source", "c"], "belong to an event that is given by its TYPE"),
         (["event", "nobody", "a", "--attribute", "b"], "it is written name=value"),

@@ -56,6 +56,9 @@ def test_version(swf: Swf) -> None:
         (["run", "hello.yaml", "--inptu", "{}"], "No such option: --inptu"),
         (["validate", "hello.yaml", "--format", "xml"], "Invalid value for '--format'"),
         (["list", "--limit", "0"], "Invalid value for '--limit'"),
+        (["dev", "--port", "72330"], "Invalid value for '--port'"),
+        (["dev", "--ui-port", "0"], "Invalid value for '--ui-port'"),
+        (["worker", "--health", "80800"], "Invalid value for '--health'"),
     ],
 )
 def test_wrong_use(swf: Swf, arguments: list[str], told: str) -> None:

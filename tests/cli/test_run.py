@@ -136,6 +136,7 @@ def test_simulation(swf: Swf) -> None:
     unscripted = swf("run", "caller.yaml", "--simulate")
     assert unscripted.code == 1
     assert "function 'double' has no scripted result" in unscripted.err
+    assert "give that with --script" in unscripted.err
     waiting = swf("run", "waiter.yaml", "--simulate")
     assert waiting.code == 1
     assert "waits in state 'Wait' for Paid up" in waiting.err
@@ -177,6 +178,13 @@ def test_no_server_where_one_was_named(swf: Swf) -> None:
     ):
         assert ended.code == 2
         assert f"no Temporal server answers at {address}" in ended.err
+
+
+def test_what_happened_is_told_before_how_it_ended(swf: Swf, dev: Dev) -> None:
+    """The last thing that is told of a run that failed is the error."""
+    ended = swf("run", "hello.yaml", "--input", "3", "--address", dev.address)
+    assert ended.code == 1
+    assert ended.err.splitlines()[1:3] == ["Say", "error: workflow 'hello' failed in state 'Say'"]
 
 
 def test_unknown_function(swf: Swf, dev: Dev) -> None:

@@ -21,6 +21,11 @@ workflow: waiter.yaml
 events: [{type: com.paid, source: shop, data: {a: 1}}]
 expect: {output: {a: 2}}
 """
+REFUSED = """\
+scenario: Leads nowhere
+workflow: {id: lost, specVersion: "0.8", states: [{name: A, type: inject, data: {}, transition: B}]}
+expect: {problems: [{code: transition-target, at: "2:97"}]}
+"""
 TIMELY = """\
 scenario: Takes its time
 workflow:
@@ -63,6 +68,19 @@ def test_says_what_does_not_hold(swf: Swf) -> None:
         '✗  bad.yaml:1: Expects too much (simulation)\n     output: expected {"a": 2}, but it is {"a": 1}' in failed.out
     )
     assert swf("test", ".", "-k", "MONEY").code == 0
+
+
+@pytest.mark.parametrize("host", ["simulation", "temporal", "both"])
+def test_what_is_refused_is_only_read(swf: Swf, host: str) -> None:
+    """A scenario whose definition is to be refused has one line, whatever the host; no server is started for it."""
+    swf.write("refused.yaml", f"{REFUSED}---\n{REFUSED.replace('2:97', '2:1').replace('Leads', 'Goes')}")
+    ended = swf("test", "refused.yaml", "--host", host)
+    assert (ended.code, ended.err) == (1, "1 hold, 1 do not\n")
+    assert ended.out.splitlines() == [
+        "✓  refused.yaml:1: Leads nowhere (reading)",
+        "✗  refused.yaml:5: Goes nowhere (reading)",
+        "     problems[0].at: expected '2:1', but it is '6:97'",
+    ]
 
 
 @pytest.mark.temporal
@@ -109,6 +127,7 @@ async def test_time_is_virtual_on_temporal(tmp_path: Path) -> None:
     (tmp_path / "timely.yaml").write_text(TIMELY)
     scenarios = find_scenarios([tmp_path])
     simulation, differences = run(scenarios[0])
+    assert simulation is not None
     assert not differences
     [(scenario, observed)] = await run_on_temporal(scenarios)
     assert check(scenario, observed) == []

@@ -38,21 +38,29 @@ def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
     file.write_text(file.read_text().replace("one", "two").replace('"1.0"', '"0.9"'))
     dev.until("fresh.yaml: serving fresh 0.9")
     assert json.loads(started()) == {"greeting": "two"}
+    file.write_text(file.read_text().replace("data:", "dta: {}, data:").replace('"0.9"', '"0.10"'))
+    dev.until("fresh.yaml: serving fresh 0.10")
+    assert "did you mean 'data'?" in dev.log.read_text()
     file.write_text(file.read_text().replace("end: true", "transition: Nowhere"))
     dev.until("fresh.yaml: has errors; the last version without is served")
     assert json.loads(started()) == {"greeting": "two"}
+    file.write_text("id: [")
+    dev.until("error  syntax")
+    assert json.loads(started()) == {"greeting": "two"}, "what holds no states any more is a broken definition"
     file.unlink()
     dev.until("fresh.yaml: gone")
     assert swf("start", "fresh", env=env).code == 1
 
 
-def test_taken_port(swf: Swf) -> None:
+@pytest.mark.parametrize("option", ["--port", "--ui-port"])
+def test_taken_port(swf: Swf, option: str) -> None:
     """`swf dev` does not start where something else listens."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ended = swf("dev", "--port", str(port))
+        ended = swf("dev", "--port", str(free_port()), option, str(port))
     assert ended.code == 2
     assert f"port {port} is taken" in ended.err
+    assert f"choose another with {option}" in ended.err
     assert not (swf.folder / ".swf").exists()
 
 

@@ -33,7 +33,9 @@ _HEAD = """# Conformance
 
 What the two texts of the specification demand, sentence by sentence in our own words, and what shows that it holds.
 The texts are the release 0.8 and the draft that came after it, 0.8-next. Every link leads to a scenario, which runs in
-simulation and on Temporal, or to a test. This page is generated: `python -m tests.conformance.generate`.
+simulation and on Temporal or claims that a definition is refused, or to a test. A test stands where no scenario can
+show a sentence, because it takes a real service, a schedule of a server, or chance. This page is generated:
+`python -m tests.conformance.generate`.
 """
 _TABLE = "| what it says | texts | shown by | remark |\n|---|---|---|---|\n"
 _MISSING = "| section | what it says | texts | why |\n|---|---|---|---|\n"

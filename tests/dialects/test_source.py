@@ -114,6 +114,8 @@ BOMB = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
         ('{"a": 1,\n "a": 2}', "duplicate-key", (2, 2), "the key 'a' is written twice"),
         ("a:\n\tb: 1\n", "syntax", (2, 1), None),
         ("a: b: c\n", "syntax", (1, 5), "a colon cannot stand here"),
+        ("a: [\n", "syntax", (2, 1), "a value is missing here"),
+        ("a: [1,, 2]\n", "syntax", (1, 7), "a value is missing here"),
         ("a:\n  - b\n  c: d\n", "syntax", (3, 3), "an element of a list is expected here"),
         ("a: *b\n", "syntax", (1, 4), "the alias *b stands before, or inside, what it refers to"),
         ("a: &a [*a]\n", "syntax", (1, 8), "the alias *a stands before, or inside, what it refers to"),

@@ -14,10 +14,11 @@ from swf_temporal.dialects.placed import duplicate_key
 from swf_temporal.errors import Position
 from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.loading import check
-from swf_temporal.simulation.scenario import read_scenarios, run
+from swf_temporal.simulation.scenario import find_scenarios, read_scenarios, run
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "swf_temporal"
+REFUSED = ROOT / "tests" / "scenarios" / "refused"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -91,6 +92,20 @@ def test_index_leads_everywhere() -> None:
 def test_every_problem_is_listed() -> None:
     """The page about problems has every code that reading, validation and a look at documents give, and no other."""
     assert _listed(ROOT / "docs" / "problems.md") == _problem_codes()
+
+
+def test_every_problem_has_a_scenario() -> None:
+    """For every code a scenario claims message and place, but for what only a look at this machine's files finds."""
+    expected = [problem for one in find_scenarios([REFUSED]) for problem in one.expect.problems or ()]
+    inexact = [str(problem) for problem in expected if not {"at", "message"} <= problem.facts.keys()]
+    assert inexact == []
+    assert {problem.code for problem in expected} == _problem_codes() - {"function-document", "operation-undefined"}
+
+
+def test_every_rule_has_scenarios() -> None:
+    """Each rule of validation has a file of scenarios that bears its name."""
+    rules = {path.stem for path in (PACKAGE / "validation" / "rules").glob("*.py")} - {"__init__"}
+    assert rules - {path.stem for path in REFUSED.glob("*.yaml")} == set()
 
 
 def test_every_code_of_a_failed_call_is_listed() -> None:

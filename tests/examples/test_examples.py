@@ -141,6 +141,15 @@ def test_an_example_that_is_not_there() -> None:
     assert ran.stderr.strip() == f"there is no example 'soap'; there are {', '.join(OURS)}"
 
 
+def test_the_example_with_a_program_of_its_own() -> None:
+    """The runner says how that one is run."""
+    ran = subprocess.run(
+        [sys.executable, str(RUNNER), "orders"], capture_output=True, text=True, timeout=30, check=False
+    )
+
+    assert (ran.returncode, ran.stderr.strip()) == (2, "'orders' has a program of its own: make demo")
+
+
 def skip_unless_installed(name: str) -> None:
     """Skip a test of an example whose libraries are not there."""
     missing = [module for module in NEEDS.get(name, ()) if importlib.util.find_spec(module) is None]

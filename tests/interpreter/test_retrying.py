@@ -88,6 +88,9 @@ def test_jitter_may_be_a_duration() -> None:
 def test_the_limit_comes_after_the_jitter() -> None:
     """No delay is longer than maxDelay, jitter or not."""
     assert _rule(delay="PT10S", jitter=1, maxDelay="PT12S").delay_after(1, _dealt(1)) == timedelta(seconds=12)
+    # Jitter comes before the limit: 10 s, four of them taken away, are still more than 5.
+    assert _rule(delay="PT10S", jitter=0.4, maxDelay="PT5S").delay_after(1, _dealt(0)) == timedelta(seconds=5)
+    assert _rule(delay="PT10S", jitter=0.4, maxDelay="PT5S").delay_after(2, _dealt(0, 0)) == timedelta(seconds=3)
 
 
 def test_an_endless_series_does_not_overflow() -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from swf_temporal import __version__
 from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
-from swf_temporal.loading import load
-from swf_temporal.simulation.scenario import Scenario, find_scenarios
+from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows_of
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 FOLDER = Path(__file__).parent / "histories"
@@ -23,7 +22,9 @@ MOST_OF_A_FILE = 3
 
 def chosen() -> list[tuple[str, Scenario]]:
     """Return the scenarios to record, each with the name of its history."""
-    found = [scenario for scenario in find_scenarios([SCENARIOS]) if "temporal" in scenario.hosts]
+    found = [
+        scenario for scenario in find_scenarios([SCENARIOS]) if "temporal" in scenario.hosts and not scenario.is_refused
+    ]
     names = []
     for file, scenarios in groupby(found, lambda scenario: scenario.file):
         for number, scenario in enumerate(list(scenarios)[:MOST_OF_A_FILE], 1):
@@ -34,7 +35,7 @@ def chosen() -> list[tuple[str, Scenario]]:
 async def record(host: ScenarioHost, name: str, scenario: Scenario) -> None:
     """Run *scenario* and keep its history under *name*."""
     await host.observe(scenario)
-    handle = host.skipper.client.get_workflow_handle(load(scenario.workflow).id)
+    handle = host.skipper.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = await handle.fetch_history()
     kept = {"workflow_id": handle.id, "claim": scenario.claim, "history": json.loads(history.to_json())}
     path = FOLDER / f"{name}-{__version__}.json.gz"

@@ -14,7 +14,7 @@ NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def _check(expected: Expected, **seen: Any) -> list[str]:
-    scenario = Scenario("claim", Path("f.yaml"), 1, {}, expected)
+    scenario = Scenario("claim", Path("f.yaml"), 1, Path("w.yaml"), expected)
     return check(scenario, Observed(**{"status": expected.status, **seen}))
 
 

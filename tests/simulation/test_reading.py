@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import UsageError
-from swf_temporal.simulation.description import UNSAID, Answer
+from swf_temporal.errors import Severity, UsageError
+from swf_temporal.simulation.description import UNSAID, Answer, ExpectedProblem, Written
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios
 
 WORKFLOW = "workflow: {id: x, states: []}\n"
@@ -48,7 +48,9 @@ why: because
 """
     (one,) = read_scenarios(_file(tmp_path, text))
     assert (one.claim, one.line, one.spec, one.input) == ("Ships", 2, ("Switch State",), {"a": 1})
-    assert (one.workflow, one.definitions) == (tmp_path / "child.yaml", (tmp_path / "child.yaml", {"id": "other"}))
+    assert (one.workflow, one.definitions[0]) == (tmp_path / "child.yaml", tmp_path / "child.yaml")
+    assert isinstance(one.definitions[1], Written)
+    assert one.definitions[1].definition == {"id": "other"}
     assert one.functions == {
         "plain": (Answer(returns={"inStock": True}),),
         "returns": (Answer(returns={"returns": 1}),),
@@ -63,6 +65,25 @@ why: because
     assert (one.expect.status, one.expect.output, one.expect.produced) == ("cancelled", None, ({"type": "t"},))
     assert (one.expect.calls, one.expect.states) == ({"plain": 2, "then": ({"a": 1},)}, ("A", "B"))
     assert one.expect.elapsed == timedelta(hours=1)
+
+
+def test_reads_what_is_expected_to_be_said_of_a_definition(tmp_path: Path) -> None:
+    """A problem is an error unless it says that it is a warning, and only an error keeps the scenario from running."""
+    text = f"""
+scenario: Refused
+{WORKFLOW}
+expect: {{problems: [{{code: x, at: 1:2, message: m, hint: null, file: f.yaml}}]}}
+---
+scenario: Warned of
+{WORKFLOW}
+input: 1
+expect: {{problems: [{{code: y, severity: warning}}], output: 1}}
+"""
+    refused, warned = read_scenarios(_file(tmp_path, text))
+    facts = {"at": "1:2", "message": "m", "hint": None, "file": "f.yaml"}
+    assert refused.expect.problems == (ExpectedProblem("x", Severity.ERROR, facts),)
+    assert warned.expect.problems == (ExpectedProblem("y", Severity.WARNING),)
+    assert (refused.is_refused, warned.is_refused) == (True, False)
 
 
 def test_expects_completion_unless_an_error_is_expected(tmp_path: Path) -> None:
@@ -114,6 +135,15 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         ("scenario: a\nworkflow: nowhere.yaml\n", "there is no file 'nowhere.yaml'"),
         ("scenario: a\nworkflow: [1]\n", "the path of its file"),
         ("scenario: a\nscenario: b\n", "twice"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [x]}}\n", "a problem is an object"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{message: x}}]}}\n", "'code' is the code of a problem"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, mesage: y}}]}}\n", "did you mean 'message'?"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: 7}}]}}\n", "'at' is a text"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: '7'}}]}}\n", "a line and a column"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, hint: 7}}]}}\n", "null where there is none"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, severity: eror}}]}}\n", "did you mean 'error'?"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], output: 1}}\n", "'output' would show nothing"),
+        (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would show nothing"),
     ],
 )
 def test_refuses(tmp_path: Path, text: str, message: str) -> None:

@@ -99,7 +99,7 @@ async def test_a_failed_run_says_where_and_why(bench: Bench) -> None:
         "workflow 'orders' failed in state 'Charge card'",
         "  action 'f', attempt 3",
         "  the service answered 502 Bad Gateway",
-        "  no onErrors entry of 'Charge card' covers it",
+        "  no onErrors entry of 'Charge card' covers its code '502'",
     ]
     assert failed.fault is not None
     assert (failed.fault.code, failed.fault.status, failed.fault.state) == ("502", 502, "Charge card")

@@ -8,13 +8,14 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
-from swf_temporal.loading import load
-from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run
+from swf_temporal.errors import InvalidDefinition
+from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
 
 ROOT = Path(__file__).parents[1] / "scenarios"
-SCENARIOS = [scenario for scenario in find_scenarios([ROOT]) if "temporal" in scenario.hosts]
+CORPUS = find_scenarios([ROOT])
+SCENARIOS = [scenario for scenario in CORPUS if "temporal" in scenario.hosts and not scenario.is_refused]
 
 
 def named(scenario: Scenario) -> str:
@@ -33,6 +34,7 @@ async def host() -> AsyncIterator[ScenarioHost]:
 async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> None:
     """A scenario ends on Temporal as it says, by the same course as in simulation, and its history replays."""
     simulated, _ = run(scenario)
+    assert simulated is not None
     observed = await host.observe(scenario)
 
     assert check(scenario, observed) == []
@@ -40,9 +42,19 @@ async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> 
     await replay(host, scenario)
 
 
+async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
+    """A scenario whose definition is refused leaves nothing on the server."""
+    client = host.skipper.client
+    started = await client.count_workflows()
+    for scenario in (one for one in CORPUS if one.is_refused):
+        with pytest.raises(InvalidDefinition):
+            await host.observe(scenario)
+    assert (await client.count_workflows()).count == started.count
+
+
 async def replay(host: ScenarioHost, scenario: Scenario) -> None:
     """Replay the last execution that the scenario left on the server."""
-    handle = host.skipper.client.get_workflow_handle(load(scenario.workflow).id)
+    handle = host.skipper.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
     replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)

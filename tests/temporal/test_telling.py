@@ -16,7 +16,7 @@ CASES: dict[str, tuple[WorkflowFault, list[str]]] = {
             "workflow 'orders' failed in state 'Charge card'",
             "  action 'charge', attempt 3 → function 'payments'",
             "  the service answered 502",
-            "  no onErrors entry of 'Charge card' covers it",
+            "  no onErrors entry of 'Charge card' covers its code '502'",
         ],
     ),
     "in a branch": (

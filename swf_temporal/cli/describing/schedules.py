@@ -8,6 +8,7 @@ from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import Interval, parse_interval
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
+from swf_temporal.calendars.unreadable import Unreadable
 from swf_temporal.calendars.zones import zone_of
 from swf_temporal.cli.describing.stated import Facts, stated, written
 from swf_temporal.durations import format_duration
@@ -26,16 +27,22 @@ _MONTHS = (
 def facts_of_schedule(schedule: Schedule, now: datetime) -> Facts:
     """Return what *schedule* says, in words too, and the next three times after *now* by its clocks."""
     cron = schedule.cron
-    spec = compile_schedule(
-        interval=schedule.interval,
-        cron=None if cron is None else cron.expression,
-        valid_until=None if cron is None else cron.valid_until,
-        timezone=schedule.timezone,
-    )
-    zone = zone_of(schedule.timezone or spec.timezone)
-    return {
+    facts = {
         **stated(interval=schedule.interval, cron=written(cron), timezone=schedule.timezone),
         "words": _words(schedule),
+    }
+    try:
+        spec = compile_schedule(
+            interval=schedule.interval,
+            cron=None if cron is None else cron.expression,
+            valid_until=None if cron is None else cron.valid_until,
+            timezone=schedule.timezone,
+        )
+    except Unreadable as error:  # validation only warns of an end that is none
+        return {**facts, "next": [], "problem": f"the schedule cannot be applied: {error}"}
+    zone = zone_of(schedule.timezone or spec.timezone)
+    return {
+        **facts,
         "next": [time.astimezone(zone).isoformat() for time in preview(spec, now, _NEXT)],
     }
 

@@ -39,7 +39,7 @@ def _head(facts: Facts) -> Iterator[str]:
     yield f"  starts in {facts['start']}{', stays active' if facts.get('keepActive') else ''}"
     if "schedule" in facts:
         yield f"  started {facts['schedule']['words']}"
-        yield f"  next: {', '.join(facts['schedule']['next']) or 'never'}"
+        yield f"  {facts['schedule'].get('problem') or 'next: ' + (', '.join(facts['schedule']['next']) or 'never')}"
 
 
 def _section(heading: str, items: Iterable[Any], lines: Callable[[Any], Iterable[str]]) -> list[str]:

@@ -42,12 +42,14 @@ _CAUSES: dict[type[BaseException], tuple[str, str]] = {
 """What lies beneath an httpx.ConnectError says more than it does."""
 
 _FOR_GOOD = frozenset({"BadUrl", "BadRequestHead"})
+_CLEAR = frozenset({"ConnectionRefused", "UnknownHost"})
+"""What needs no words of a library's own."""
 
 
 def failure(error: Exception, what: str) -> CallFailed:
     """Return the fault that a lower *error* is to a workflow; *what* is the request, such as `GET http://…`."""
     code, meaning = _fault(error)
-    detail = str(error).strip()
+    detail = "" if code in _CLEAR else str(error).strip()
     text = f"{what}: {meaning}" + (f" ({detail})" if detail and detail not in meaning else "")
     return CallFailed(text, code=code, retryable=code not in _FOR_GOOD, cause=type(error).__name__)
 

@@ -25,6 +25,14 @@ from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.functions.operator.variables import Variables
 
 _FILE = "SWF_CONFIG"
+_NAMED = f"it is named by --config or {_FILE}"
+_KINDS = {
+    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), "it must be an object"),
+    "list_type": "it must be a list",
+    "string_type": "it must be a text",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "it must be true or false"),
+}
+"""What pydantic calls values of another kind, in words for people."""
 
 
 class _Section(BaseModel):
@@ -114,9 +122,10 @@ def _read(path: Path) -> _File:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"the configuration {path} cannot be read: {error}", f"see {_FILE}") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"the configuration {path} cannot be read: {reason}", _NAMED) from error
     except yaml.YAMLError as error:
-        raise UsageError(f"the configuration {path} is neither YAML nor JSON: {error}", f"see {_FILE}") from None
+        raise UsageError(f"the configuration {path} is neither YAML nor JSON: {error}", _NAMED) from None
     try:
         return _File.model_validate({} if content is None else content)
     except ValidationError as error:
@@ -129,7 +138,7 @@ def _told(problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         section = next((_SECTIONS[str(step)] for step in reversed(place) if step in _SECTIONS), _File)
         return f"{where}: there is no such option{did_you_mean(str(last), map(to_camel, section.model_fields))}"
-    return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
+    return f"{where}: {_KINDS.get(problem['type'], problem['msg'].removeprefix('Value error, '))}"
 
 
 def _options(said: _ForHost, path: Path | None, place: str | None = None) -> Options:

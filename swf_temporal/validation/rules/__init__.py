@@ -7,6 +7,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.validation.context import Context
 from swf_temporal.validation.rules import (
     auth_defined,
+    auth_schemes,
     compensation,
     conditions_decide,
     continuations,
@@ -76,6 +77,7 @@ RULES: tuple[Rule, ...] = (
     retry_values.check,
     errors_defined.check,
     auth_defined.check,
+    auth_schemes.check,
     references_unique.check,
     # Workflow States
     one_call.check,

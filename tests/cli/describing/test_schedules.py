@@ -47,6 +47,13 @@ def test_intervals(interval: str, words: str) -> None:
     assert facts_of_schedule(Schedule(interval=interval), NOW)["words"] == words
 
 
+def test_an_end_that_is_none() -> None:
+    """Validation only warns of it; it is told that the schedule cannot be applied."""
+    facts = facts_of_schedule(Schedule(cron=Cron(expression="0 0 * * *", valid_until="PT10M")), NOW)
+    assert facts["next"] == []
+    assert facts["problem"] == "the schedule cannot be applied: 'PT10M' is no date and time of ISO 8601"
+
+
 def test_next_times() -> None:
     """The next times are three at most, and fewer where there are no more."""
     facts = facts_of_schedule(Schedule(interval="R2/2031-01-01T00:00:00Z/P1D"), NOW)

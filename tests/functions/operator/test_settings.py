@@ -272,7 +272,11 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
         ("hosts: {'http://a': {}}", "'http://a' is not a host"),
         ("network: {deny: ['a b']}", "'a b' is not a host"),
-        ("[]", "the file: Input should be"),
+        ("[]", "the file: it must be an object"),
+        ("calls: 5", "calls: it must be an object"),
+        ("network: {allow: a}", "network › allow: it must be a list"),
+        ("modules: [5]", "modules › 0: it must be a text"),
+        ("scripts: perhaps", "scripts: it must be true or false"),
         ("calls: [", "is neither YAML nor JSON"),
     ],
 )

@@ -1,0 +1,101 @@
+"""Which workflows does a scenario bring, and is what is said of their definitions what it claims?"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from swf_temporal.errors import InvalidDefinition, Problem, Severity
+from swf_temporal.loading import Checked, check_file, check_part, conflicting
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.simulation.description import ExpectedProblem, Scenario, Written
+
+
+def workflows_of(scenario: Scenario) -> list[Workflow]:
+    """Return the workflow of *scenario*, and those that its other definitions describe.
+
+    Raises InvalidDefinition if one of them cannot run, or if two of them define one version in different ways.
+    """
+    workflows, problems = _read(scenario)
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise InvalidDefinition(problems)
+    return workflows
+
+
+def check_reading(scenario: Scenario) -> list[str]:
+    """Return how what is said of the definitions of *scenario* differs from what it expects: one text a difference."""
+    expected = scenario.expect.problems
+    if expected is None:
+        return []
+    _, problems = _read(scenario)
+    if len(expected) == len(problems) and all(map(_is_about, expected, problems)):
+        return [
+            f"problems[{number}].{difference}"
+            for number, (one, problem) in enumerate(zip(expected, problems, strict=True))
+            for difference in _apart(one, problem, scenario)
+        ]
+    return list(_missing_and_unexpected(expected, problems, scenario))
+
+
+def _read(scenario: Scenario) -> tuple[list[Workflow], list[Problem]]:
+    checked = [_checked(one) for one in (scenario.workflow, *scenario.definitions)]
+    workflows = [one.workflow for one in checked if one.workflow is not None]
+    return workflows, [*(problem for one in checked for problem in one.problems), *conflicting(workflows)]
+
+
+def _checked(definition: Path | Written) -> Checked:
+    return check_file(definition) if isinstance(definition, Path) else _checked_part(definition)
+
+
+@lru_cache(maxsize=512)
+def _checked_part(written: Written) -> Checked:
+    return check_part(written.definition, written.source)
+
+
+def _is_about(expected: ExpectedProblem, problem: Problem) -> bool:
+    """Tell whether both are the same kind of problem, so that it is worth saying in what they differ."""
+    return (expected.code, expected.severity) == (problem.code, problem.severity)
+
+
+def _apart(expected: ExpectedProblem, problem: Problem, scenario: Scenario) -> Iterator[str]:
+    told = _told(problem, scenario)
+    for key, value in expected.facts.items():
+        if told[key] != value:
+            yield f"{key}: expected {value!r}, but it is {told[key]!r}"
+
+
+def _told(problem: Problem, scenario: Scenario) -> dict[str, str | None]:
+    """Return what a scenario may say of *problem*, in the scenario's words."""
+    return {
+        "code": problem.code,
+        "severity": str(problem.severity),
+        "at": f"{problem.position.line}:{problem.position.column}",
+        "message": problem.message,
+        "hint": problem.hint,
+        "file": _named(problem.file, scenario),
+    }
+
+
+def _named(file: str, scenario: Scenario) -> str:
+    """Return what a scenario calls *file*: its path from the scenario's folder."""
+    path = Path(file)
+    folder = scenario.file.parent
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else file
+
+
+def _missing_and_unexpected(
+    expected: Sequence[ExpectedProblem], problems: Sequence[Problem], scenario: Scenario
+) -> Iterator[str]:
+    left = list(problems)
+    missing = []
+    for one in expected:
+        found = next((p for p in left if _is_about(one, p) and not list(_apart(one, p, scenario))), None)
+        if found is None:
+            missing.append(one)
+        else:
+            left.remove(found)
+    for one in missing:
+        yield f"problems: expected {one}, but nobody says so"
+    for problem in left:
+        yield f"problems: not expected is\n    {'    '.join(str(problem).splitlines(keepends=True))}"
+    if not missing and not left:
+        yield f"problems: they come in another order: {', '.join(problem.code for problem in problems)}"

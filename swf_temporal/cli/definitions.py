@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import Checked, check_file, conflicting
@@ -43,14 +43,21 @@ def resources_of(folders: Iterable[Path] | None) -> Resources:
     return Resources.from_environment(os.environ, found)
 
 
-def catalogue_of(folders: Iterable[Path], resources: Resources | None = None) -> Catalogue:
-    """Return the definitions in *folders*. Raises InvalidDefinition with the problems of all that cannot run."""
+def catalogue_of(
+    folders: Iterable[Path], resources: Resources | None = None, warned: list[Problem] | None = None
+) -> Catalogue:
+    """Return the definitions in *folders*. Raises InvalidDefinition with the problems of all that cannot run.
+
+    What is wrong with those that can run is added to *warned*.
+    """
     checked = [check_file(file, resources=resources) for folder in folders for file in files_in(folder)]
     if any(one.workflow is None for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.errors])
     workflows = [one.workflow for one in checked if one.workflow is not None]
     if conflicts := conflicting(workflows):
         raise InvalidDefinition(conflicts)
+    if warned is not None:
+        warned.extend(problem for one in checked for problem in one.warnings)
     return Catalogue(workflows)
 
 

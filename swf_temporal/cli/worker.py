@@ -32,6 +32,7 @@ from swf_temporal.cli.options import (
 )
 from swf_temporal.cli.serving import known_server, working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
+from swf_temporal.errors import Problem
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
@@ -86,11 +87,14 @@ def worker(
     and Ctrl-C let the calls that are under way come to an end.
     """
     readable = resources_of(resources)
-    catalogue = catalogue_of(folders or [Path()], readable)
+    warned: list[Problem] = []
+    catalogue = catalogue_of(folders or [Path()], readable, warned)
     settings = read_settings(os.environ, file=config, resources=readable)
     offered = functions_of(functions or (), settings.modules)
     work = Work(catalogue, offered, settings, task_queue, max_activities, health)
     log_lines()
+    for problem in warned:
+        _log.warning("%s", in_one_line(problem))
     run_until_stopped(_serve(work, address, namespace))
 
 

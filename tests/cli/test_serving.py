@@ -93,3 +93,13 @@ def test_worker_with_broken_definitions(swf: Swf) -> None:
     assert "a.yaml:5" in ended.err
     assert "b.yaml:5" in ended.err
     assert ended.err.endswith("nothing was started: 2 problems\n")
+
+
+def test_worker_tells_warnings(swf: Swf, dev: Dev) -> None:
+    """What is wrong with a definition that can run stands in the log, in a line."""
+    swf.write("definitions/hello.yaml", HELLO.replace("end: true", "end: true, compensatedby: Undo"))
+    with swf.running("worker", "definitions", "--address", dev.address, "--task-queue", "warned") as worker:
+        line = worker.until("compensatedby")
+        worker.until("working for")
+    assert "definitions/hello.yaml:5:" in line
+    assert "unknown-property" in line

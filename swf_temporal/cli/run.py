@@ -64,6 +64,8 @@ def run(
     workflows = with_sub_workflows(workflow, file, definitions or (), readable)
     refuse_unfit(workflow, data)
     events = read_events(event or ())
+    if simulate and timeout is not None:
+        raise UsageError("--timeout is for a run on a server", "a simulation is over at once, whatever it waits for")
     if simulate:
         raise typer.Exit(run_simulated(workflows, data, events, script))
     if script is not None:

@@ -193,3 +193,10 @@ def test_unknown_function(swf: Swf, dev: Dev) -> None:
     ended = swf("run", "caller.yaml", "--address", dev.address)
     assert ended.code == 1
     assert "no custom function 'double' is known" in ended.err
+
+
+def test_a_simulation_has_no_timeout(swf: Swf) -> None:
+    """An option that would do nothing is refused."""
+    ended = swf("run", "hello.yaml", "--simulate", "--timeout", "5")
+    assert ended.code == 2
+    assert "--timeout is for a run on a server" in ended.err

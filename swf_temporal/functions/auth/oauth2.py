@@ -15,7 +15,8 @@ from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_tok
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.grants import Grant
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
 

@@ -18,7 +18,8 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.urls import join_url
 
 __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]

@@ -12,7 +12,8 @@ from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import is_name, operation, post, selection_set
 from swf_temporal.functions.graphql.schema import Field, Schemas, question_to
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.signing import signed, with_keys
 from swf_temporal.functions.operator.settings import Settings
 

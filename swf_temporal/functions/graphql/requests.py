@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import refusal
-from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.http.requests import Request
 
 _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 _TOKEN = re.compile(r'"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n]*|[{}"]')

@@ -12,7 +12,8 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import did_you_mean, refusal
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.graphql.requests import post
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 
 _KEPT = 64
 _WRAPPINGS = 8

@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -24,45 +23,19 @@ from swf_temporal.functions.http.answers import (
 )
 from swf_temporal.functions.http.connections import Connections
 from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.requests import PORTS, Request, check_headers, redirected
 from swf_temporal.functions.http.retry_after import seconds_to_wait
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-_USER = re.compile(r"//[^/]*@")
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _SHOWN = 200
 _KEPT = 2000
 """How much of an answer that cannot be understood a workflow sees, in bytes."""
 _REDIRECTS = 20
-_PORTS = {"http": 80, "https": 443}
-_FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "user-agent"})
-"""The headers that may go where a service redirects to. Any other might be a credential."""
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
 """How long a body is, and where it ends, HTTP says itself: a header of the definition's could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """An HTTP request, ready to be sent."""
-
-    method: str
-    url: str
-    headers: tuple[tuple[str, str], ...] = ()
-    content: bytes | None = None
-    function: str | None = None
-    """The function that asks, whose settings hold."""
-
-    def __str__(self) -> str:
-        """Return `GET http://…` without what nobody should read in a log: the query, and a password."""
-        return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether the request only asks, and changes nothing."""
-        return self.method in _SAFE
 
 
 class Http:
@@ -137,7 +110,7 @@ class Http:
     @asynccontextmanager
     async def _exchange(self, request: Request) -> AsyncIterator[tuple[httpx.Response, Effective]]:
         """Yield the answer to *request*, or to the last of those that a service redirected to; and how it was asked."""
-        _check_headers(request)
+        check_headers(request)
         sent = request
         try:
             there = self._there(request)
@@ -149,7 +122,7 @@ class Http:
                         if response.next_request is None or not request.is_safe:
                             yield response, there.options
                             return
-                        sent = _redirected(sent, response.next_request)
+                        sent = redirected(sent, response.next_request)
                         there = self._there(sent)
                     left -= asyncio.get_running_loop().time() - started
             raise httpx.TooManyRedirects(f"more than {_REDIRECTS} redirects")
@@ -165,7 +138,7 @@ class Http:
 
     def _there(self, request: Request) -> "_There":
         url = httpx.URL(request.url)
-        port = url.port or _PORTS.get(url.scheme, 0)
+        port = url.port or PORTS.get(url.scheme, 0)
         return _There(url, port, self._settings.options_for(request.function, url.host, port))
 
     @asynccontextmanager
@@ -203,35 +176,6 @@ def _with_configured(request: Request, options: Effective) -> list[tuple[str, st
     given = {name.lower() for name, _ in request.headers}
     more = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
     return [(name, value) for name, value in (*request.headers, *more) if name.lower() not in _FRAMING]
-
-
-def _redirected(request: Request, target: httpx.Request) -> Request:
-    """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
-    if not _is_same_origin(httpx.URL(request.url), target.url):
-        headers = tuple((name, value) for name, value in request.headers if name.lower() in _FOR_ANYBODY)
-        request = replace(request, headers=headers, function=None)
-    content = request.content if target.method == request.method else None
-    return replace(request, method=target.method, url=str(target.url), content=content)
-
-
-def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
-    ours, theirs = (_origin(url) for url in (one, other))
-    return one.host == other.host and (ours == theirs or (ours, theirs) == (("http", 80), ("https", 443)))
-
-
-def _origin(url: httpx.URL) -> tuple[str, int]:
-    return url.scheme, url.port or _PORTS.get(url.scheme, 0)
-
-
-def _check_headers(request: Request) -> None:
-    for name, value in request.headers:
-        if not name.isascii():
-            raise refusal("BadRequestHead", f"{request}: the header {name!r} has letters that HTTP does not know")
-        if _CONTROL.search(name) or _CONTROL.search(value):
-            raise refusal(
-                "BadArguments",
-                f"{request}: the header '{name}' would hold a line break or another control character",
-            )
 
 
 def _check_coding(response: httpx.Response) -> None:

@@ -15,7 +15,8 @@ from swf_temporal.functions.documents.parts import is_web
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import Answer
 from swf_temporal.functions.http.bodies import write_body
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.results import result_of
 from swf_temporal.functions.http.signing import signed
 from swf_temporal.functions.openapi.operations import Parameter

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from swf_temporal.functions.auth.auth import Key, key_for
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.http.client import Request
+from swf_temporal.functions.http.requests import Request
 
 
 def signed(request: Request, call: Call) -> Request:

@@ -24,8 +24,9 @@ from swf_temporal.functions.documents.documents import (
 )
 from swf_temporal.functions.documents.servers import configured_url, server_url
 from swf_temporal.functions.http.answers import Answer
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.results import result_of
 from swf_temporal.functions.http.signing import signed, with_keys
 from swf_temporal.functions.metadata import CHECK_RESPONSE, switch, variables

@@ -13,7 +13,8 @@ from urllib.parse import quote, urljoin
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import refusal
 from swf_temporal.functions.documents.documents import Headers
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.rpc.protos import Services, compiled, included, services_of
 
 _LIMIT = 4 * 1024 * 1024

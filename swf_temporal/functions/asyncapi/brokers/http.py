@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.http.client import Http, Request
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
 
 _PAUSE = 1.0
 """Seconds between two questions, so that a server that has nothing is not asked without end."""

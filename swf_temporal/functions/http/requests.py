@@ -1,0 +1,67 @@
+"""What is a request, and what becomes of it where a service redirects?"""
+
+import re
+from dataclasses import dataclass, replace
+
+import httpx
+
+from swf_temporal.functions.call import refusal
+
+PORTS = {"http": 80, "https": 443}
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_USER = re.compile(r"//[^/]*@")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+"""The headers that may go where a service redirects to. Any other might be a credential."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request, ready to be sent."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    content: bytes | None = None
+    function: str | None = None
+    """The function that asks, whose settings hold."""
+
+    def __str__(self) -> str:
+        """Return `GET http://…` without what nobody should read in a log: the query, and a password."""
+        return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the request only asks, and changes nothing."""
+        return self.method in _SAFE
+
+
+def check_headers(request: Request) -> None:
+    """Raise CallFailed for headers that HTTP cannot have."""
+    for name, value in request.headers:
+        if not name.isascii():
+            raise refusal("BadRequestHead", f"{request}: the header {name!r} has letters that HTTP does not know")
+        if _CONTROL.search(name) or _CONTROL.search(value):
+            raise refusal(
+                "BadArguments",
+                f"{request}: the header '{name}' would hold a line break or another control character",
+            )
+
+
+def redirected(request: Request, target: httpx.Request) -> Request:
+    """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
+    if not _is_same_origin(httpx.URL(request.url), target.url):
+        headers = tuple((name, value) for name, value in request.headers if name.lower() in _FOR_ANYBODY)
+        request = replace(request, headers=headers, function=None)
+    content = request.content if target.method == request.method else None
+    return replace(request, method=target.method, url=str(target.url), content=content)
+
+
+def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
+    ours, theirs = (_origin(url) for url in (one, other))
+    return one.host == other.host and (ours == theirs or (ours, theirs) == (("http", 80), ("https", 443)))
+
+
+def _origin(url: httpx.URL) -> tuple[str, int]:
+    return url.scheme, url.port or PORTS.get(url.scheme, 0)

@@ -14,9 +14,9 @@ import pytest
 from swf_temporal.functions.operator.settings import Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
-from tests.functions.rpc.users_service import PROTOS, Users, serving
+from tests.functions.rpc.users_service import AIO, GRPC, PROTOS, Users, serving
 
-UNAVAILABLE, DEADLINE_EXCEEDED, NOT_FOUND, UNAUTHENTICATED, UNKNOWN = 14, 4, 5, 16, 2
+UNAVAILABLE, DEADLINE_EXCEEDED, NOT_FOUND, UNAUTHENTICATED = 14, 4, 5, 16
 
 
 @pytest.fixture
@@ -79,6 +79,25 @@ async def test_silence(stage: Stage, silent_port: int) -> None:
     quiet = attempt(f"grpc://127.0.0.1:{silent_port}", settings={"timeout": timedelta(milliseconds=300)})
     told = await stage.play(quiet, "DEADLINE_EXCEEDED")
     check(told, "DEADLINE_EXCEEDED", DEADLINE_EXCEEDED)
+
+
+async def test_malformed(stage: Stage) -> None:
+    """What comes cannot be read as the message that the proto file has."""
+    answer = GRPC.unary_unary_rpc_method_handler(_nonsense)
+    server = AIO.server()
+    handler = GRPC.method_handlers_generic_handler("shop.users.UserService", {"AddUser": answer})
+    server.add_generic_rpc_handlers((handler,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        told = await stage.play(attempt(f"grpc://127.0.0.1:{port}"), "MalformedAnswer")
+    finally:
+        await server.stop(None)
+    check(told, "MalformedAnswer", None, "the answer is no 'shop.people.Person'")
+
+
+async def _nonsense(_request: bytes, _context: Any) -> bytes:
+    return b"\xff\xff\xff"
 
 
 async def test_another_schema(stage: Stage, users: Users) -> None:

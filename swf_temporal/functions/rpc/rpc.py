@@ -11,10 +11,11 @@ from urllib.parse import unquote
 from google.protobuf import json_format
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import headers_for
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.documents import is_web, locate
@@ -97,11 +98,11 @@ class Rpc:
         size = 0
         async with aclosing(_answers(channel, method, requests, metadata, end - clock())) as answers:
             async for answer in answers:
-                size += answer.ByteSize()
+                size += len(answer)
                 if size > options.max_response_bytes:
                     limit = options.max_response_bytes
                     raise refusal("AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together")
-                results.append(_as_json(answer, services.pool))
+                results.append(_as_json(_read(method, answer, what), services.pool))
         return results if method.server_streaming else results[0]
 
     async def _described(self, call: Call, operation: _Operation) -> Services:
@@ -117,13 +118,12 @@ class Rpc:
 
 async def _answers(
     channel: Any, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata, timeout: float
-) -> AsyncGenerator[Message, None]:
+) -> AsyncGenerator[bytes, None]:
     """Yield what the server answers. Whoever does not want to hear it all has it stopped."""
     kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
     ask = getattr(channel, kind)(
         f"/{method.containing_service.full_name}/{method.name}",
         request_serializer=GetMessageClass(method.input_type).SerializeToString,
-        response_deserializer=GetMessageClass(method.output_type).FromString,
     )
     answering = ask(iter(requests) if method.client_streaming else requests[0], timeout=timeout, metadata=metadata)
     try:
@@ -134,6 +134,15 @@ async def _answers(
             yield await answering
     finally:
         answering.cancel()
+
+
+def _read(method: MethodDescriptor, answer: bytes, what: str) -> Message:
+    """Return an answer as a message. The library, left to do it, would only log that it cannot, and give nothing."""
+    try:
+        return GetMessageClass(method.output_type).FromString(answer)
+    except DecodeError as error:
+        message = f"{what}: the answer is no '{method.output_type.full_name}': {error}"
+        raise CallFailed(message, code="MalformedAnswer") from error
 
 
 def _operation(call: Call) -> _Operation:

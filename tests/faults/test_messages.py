@@ -126,6 +126,27 @@ async def test_waiting_has_an_end(stage: Stage, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["ws", "http"])
+async def test_an_expired_token(stage: Stage, service: Service, protocol: str, tmp_path: Path) -> None:
+    """The service refuses the token and the next one as well; none of them is shown to anybody."""
+    tokens = iter(f"token-{number}-of-nobody" for number in range(100))
+    granted = {"token_type": "Bearer", "expires_in": 3600}
+    service.answers_by("POST", "/token", lambda: {"access_token": next(tokens), **granted})
+    for method in ("GET", "POST"):
+        service.answers_with(method, "/lights", {"detail": "the token has expired"}, status=401)
+    client = {"grantType": "clientCredentials", "clientId": "street", "clientSecret": "s3cret-of-street"}
+    auth = {"name": "by client", "scheme": "oauth2", "properties": {"authority": f"{service.url}/token", **client}}
+    function = {"authRef": {"invocation": "by client"}}
+    host = service.url.removeprefix("http://")
+
+    told = await stage.play(attempt(tmp_path, protocol, host, function=function, auth=[auth]), 401)
+
+    check(told, "401", "401", status=401, body={"detail": "the token has expired"})
+    shown = [request.headers["authorization"] for request in service.requests if request.path == "/lights"]
+    assert len(set(shown)) == 3, "the first call asks for a token, and each of the two for a new one"
+    assert "of-nobody" not in told.text + json.dumps(told.caught)
+
+
+@pytest.mark.parametrize("protocol", ["ws", "http"])
 @pytest.mark.parametrize("status", [401, 404, 503])
 async def test_an_error_of_the_service(
     stage: Stage, service: Service, protocol: str, status: int, tmp_path: Path

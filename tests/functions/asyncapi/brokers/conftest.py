@@ -240,6 +240,13 @@ async def next_payload(broker: Broker, channel: Channel, *, accepted: bool = Tru
         return delivery.message.payload
 
 
+async def echo(broker: Broker, channel: Channel) -> bytes:
+    """Send a message over a channel that is listened to, and return what comes."""
+    async with broker.receive(channel) as deliveries:
+        await broker.send(channel, Message(b"x"))
+        return (await anext(deliveries)).message.payload
+
+
 async def lost(broker: Broker, channel: Channel, *payloads: bytes, accepted: bool = False) -> None:
     """Make an attempt that is sent messages with *payloads*, accepts them or not, and is lost then."""
     with suppress(_WorkerLost):

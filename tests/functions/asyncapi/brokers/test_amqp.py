@@ -17,6 +17,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     LinkTo,
     answer_to,
     cut_while_receiving,
+    echo,
     is_cancelled_cleanly,
     lost,
     next_payload,
@@ -242,9 +243,13 @@ async def test_an_exchange_that_is_not_there(
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "UnknownChannel"
 
 
-async def test_a_message_may_be_sent_for_nobody(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
-    """The binding says that this is no error."""
+async def test_a_message_may_be_sent_for_nobody(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
+) -> None:
+    """The binding says that this is no error; without it, it is one."""
     await amqp.send(channel(rabbitmq.port, operation={"mandatory": False}), Message(b"x"))
+
+    assert (await fault_of(amqp.send(channel(rabbitmq.port), Message(b"x")))).code == "UnknownChannel"
 
 
 async def test_a_function_asks_and_is_answered(
@@ -279,8 +284,9 @@ async def test_a_wrong_password_is_told(amqp: Amqp, rabbitmq: Server, channel: C
 async def test_a_token_is_a_password(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
     """A broker that takes tokens need not be told a name beside; this one takes passwords, so it is."""
     token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
+    here = channel(rabbitmq.port, "hers", channel=DESCRIBED, credentials=token)
 
-    await amqp.send(channel(rabbitmq.port, "hers", channel=DESCRIBED, credentials=token), Message(b"x"))
+    assert await echo(amqp, here) == b"x"
 
 
 @pytest.mark.parametrize("facts", [{"path": ""}, {"path": "/other"}, {"path": "/nowhere"}])
@@ -338,7 +344,7 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     """The name is not looked up again: whether it may be connected to was asked of the addresses."""
     here = channel(rabbitmq.port, queue.name, host="broker.invalid", addresses=("127.0.0.9", HOST))
 
-    await amqp.send(here, Message(b"x"))
+    assert await echo(amqp, here) == b"x"
 
 
 async def test_a_receiver_that_is_cancelled_leaves_nothing(

@@ -19,6 +19,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     LinkTo,
     answer_to,
     cut_while_receiving,
+    echo,
     is_cancelled_cleanly,
     lost,
     next_payload,
@@ -285,7 +286,9 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
     """The name is not looked up again: whether it may be connected to was asked of the addresses."""
-    await mqtt.send(channel(mosquitto.port, host="broker.invalid", addresses=("127.0.0.9", HOST)), Message(b"x"))
+    here = channel(mosquitto.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
+
+    assert await echo(mqtt, here) == b"x"
 
 
 async def test_a_receiver_that_is_cancelled_leaves_nothing(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:

@@ -15,6 +15,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     LinkTo,
     answer_to,
     cut_while_receiving,
+    echo,
     is_cancelled_cleanly,
     next_payload,
 )
@@ -173,7 +174,9 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     nats: Nats, nats_server: Server, channel: ChannelTo
 ) -> None:
     """The name is not looked up again: whether it may be connected to was asked of the addresses."""
-    await nats.send(channel(nats_server.port, host="broker.invalid", addresses=("127.0.0.9", HOST)), Message(b"x"))
+    here = channel(nats_server.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
+
+    assert await echo(nats, here) == b"x"
 
 
 async def test_a_receiver_that_is_cancelled_leaves_nothing(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:

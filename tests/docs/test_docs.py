@@ -42,7 +42,7 @@ def _blocks(language: str) -> Iterator[tuple[str, str]]:
 YAML = [(where, text) for where, text in _blocks("yaml") if "states:" in text]
 SCENARIOS = [(where, text) for where, text in YAML if text.startswith("scenario:")]
 DEFINITIONS = [(where, text) for where, text in YAML if not text.startswith("scenario:")]
-PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith("docs/testing.md")]
+PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith(("README.md", "docs/testing.md"))]
 
 
 @pytest.mark.parametrize(("where", "text"), DEFINITIONS, ids=[where for where, _ in DEFINITIONS])
@@ -62,8 +62,9 @@ def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("where", "text"), PROGRAMS, ids=[where for where, _ in PROGRAMS])
-def test_programs_run(where: str, text: str) -> None:
-    """Every program on the page about testing runs, and what it asserts is so."""
+def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program in the README and on the page about testing runs, and what it asserts is so."""
+    monkeypatch.chdir(ROOT)
     exec(compile(text, where, "exec"), {"__name__": where})  # noqa: S102 - our own text
 
 

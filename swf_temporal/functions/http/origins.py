@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 
 
 class Origin(NamedTuple):
@@ -18,6 +18,6 @@ def origin_of(url: str) -> Origin:
     """Return the origin of *url*; one that is not a URL leads nowhere."""
     try:
         parts = urlsplit(url)
-        return Origin(parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0))
+        return Origin(parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0))
     except ValueError:
         return Origin("", url, 0)

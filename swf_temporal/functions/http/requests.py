@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from swf_temporal.functions.call import refusal
-
-PORTS = {"http": 80, "https": 443}
+from swf_temporal.functions.http.origins import PORTS, Origin, origin_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
@@ -51,17 +50,14 @@ def check_headers(request: Request) -> None:
 
 def redirected(request: Request, target: httpx.Request) -> Request:
     """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
-    if not _is_same_origin(httpx.URL(request.url), target.url):
+    ours, theirs = origin_of(str(httpx.URL(request.url))), origin_of(str(target.url))
+    if theirs not in {ours, _secured(ours)}:
         headers = tuple((name, value) for name, value in request.headers if name.lower() in _FOR_ANYBODY)
         request = replace(request, headers=headers, function=None)
     content = request.content if target.method == request.method else None
     return replace(request, method=target.method, url=str(target.url), content=content)
 
 
-def _is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
-    ours, theirs = (_origin(url) for url in (one, other))
-    return one.host == other.host and (ours == theirs or (ours, theirs) == (("http", 80), ("https", 443)))
-
-
-def _origin(url: httpx.URL) -> tuple[str, int]:
-    return url.scheme, url.port or PORTS.get(url.scheme, 0)
+def _secured(origin: Origin) -> Origin:
+    """Return where a server is that was asked in the clear, at the usual port, and wants to be asked securely."""
+    return Origin("https", origin.host, PORTS["https"]) if origin[::2] == ("http", PORTS["http"]) else origin

@@ -12,7 +12,7 @@ from pathlib import Path
 from swf_temporal.simulation.checking import Observed, canonical, check
 from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
-from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
+from swf_temporal.simulation.reading.scenarios import find_scenarios, read_scenarios, read_script
 from swf_temporal.simulation.script import Scripted, Sleep, scripted
 from swf_temporal.simulation.simulate import Simulation, World, events_of
 

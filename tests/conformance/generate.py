@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from swf_temporal.simulation.reading import find_scenarios
+from swf_temporal.simulation.reading.scenarios import find_scenarios
 
 ROOT: Final = Path(__file__).parents[2]
 SENTENCES: Final = Path(__file__).parent / "sentences"

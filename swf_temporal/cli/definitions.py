@@ -61,6 +61,16 @@ def catalogue_of(
     return Catalogue(workflows)
 
 
+def read_to_run(file: Path, resources: Resources | None = None) -> Workflow:
+    """Return the workflow in *file*, and tell what is doubtful about it. Raises InvalidDefinition if it cannot run."""
+    checked = check_file(file, resources=resources)
+    if checked.workflow is None:
+        raise InvalidDefinition(checked.problems)
+    for warning in checked.warnings:
+        typer.echo(warning, err=True)
+    return checked.workflow
+
+
 def with_sub_workflows(
     workflow: Workflow, file: Path, folders: Iterable[Path], resources: Resources | None = None
 ) -> list[Workflow]:

@@ -1,6 +1,7 @@
 """Which commands are there, and how is each imported only when it is called?"""
 
 import importlib
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import typer
@@ -51,6 +52,13 @@ class LazyGroup(TyperGroup):
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
         alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name])(getattr(module, command.function))
         return typer.main.get_command(alone)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that *args* begin with; of one that is not there, say which was perhaps meant."""
+        near = [] if args[0] in COMMANDS else get_close_matches(args[0], COMMANDS, 1)
+        if near:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - asked for by the library
         """Write the list of commands without importing any."""

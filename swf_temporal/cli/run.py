@@ -8,7 +8,7 @@ from uuid import uuid4
 import typer
 
 from swf_temporal.cli.arguments import functions_of, json_value, length_of, read_events
-from swf_temporal.cli.definitions import resources_of, with_sub_workflows
+from swf_temporal.cli.definitions import read_to_run, resources_of, with_sub_workflows
 from swf_temporal.cli.fitting import refuse_unfit
 from swf_temporal.cli.options import (
     Address,
@@ -26,7 +26,6 @@ from swf_temporal.cli.simulating import run_simulated
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.loading import load
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
 
@@ -60,7 +59,7 @@ def run(
     """
     data = json_value(input_, "--input")
     readable = resources_of(resources)
-    workflow = load(file, resources=readable)
+    workflow = read_to_run(file, readable)
     workflows = with_sub_workflows(workflow, file, definitions or (), readable)
     refuse_unfit(workflow, data)
     events = read_events(event or ())

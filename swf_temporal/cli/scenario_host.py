@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,10 +14,13 @@ from temporalio.testing import TimeSkipper, TimeSkippingConfig
 from swf_temporal.cli.driving import Driver
 from swf_temporal.cli.scripted import ScriptedCalls, Session
 from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
+from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
@@ -45,6 +48,13 @@ class ScenarioHost:
         # An instance of a simulation has its definition's id, too.
         workflow_id = workflows[0].id
         session = self.calls.sessions[workflow_id] = Session.of(scenario)
+        try:
+            return await self._observe(scenario, workflows, session)
+        finally:
+            await session.close()
+
+    async def _observe(self, scenario: Scenario, workflows: Sequence[Workflow], session: Session) -> Observed:
+        workflow_id = workflows[0].id
         driver = Driver(self.skipper, session, workflow_id, events_of(scenario.events))
         early = [event.to_json() for event in events_of(scenario.early, "early")]
         handle = await start(
@@ -63,7 +73,22 @@ class ScenarioHost:
             status = f"had not ended after {_LIMIT} seconds"
         observed = await self._observed(handle, session, status)
         await driver.end()
-        return observed
+        return replace(observed, starts=await self._starts(scenario, workflows))
+
+    async def _starts(self, scenario: Scenario, workflows: Sequence[Workflow]) -> Sequence[datetime] | UsageError:
+        """Ask the server for the starts that *scenario* asks about: it has the schedule for just that long."""
+        asked = scenario.expect.starts
+        if asked is None:
+            return ()
+        client, (first, *others) = self.skipper.client, workflows
+        try:
+            await schedules.apply(client, first, others, task_queue=_TASK_QUEUE, paused=True)
+            try:
+                return await schedules.times(client, first.id, asked.after, asked.before, asked.most)
+            finally:
+                await schedules.delete(client, first.id)
+        except UsageError as error:
+            return error
 
     async def _observed(self, handle: Handle, session: Session, status: str) -> Observed:
         output: JSON = None
@@ -78,7 +103,15 @@ class ScenarioHost:
             with suppress(RPCError):  # one that is stuck answers nothing
                 trace += map(_entry, await run.query("trace"))
         return Observed(
-            status=status, output=output, error=error, produced=session.produced, calls=session.calls, trace=trace
+            status=status,
+            output=output,
+            error=error,
+            produced=session.produced,
+            calls=session.calls,
+            requests=session.outside.heard.requests if session.outside else (),
+            unanswered=session.outside.heard.unanswered if session.outside else (),
+            delays=session.delays,
+            trace=trace,
         )
 
     async def _executions(self, handle: Handle) -> AsyncIterator[Handle]:

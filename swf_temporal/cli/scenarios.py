@@ -101,7 +101,7 @@ def _left_out(scenario: Scenario, host: Where) -> Verdict | None:
 
 def _simulated(scenario: Scenario) -> tuple[Verdict, Observed | None]:
     try:
-        seen = observed(world_of(scenario).run(scenario.input))
+        seen = observed(scenario, world_of(scenario).run(scenario.input))
     except InvalidDefinition as error:
         return Verdict(scenario, Where.SIMULATION, (str(error),)), None
     return Verdict(scenario, Where.SIMULATION, tuple(check(scenario, seen))), seen

@@ -19,6 +19,7 @@ from swf_temporal.cli.schedule_display import facts_of, row_of, show_facts, show
 from swf_temporal.cli.serving import quiet_client
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.errors import UsageError
+from swf_temporal.interpreter.scheduling import spec_of
 from swf_temporal.loading import load
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import schedules
@@ -149,7 +150,7 @@ def preview(
     Times are shown as the clocks of the schedule's timezone show them, with the offset from UTC.
     """
     workflow = load(file)
-    spec = schedules.spec_of(workflow)
+    spec = spec_of(workflow)
     timing = workflow.start.schedule
     zone = zone_of((timing and timing.timezone) or spec.timezone)
     try:
@@ -188,7 +189,7 @@ def _read(paths: Iterable[Path]) -> list[tuple[Workflow, Path]]:
         found += scheduled
     by_id: dict[str, Path] = {}
     for workflow, file in found:
-        schedules.spec_of(workflow)
+        spec_of(workflow)
         if workflow.id in by_id:
             raise UsageError(f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has one schedule")
         by_id[workflow.id] = file

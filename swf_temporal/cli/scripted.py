@@ -6,9 +6,11 @@ first asks for another one after an hour, and that gives the answer. A jump can 
 another again. Attempts that only wait are not counted: the retries of a definition see none of this.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -17,9 +19,13 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.performing import filled
+from swf_temporal.interpreter.retrying import Draw
 from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.simulation.scenario import Scenario, scripted
+from swf_temporal.simulation.scenario import Scenario, chance_of, outside_of, scripted
 from swf_temporal.temporal.activities import decided
+
+if TYPE_CHECKING:
+    from swf_temporal.simulation.services.outside import Outside
 
 _TICK = timedelta(milliseconds=1)
 
@@ -43,8 +49,12 @@ class Session:
 
     functions: Mapping[str, Callable[[JSON], Awaitable[JSON]]]
     secrets: Mapping[str, JSON]
+    chance: Callable[[str], Draw]
+    outside: "Outside | None" = None
+    """Where functions are called that have no script."""
     calls: list[tuple[str, JSON]] = field(default_factory=list)
     produced: list[Mapping[str, JSON]] = field(default_factory=list)
+    delays: list[tuple[str, timedelta]] = field(default_factory=list)
     waiting: dict[tuple[str, str], Call] = field(default_factory=dict)
     """By the ids of the instance and of the activity."""
     took: timedelta = timedelta()
@@ -57,8 +67,13 @@ class Session:
         async def take(time: timedelta) -> None:
             session.took = time
 
-        session = cls(scripted(scenario.functions, take), scenario.secrets)
+        session = cls(scripted(scenario.functions, take), scenario.secrets, chance_of(scenario), outside_of(scenario))
         return session
+
+    async def close(self) -> None:
+        """Stop the services."""
+        if self.outside is not None:
+            await asyncio.to_thread(self.outside.close)
 
 
 class ScriptedCalls:
@@ -68,7 +83,7 @@ class ScriptedCalls:
         self.sessions: dict[str, Session] = {}
         """By the id of the main instance; the ids of sub-workflows begin with it."""
 
-    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - the port's
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - counts what only waited
         """Answer as the script says."""
         info = activity.info()
         workflow_id = info.workflow_id or ""
@@ -79,13 +94,14 @@ class ScriptedCalls:
         session.waiting.pop(place, None)
         if waited is None or not waited.is_known:
             number = 1 if waited is None else waited.attempt
-            waited = await _answered(session, call, number)
+            waited = await _answered(session, call, number, source=source, key=key)
             if session.took:
                 raise _postponed(session, place, waited)
         if not isinstance(waited.outcome, WorkflowFault):
             return waited.outcome
-        failure = decided(call, waited.outcome, waited.attempt, key)
+        failure = decided(call, waited.outcome, waited.attempt, key, session.chance)
         if failure.next_retry_delay is not None:
+            session.delays.append((call.function.name, failure.next_retry_delay))
             session.waiting[place] = Call(info.started_time + failure.next_retry_delay, waited.attempt + 1)
         raise failure
 
@@ -97,13 +113,18 @@ class ScriptedCalls:
         return self.sessions[workflow_id.partition("/")[0]]
 
 
-async def _answered(session: Session, call: FunctionCall, attempt: int) -> Call:
+async def _answered(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> Call:
     """Return what an attempt at *call* comes to; `session.took` says after which time."""
     name, arguments = call.function.name, filled(call, session.secrets)
     session.calls.append((name, arguments))
     session.took = timedelta()
     outcome: JSON | CallFailed = None
-    if name not in session.functions:
+    if name not in session.functions and session.outside is not None:
+        try:
+            outcome = await session.outside.perform(call, source=source, key=key, attempt=attempt)
+        except CallFailed as fault:
+            outcome = fault
+    elif name not in session.functions:
         message = f"function {name!r} has no scripted result: give it one in `functions`"
         outcome = CallFailed(message, code="NotScripted", retryable=False)
     else:

@@ -16,8 +16,8 @@ from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.performing import Calls
 from swf_temporal.temporal.client import connect
-from swf_temporal.temporal.performing import Calls
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, is_free, local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 

@@ -9,7 +9,7 @@ import typer
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.cli.arguments import json_value, read_events
-from swf_temporal.cli.definitions import with_sub_workflows
+from swf_temporal.cli.definitions import read_to_run, with_sub_workflows
 from swf_temporal.cli.fitting import refuse_unfit
 from swf_temporal.cli.logs import be_quiet
 from swf_temporal.cli.options import Address, AsJson, Definitions, Events, Input, InstanceId, Namespace, TaskQueue
@@ -17,7 +17,6 @@ from swf_temporal.cli.output import print_json
 from swf_temporal.cli.serving import known_server
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.data import JSON
-from swf_temporal.loading import load
 from swf_temporal.temporal.client import Handle, RunEnded, result, start_known
 from swf_temporal.temporal.client import start as start_pinned
 from swf_temporal.temporal.server import Server
@@ -53,7 +52,7 @@ def start(
     data, events = json_value(input_, "--input"), read_events(event or ())
     file = Path(what)
     is_file = what.endswith(_ENDINGS) or file.is_file()
-    workflows = with_sub_workflows(load(file), file, definitions or ()) if is_file else []
+    workflows = with_sub_workflows(read_to_run(file), file, definitions or ()) if is_file else []
     if workflows:
         refuse_unfit(workflows[0], data)
     definition_id = workflows[0].id if workflows else what

@@ -6,13 +6,14 @@ library is imported only for workflows that use it.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
+from swf_temporal.patterns import LIMIT, PatternTooSlow
 
 if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment
@@ -126,5 +127,40 @@ def _reason(error: Exception) -> str:
 @cache
 def _environment() -> "JSONPathEnvironment":
     from jsonpath import JSONPathEnvironment  # noqa: PLC0415 - heavy, and seldom needed
+    from jsonpath.function_extensions import Match, Search  # noqa: PLC0415 - as above
 
-    return JSONPathEnvironment(strict=True)
+    class BoundedMatch(Match):
+        def check_cache(self, pattern: str) -> Any:
+            return _bounded(pattern, super().check_cache(pattern))
+
+    class BoundedSearch(Search):
+        def check_cache(self, pattern: str) -> Any:
+            return _bounded(pattern, super().check_cache(pattern))
+
+    environment = JSONPathEnvironment(strict=True)
+    environment.function_extensions.update(match=BoundedMatch(), search=BoundedSearch())
+    return environment
+
+
+def _bounded(written: str, pattern: Any) -> "_Bounded | None":
+    return None if pattern is None else _Bounded(written, pattern)
+
+
+class _Bounded:
+    """A pattern of JSONPath that cannot take for ever."""
+
+    def __init__(self, written: str, pattern: Any) -> None:
+        self._written = written
+        self._pattern = pattern
+
+    def fullmatch(self, text: str) -> bool:
+        return self._told(self._pattern.fullmatch, text)
+
+    def search(self, text: str) -> bool:
+        return self._told(self._pattern.search, text)
+
+    def _told(self, ask: Callable[..., Any], text: str) -> bool:
+        try:
+            return ask(text, timeout=LIMIT) is not None
+        except TimeoutError:
+            raise ExpressionLimitExceeded(str(PatternTooSlow(self._written))) from None

@@ -10,6 +10,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
+from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.at_hand import NotAtHandError, file_named
 from swf_temporal.functions.auth.auth import proofs, with_tokens
@@ -56,6 +57,7 @@ class Functions:
         settings: Settings | None = None,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
+        brokers: Callable[[Http], Brokers] | None = None,
     ) -> None:
         settings = settings or Settings()
         self._limits = Limits(settings)
@@ -66,7 +68,9 @@ class Functions:
         self._types: Mapping[str, FunctionType] = custom.types if isinstance(custom, Registry) else {}
         self._plain = PlainHttp(self._http, settings, self._tokens).perform
         self._rpc = Rpc(self._http, settings, self._limits)
-        self._asyncapi = AsyncApi(self._http, settings, self._tokens, self._limits)
+        self._asyncapi = AsyncApi(
+            self._http, settings, self._tokens, self._limits, brokers(self._http) if brokers else None
+        )
         self._performers: dict[str, _Performer] = {
             "rest": openapi.perform,
             "openapi": openapi.perform,

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.model.states import OnError, StateBase
+from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere
 
 ErrorName: TypeAlias = tuple[str, str | None]
 """An error's name and its code."""
@@ -80,6 +81,8 @@ def _describes(code: str, fault: WorkflowFault) -> bool:
     if re.fullmatch(r"[\w.:-]+", code):
         return False
     try:
-        return re.search(code, fault.message) is not None
-    except re.error:
+        return matches_somewhere(code, fault.message)
+    except BadPattern:
         return code in fault.message
+    except PatternTooSlow:
+        return False

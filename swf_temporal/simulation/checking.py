@@ -3,16 +3,19 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from difflib import ndiff
 from typing import Any
 
 from swf_temporal.data import JSON, identity
+from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.simulation.definitions import check_reading
-from swf_temporal.simulation.description import UNSAID, Scenario
+from swf_temporal.simulation.description import UNSAID, Expected, Scenario
 
 _SHORT = 60
+_TICK = timedelta(milliseconds=1)
+"""Delays that differ by no more are the same: an engine knows no shorter pause than this, not even none at all."""
 _OWN_TO_A_RUN = ("id", "time")
 
 
@@ -28,9 +31,17 @@ class Observed:
     """The events produced, as CloudEvents."""
     calls: Sequence[tuple[str, JSON]] = ()
     """Every attempt to call a function: its name and the arguments."""
+    delays: Sequence[tuple[str, timedelta]] = ()
+    """Every pause before a further attempt: the function's name, and how long it is."""
+    requests: Sequence[Mapping[str, JSON]] = ()
+    """What services were asked: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
+    unanswered: Sequence[str] = ()
+    """Requests that the scenario has no answer for."""
     trace: Sequence[TraceEntry] = ()
     elapsed: timedelta | None = None
     """None where time is not virtual."""
+    starts: Sequence[datetime] | UsageError = ()
+    """The starts by the schedule that the scenario asks about; or why the definition has none."""
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -50,12 +61,16 @@ def check(scenario: Scenario, observed: Observed) -> list[str]:
         found += _error(expect.error, observed.error)
     if expect.produced is not None:
         found += _produced(expect.produced, observed.produced)
-    for name, calls in expect.calls.items():
-        found += _calls(name, calls, [arguments for called, arguments in observed.calls if called == name])
+    found += _of_functions(expect, observed)
+    found += [f"services: {request}, for which there is no answer" for request in observed.unanswered]
+    if expect.requests is not None:
+        found += _requests(expect.requests, observed.requests)
     if expect.states is not None:
         found += _unequal("states", list(expect.states), list(observed.states))
     if None not in (expect.elapsed, observed.elapsed) and expect.elapsed != observed.elapsed:
         found.append(f"elapsed: expected {expect.elapsed}, but it took {observed.elapsed}")
+    if expect.starts is not None:
+        found += _starts(expect.starts.at, observed.starts)
     return found
 
 
@@ -114,6 +129,15 @@ def _produced(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[s
     return found
 
 
+def _of_functions(expect: Expected, observed: Observed) -> list[str]:
+    found = []
+    for name, calls in expect.calls.items():
+        found += _calls(name, calls, [arguments for called, arguments in observed.calls if called == name])
+    for name, delays in expect.delays.items():
+        found += _delays(name, delays, [delay for called, delay in observed.delays if called == name])
+    return found
+
+
 def _calls(name: str, expected: int | tuple[JSON, ...], actual: list[JSON]) -> list[str]:
     if not isinstance(expected, int):
         return _unequal(f"calls of {name}", list(expected), actual)
@@ -122,14 +146,65 @@ def _calls(name: str, expected: int | tuple[JSON, ...], actual: list[JSON]) -> l
     return [f"calls of {name}: expected {expected}, but there were {len(actual)}"]
 
 
+def _delays(name: str, expected: Sequence[timedelta], actual: Sequence[timedelta]) -> list[str]:
+    if len(expected) == len(actual) and all(
+        abs(one - other) <= _TICK for one, other in zip(expected, actual, strict=True)
+    ):
+        return []
+    there = f"they are {_listed(actual)}" if actual else "there are none"
+    return [f"delays of {name}: expected {_listed(expected)}, but {there}"]
+
+
+def _listed(delays: Sequence[timedelta]) -> str:
+    return ", ".join(map(str, delays)) or "none"
+
+
+def _starts(expected: Sequence[datetime], actual: Sequence[datetime] | UsageError) -> list[str]:
+    if isinstance(actual, UsageError):
+        return [f"starts: {actual}"]
+    # Equal times are told alike, whatever their offsets from UTC.
+    written = {one: one.isoformat().replace("+00:00", "Z") for one in (*actual, *expected)}
+    told, came = ([written[one] for one in times] for times in (expected, actual))
+    return [] if told == came else [_line_by_line("starts", told, came)]
+
+
+def _requests(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[str, JSON]]) -> list[str]:
+    if len(expected) != len(actual):
+        asked = ", ".join(str(one["request"]) for one in actual) or "none"
+        return [f"requests: expected {len(expected)}, but there were {len(actual)}: {asked}"]
+    found = []
+    for index, (wanted, request) in enumerate(zip(expected, actual, strict=True)):
+        for key, value in wanted.items():
+            if key == "request" and "query" in wanted:
+                found += _unequal(f"requests[{index}].request", value, str(request[key]).partition("?")[0])
+            elif key == "headers" and isinstance(value, dict):
+                found += _headers(f"requests[{index}].headers", value, request["headers"])
+            else:
+                found += _unequal(f"requests[{index}].{key}", value, request[key])
+    return found
+
+
+def _headers(what: str, expected: Mapping[str, JSON], actual: JSON) -> list[str]:
+    sent = actual if isinstance(actual, dict) else {}
+    return [
+        difference
+        for name, value in expected.items()
+        for difference in _unequal(f"{what}.{name}", value, sent.get(name.lower()))
+    ]
+
+
 def _unequal(what: str, expected: JSON, actual: JSON) -> list[str]:
     if identity(expected) == identity(actual):
         return []
     short = _written(expected), _written(actual)
     if max(map(len, short)) <= _SHORT:
         return [f"{what}: expected {short[0]}, but it is {short[1]}"]
-    changes = [line.rstrip() for line in ndiff(_lines(expected), _lines(actual)) if not line.startswith("?")]
-    return ["\n    ".join([f"{what}: what is expected (-) and what came (+) differ", *changes])]
+    return [_line_by_line(what, _lines(expected), _lines(actual))]
+
+
+def _line_by_line(what: str, expected: list[str], actual: list[str]) -> str:
+    changes = [line.rstrip() for line in ndiff(expected, actual) if not line.startswith("?")]
+    return "\n    ".join([f"{what}: what is expected (-) and what came (+) differ", *changes])
 
 
 def _lines(value: JSON) -> list[str]:

@@ -6,7 +6,8 @@ there. An hour passes in microseconds, and in the same order as it would have pa
 
 import asyncio
 import selectors
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,6 +24,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *when_idle* returns whether it found something to do.
         """
         self._virtual = 0.0
+        self._outside = 0
         super().__init__(_Jumping(self, when_idle, at_standstill))
         # What asyncio takes for equal moments. Its own figure is smaller than what a number tells apart after a month.
         self._clock_resolution = 1e-6
@@ -34,6 +36,20 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def now(self) -> datetime:
         """Return the virtual time as a date."""
         return EPOCH + timedelta(seconds=self._virtual)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether time waits for something that really happens."""
+        return self._outside > 0
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let no time pass while something that another thread does is waited for."""
+        self._outside += 1
+        try:
+            yield
+        finally:
+            self._outside -= 1
 
     def jump(self, seconds: float) -> None:
         """Let time pass."""
@@ -53,6 +69,8 @@ class _Jumping(selectors.DefaultSelector):
         """Return what is ready now; where the loop would wait, let time pass."""
         if timeout is not None and timeout <= 0:
             return []
+        if self._loop.stands_still:
+            return super().select(None)
         ready: list[Any] = super().select(0)
         if not ready and not self._when_idle():
             if timeout is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,6 +16,9 @@ Status = Literal["completed", "failed", "waiting", "cancelled"]
 
 HOSTS: Final = ("simulation", "temporal")
 """Where a scenario runs unless it says otherwise."""
+
+_TOO_MANY = 5
+"""How many starts are told beyond those that are expected."""
 
 
 class _Unsaid(Enum):
@@ -42,6 +45,45 @@ class Answer:
     """How long the function takes to answer."""
 
 
+class Kind(Enum):
+    """What the name of a service is, and so how it is spoken to."""
+
+    ORIGIN = "origin"
+    """Of HTTP: `https://orders.example`."""
+    DOCUMENT = "document"
+    """A document, or a function, that does not say itself where its service of HTTP is."""
+    GRPC = "grpc"
+    """The proto file that describes it."""
+    BROKER = "broker"
+    """The URL of a broker: `mqtt://broker.example`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a service answers, or the message that a broker has."""
+
+    status: int | str = 200
+    """Of HTTP, or the name of gRPC's."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: JSON = None
+    file: Path | None = None
+    """A file whose content is the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that functions are really called at."""
+
+    name: str
+    kind: Kind
+    replies: Mapping[str, tuple[Reply, ...]] = field(default_factory=dict)
+    """For a request: its answers, one each time; the last repeats. For a broker: messages by their channel."""
+    folder: Path = Path()
+    """Where paths begin: the scenario's folder."""
+    origin: str | None = None
+    """Of a document: the service of HTTP that answers for it, where that is one with a name of its own."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Written:
     """A definition that stands in the file of its scenario."""
@@ -66,6 +108,21 @@ class ExpectedProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedStarts:
+    """When instances are claimed to be started by the schedule."""
+
+    at: tuple[datetime, ...]
+    after: datetime
+    before: datetime | None = None
+    """Up to this time there are no others; without it, *at* has the first ones after *after*."""
+
+    @property
+    def most(self) -> int:
+        """How many starts to ask for: where *at* is to be complete some more than it has, to tell what is too much."""
+        return len(self.at) + (0 if self.before is None else _TOO_MANY)
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """What is claimed of the definitions, and of a run. Only what is said is compared."""
 
@@ -77,10 +134,15 @@ class Expected:
     """The events produced, in order; of each only the fields given."""
     calls: Mapping[str, int | tuple[JSON, ...]] = field(default_factory=dict)
     """For a function: how often it was called, every attempt counted, or with which arguments, in order."""
+    requests: tuple[Mapping[str, JSON], ...] | None = None
+    """What services were asked, in order; of each only the fields given, of headers only those given."""
     states: tuple[str, ...] | None = None
     """The states entered, in order."""
+    delays: Mapping[str, tuple[timedelta, ...]] = field(default_factory=dict)
+    """For a function: the pauses before its further attempts, in order."""
     elapsed: timedelta | None = None
     """How long the run took; only where time is virtual."""
+    starts: ExpectedStarts | None = None
     problems: tuple[ExpectedProblem, ...] | None = None
     """All that is said when the definitions are read, in order."""
 
@@ -102,11 +164,15 @@ class Scenario:
     input: JSON = field(default_factory=dict)
     functions: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     """For a function: its answers, one per attempt; the last repeats."""
+    services: tuple[Service, ...] = ()
+    """What functions reach that the scenario does not answer."""
     events: tuple[dict[str, Any], ...] = ()
     """Delivered when they are awaited."""
     early: tuple[dict[str, Any], ...] = ()
     """Delivered when the run starts, whether or not they are awaited yet."""
     secrets: Mapping[str, JSON] = field(default_factory=dict)
+    chance: tuple[float, ...] = ()
+    """What each call's attempts are dealt, from 0 to 1; the last repeats. Where it is empty, the call's id decides."""
     cancel: bool = False
     """Whether the run is cancelled when it waits for an event that does not come."""
     hosts: tuple[str, ...] = HOSTS

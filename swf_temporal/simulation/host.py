@@ -1,6 +1,7 @@
 """How does a simulation perform what an interpretation asks for?
 
-Functions are scripted: a result, or a callable that is given the arguments. Nothing outside this process is touched.
+Functions are scripted: a result, or a callable that is given the arguments. Nothing outside this process is touched,
+but for the services that a scenario starts.
 """
 
 import asyncio
@@ -26,10 +27,12 @@ MOST_STATES_WITHOUT_TIME = 100_000
 class SimulatedHost:
     """The host of one simulated instance."""
 
-    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str) -> None:
+    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str, source: str) -> None:
+        """Make the host of the instance *instance_id*, whose definition was read from *source*."""
         self.world = world
         self.loop = loop
         self.instance_id = instance_id
+        self.source = source
         self.trace: list[TraceEntry] = []
         self._breaths = 0
         self._breathed_at = -1.0
@@ -99,21 +102,26 @@ class SimulatedHost:
         attempt = 1
         while True:
             try:
-                return await self._attempt(call, arguments)
+                return await self._attempt(call, arguments, attempt)
             except WorkflowFault as fault:
                 fault.attempt, fault.function = attempt, call.function.name
                 delay = None if call.retry is None else call.retry.after(attempt, fault, draw)
                 if delay is None:
                     raise
+                self.world.delays.append((call.function.name, delay))
                 self._note_retry(call, attempt, fault, delay)
                 await asyncio.sleep(delay.total_seconds())
                 attempt += 1
 
-    async def _attempt(self, call: FunctionCall, arguments: JSON) -> JSON:
+    async def _attempt(self, call: FunctionCall, arguments: JSON, attempt: int) -> JSON:
         functions: Mapping[str, Any] = self.world.functions
         name = call.function.name
         self.world.calls.append((name, arguments))
         if name not in functions:
+            if self.world.outside is not None:
+                key = f"{self.instance_id}/{call.id}"
+                with self.loop.standing_still():
+                    return await self.world.outside.perform(call, source=self.source, key=key, attempt=attempt)
             raise CallFailed(
                 f"function {name!r} has no scripted result: give it one in `functions`",
                 code="NotScripted",

@@ -8,13 +8,19 @@ import asyncio
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from swf_temporal.simulation.chance import chance_of
 from swf_temporal.simulation.checking import Observed, canonical, check
 from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
 from swf_temporal.simulation.reading.scenarios import find_scenarios, read_scenarios, read_script
 from swf_temporal.simulation.script import Scripted, Sleep, scripted
 from swf_temporal.simulation.simulate import Simulation, World, events_of
+from swf_temporal.simulation.starts import starts_of
+
+if TYPE_CHECKING:
+    from swf_temporal.simulation.services.outside import Outside
 
 __all__ = [
     "UNSAID",
@@ -26,10 +32,12 @@ __all__ = [
     "Sleep",
     "answering",
     "canonical",
+    "chance_of",
     "check",
     "check_reading",
     "find_scenarios",
     "observed",
+    "outside_of",
     "read_scenarios",
     "read_script",
     "run",
@@ -47,19 +55,31 @@ def run(scenario: Scenario) -> tuple[Simulation | None, list[str]]:
     if scenario.is_refused:
         return None, check_reading(scenario)
     simulation = world_of(scenario).run(scenario.input)
-    return simulation, check(scenario, observed(simulation))
+    return simulation, check(scenario, observed(scenario, simulation))
 
 
 def world_of(scenario: Scenario) -> World:
     """Return a fresh world in which *scenario* can run once."""
-    return World(
+    world = World(
         workflows_of(scenario),
         scripted(scenario.functions, _sleep),
         events_of(scenario.events),
         scenario.secrets,
         early=events_of(scenario.early, "early"),
         cancelling=scenario.cancel,
+        outside=outside_of(scenario),
     )
+    world.chance = chance_of(scenario)
+    return world
+
+
+def outside_of(scenario: Scenario) -> "Outside | None":
+    """Return the services of *scenario*, for one run, or None if it has none. Whoever asks closes them."""
+    if not scenario.services:
+        return None
+    from swf_temporal.simulation.services.outside import Outside  # noqa: PLC0415 - heavy, and seldom needed
+
+    return Outside(scenario.services, scenario.secrets)
 
 
 def answering(path: Path) -> dict[str, Scripted]:
@@ -67,16 +87,20 @@ def answering(path: Path) -> dict[str, Scripted]:
     return scripted(read_script(path), _sleep)
 
 
-def observed(simulation: Simulation) -> Observed:
-    """Return what *simulation* did, in the form in which runs are compared."""
+def observed(scenario: Scenario, simulation: Simulation) -> Observed:
+    """Return what *simulation*, a run of *scenario*, did, in the form in which runs are compared."""
     return Observed(
         status=simulation.status,
         output=simulation.output,
         error=None if simulation.error is None else asdict(simulation.error),
         produced=simulation.produced_events,
         calls=simulation.calls,
+        requests=simulation.requests,
+        unanswered=simulation.unanswered,
+        delays=simulation.delays,
         trace=simulation.trace,
         elapsed=simulation.elapsed,
+        starts=starts_of(scenario),
     )
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
@@ -20,6 +20,9 @@ from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
+
+if TYPE_CHECKING:
+    from swf_temporal.simulation.services.outside import Outside
 
 Definition = str | os.PathLike[str] | Mapping[str, Any] | Workflow
 Status = Literal["completed", "failed", "waiting", "cancelled"]
@@ -51,6 +54,12 @@ class Simulation:
     """Virtual time from start to end."""
     calls: tuple[tuple[str, JSON], ...] = ()
     """Every attempt to call a function: its name and the arguments."""
+    requests: tuple[dict[str, JSON], ...] = ()
+    """What the services of a scenario were asked."""
+    unanswered: tuple[str, ...] = ()
+    """Requests that the scenario has no answer for."""
+    delays: tuple[tuple[str, timedelta], ...] = ()
+    """Every pause before a further attempt at a call: the function's name, and how long it was."""
     fault: WorkflowFault | None = field(default=None, compare=False)
 
 
@@ -94,18 +103,22 @@ class World:
         *,
         early: Sequence[CloudEvent] = (),
         cancelling: bool = False,
+        outside: "Outside | None" = None,
     ) -> None:
         """Make a world for one run.
 
         *events* are delivered when they are awaited, *early* when the run starts. With *cancelling* the run is
-        cancelled when it waits for an event that does not come.
+        cancelled when it waits for an event that does not come. *outside*, functions that have no entry are really
+        called; it is closed at the end.
         """
         self.first = workflows[0]
         self.catalogue = Catalogue(reversed(workflows))
         self.functions = functions
         self.secrets = secrets
+        self.outside = outside
         self.produced: list[CloudEvent] = []
         self.calls: list[tuple[str, JSON]] = []
+        self.delays: list[tuple[str, timedelta]] = []
         self.forgiven: list[WorkflowFault] = []
         self.trace: list[TraceEntry] = []
         self.noticed: Callable[[Interpretation, TraceEntry], None] | None = None
@@ -113,7 +126,7 @@ class World:
         self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
         """Is given the record of a suspended instance, and returns the one that it goes on with."""
         self.chance: Callable[[str], Draw] = draws_of
-        """Deals the attempts of the call with that key their jitter: where a test decides what is dealt."""
+        """Deals the attempts of the call with that key their jitter: where a scenario or a test decides it."""
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling
@@ -148,6 +161,8 @@ class World:
             return self._simulation(status, output, fault, elapsed)
         finally:
             loop.close()
+            if self.outside is not None:
+                self.outside.close()
 
     async def run_instance(self, workflow_id: str, version: str | None, data: JSON, instance_id: str) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""
@@ -160,7 +175,7 @@ class World:
 
     async def _run_execution(self, execution: ContinuedAs, instance_id: str) -> Completed | ContinuedAs:
         program = self._program(execution.workflow_id, execution.version)
-        host = SimulatedHost(self, self._loop, instance_id)
+        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name)
         data, limit = execution.data, execution.timeout
         progress: dict[str, Any] | None = None
         events = [*execution.events, *self._early]
@@ -239,6 +254,9 @@ class World:
             trace=tuple(self.trace),
             elapsed=elapsed,
             calls=tuple(self.calls),
+            requests=tuple(self.outside.heard.requests) if self.outside else (),
+            unanswered=tuple(self.outside.heard.unanswered) if self.outside else (),
+            delays=tuple(self.delays),
             fault=fault,
         )
 

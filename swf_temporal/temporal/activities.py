@@ -1,12 +1,10 @@
 """What runs outside the workflow: function calls, produced events, looking definitions up."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Protocol
 
 from temporalio import activity
@@ -17,7 +15,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.retrying import draws_of
+from swf_temporal.interpreter.retrying import Draw, draws_of
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.engine_activities import MARK
 from swf_temporal.temporal.failures import application_error
@@ -93,13 +91,16 @@ class Activities:
         return [asdict(one) for one in pinned(self.catalogue.with_reachable(found))]
 
 
-def decided(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
+def decided(
+    call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, chance: Callable[[str], Draw] = draws_of
+) -> ApplicationError:
     """Return what tells the engine whether, and after how long, *call* is tried again after *fault*.
 
-    The *key* of the call is the same for all attempts, and different for every call: jitter is worked out from it.
+    The *key* of the call is the same for all attempts, and different for every call: jitter is worked out from it, or
+    is what *chance* deals the call of that key.
     """
     fault.attempt, fault.function = attempt, call.function.name
-    delay = None if call.retry is None else call.retry.after(attempt, fault, draws_of(key))
+    delay = None if call.retry is None else call.retry.after(attempt, fault, chance(key))
     if delay is None:
         return application_error(fault, non_retryable=True)
     # The engine takes a delay of nothing for no answer, and falls back on its own.
@@ -126,11 +127,3 @@ def _beating() -> Iterator[None]:
         yield
     finally:
         due.cancel()
-
-
-@lru_cache(maxsize=512)
-def folder_of(source: str) -> str | None:
-    """Return the folder that a definition was read from, or the URL itself; relative documents stand beside it."""
-    if "://" in source:
-        return source
-    return None if source.startswith("<") else str(Path(source).parent)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from google.protobuf.timestamp_pb2 import Timestamp
+from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
 from temporalio.client import (
     Client,
     Schedule,
@@ -23,17 +25,18 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.previewing import preview
-from swf_temporal.calendars.specs import ScheduleSpec
-from swf_temporal.calendars.unreadable import Unreadable
+from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.interpreter.scheduling import spec_of
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.schedule_records import MEMO, NOTE, facts_about, schedule_of
 from swf_temporal.temporal.worker import TASK_QUEUE
 
 _PREFIX = "swf-"
+_LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
+"""After this time the server knows of none."""
 
 
 class Outcome(StrEnum):
@@ -57,23 +60,6 @@ class Applied:
 def schedule_id(definition_id: str) -> str:
     """Return the id of the schedule of a definition, whatever its version."""
     return _PREFIX + definition_id
-
-
-def spec_of(workflow: Workflow) -> ScheduleSpec:
-    """Return when *workflow* is to be started. Raises UsageError if it does not say, or cannot be understood."""
-    schedule = workflow.start.schedule
-    if schedule is None:
-        raise UsageError(f"the definition {workflow.id!r} has no schedule", "it is written under start: schedule:")
-    cron = schedule.cron
-    try:
-        return compile_schedule(
-            interval=schedule.interval,
-            cron=None if cron is None else cron.expression,
-            valid_until=None if cron is None else cron.valid_until,
-            timezone=schedule.timezone,
-        )
-    except Unreadable as error:
-        raise UsageError(f"the schedule of {workflow.id!r}: {error.message}", error.hint) from None
 
 
 async def apply(
@@ -129,6 +115,31 @@ async def facts_of(description: ScheduleDescription) -> Mapping[str, JSON]:
         return {}
     [facts] = await description.data_converter.decode([memo[MEMO]])
     return facts if isinstance(facts, dict) else {}
+
+
+async def times(
+    client: Client, definition_id: str, after: datetime, before: datetime | None, most: int
+) -> list[datetime]:
+    """Return the first times at which the server starts instances by the schedule of a definition, *most* at most.
+
+    They are those later than *after* and, if given, not later than *before*. The server is asked as if the schedule
+    was not paused. Raises UsageError if there is no such schedule.
+    """
+    found: list[datetime] = []
+    async with _of(client, definition_id) as handle:
+        state = (await handle.describe()).schedule.state
+        # The server tells the times without looking how many starts are left, and so many at once.
+        most = min(most, state.remaining_actions) if state.limited_actions else most
+        request = ListScheduleMatchingTimesRequest(
+            namespace=client.namespace, schedule_id=handle.id, end_time=_stamp(before or _LAST)
+        )
+        while len(found) < most:
+            request.start_time.CopyFrom(_stamp(found[-1] if found else after))
+            answer = await client.workflow_service.list_schedule_matching_times(request)
+            if not answer.start_time:
+                break
+            found += [time.ToDatetime(tzinfo=UTC) for time in answer.start_time]
+    return found[:most]
 
 
 async def pause(client: Client, definition_id: str, note: str | None = None) -> None:
@@ -188,3 +199,9 @@ async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, 
 
     await handle.update(changed)
     return outcome
+
+
+def _stamp(time: datetime) -> Timestamp:
+    stamp = Timestamp()
+    stamp.FromDatetime(time)
+    return stamp

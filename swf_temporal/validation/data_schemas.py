@@ -7,10 +7,12 @@ jsonschema is imported only where there is a schema, since most definitions have
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
+from swf_temporal.patterns import BadPattern, PatternTooSlow, compiled, matches_somewhere
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -20,6 +22,8 @@ MOST_TOLD = 5
 """How many things that are wrong with data are told."""
 
 _LONGEST = 200
+_ABOUT_NAMES = ("patternProperties", "additionalProperties", "unevaluatedProperties")
+"""Keywords that match names with the patterns of `patternProperties`."""
 _DATA_KEYWORDS = ("const", "enum", "default", "examples")
 """Keywords under which a `$ref` is data and refers to nothing."""
 
@@ -58,13 +62,51 @@ def _validator(schema: Any) -> "Validator":
     kind = _draft(schema)
     try:
         kind.check_schema(schema, format_checker=kind.FORMAT_CHECKER)
-        _check_references(schema, kind, REGISTRY)
+        _check_parts(schema, kind, REGISTRY)
     except SchemaError as error:
         raise BadSchema(_shortened(error.message), list(error.absolute_path)) from None
     except RecursionError:
         raise BadSchema("it is nested too deeply") from None
-    ready: Validator = kind(schema, registry=REGISTRY)
+    if isinstance(schema, Mapping):
+        # Where a reference leads back to the whole, the library would take its own validator of that name.
+        schema = {key: value for key, value in schema.items() if key != "$schema"}
+    ready: Validator = _bounded(kind)(schema, registry=REGISTRY)
     return ready
+
+
+@cache
+def _bounded(kind: Any) -> Any:
+    """Return the validator *kind* with patterns that cannot take for ever."""
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - heavy, and seldom needed
+    from jsonschema.validators import extend  # noqa: PLC0415 - as above
+
+    def pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "string"):
+            try:
+                if not matches_somewhere(pattern, instance):
+                    yield ValidationError(f"{instance!r} does not match {pattern!r}")
+            except PatternTooSlow as error:
+                yield ValidationError(str(error))
+
+    def looking_at_names(keyword: str) -> Any:
+        """Return what *keyword* means, for names of properties that were matched with the schema's patterns before."""
+        meaning = kind.VALIDATORS[keyword]
+
+        def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+            try:
+                for one in schema.get("patternProperties", ()):
+                    for name in instance if validator.is_type(instance, "object") else ():
+                        matches_somewhere(one, name)
+            except PatternTooSlow as error:
+                yield ValidationError(str(error))
+                return
+            yield from meaning(validator, value, instance, schema) or ()
+
+        return checked
+
+    return extend(  # type: ignore[no-untyped-call]  # has no types
+        kind, {"pattern": pattern, **{word: looking_at_names(word) for word in _ABOUT_NAMES if word in kind.VALIDATORS}}
+    )
 
 
 def _draft(schema: Any) -> Any:
@@ -82,8 +124,8 @@ def _draft(schema: Any) -> Any:
     return kind
 
 
-def _check_references(schema: Any, kind: Any, registry: "Registry[Any]") -> None:
-    """Refuse references that lead nowhere: in the middle of a run is too late to learn of them."""
+def _check_parts(schema: Any, kind: Any, registry: "Registry[Any]") -> None:
+    """Refuse references that lead nowhere, and patterns that are none: a run is too late to learn of them."""
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - heavy, and seldom needed
     from referencing.jsonschema import specification_with  # noqa: PLC0415 - as above
 
@@ -91,6 +133,7 @@ def _check_references(schema: Any, kind: Any, registry: "Registry[Any]") -> None
     root = specification.create_resource(schema)
     resolver = registry.resolver_with_root(root)
     for path, part, base in _parts(schema, (), resolver, specification):
+        _check_patterns(part, path)
         reference = part.get("$ref")
         if not isinstance(reference, str):
             continue
@@ -99,6 +142,18 @@ def _check_references(schema: Any, kind: Any, registry: "Registry[Any]") -> None
         except Unresolvable:
             message = f"the reference {reference!r} leads to nothing within the schema"
             raise BadSchema(message, [*path, "$ref"]) from None
+
+
+def _check_patterns(part: Mapping[str, JSON], path: tuple[str | int, ...]) -> None:
+    named = part.get("patternProperties")
+    written = [(one, (*path, "patternProperties", one)) for one in named] if isinstance(named, Mapping) else []
+    if isinstance(part.get("pattern"), str):
+        written.append((str(part["pattern"]), (*path, "pattern")))
+    for pattern, place in written:
+        try:
+            compiled(pattern)
+        except BadPattern as error:
+            raise BadSchema(f"{pattern!r} is not a pattern: {error}", place) from None
 
 
 def _parts(

@@ -51,7 +51,9 @@ def test_version(swf: Swf) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["runn"], "No such command 'runn'"),
+        (["xyzzy"], "No such command 'xyzzy'."),
+        (["runn"], "No such command 'runn'. Did you mean 'run'?"),
+        (["schedule", "aply"], "No such command 'aply'. Did you mean 'apply'?"),
         (["run"], "Missing argument 'FILE'"),
         (["run", "hello.yaml", "--inptu", "{}"], "No such option: --inptu"),
         (["validate", "hello.yaml", "--format", "xml"], "Invalid value for '--format'"),

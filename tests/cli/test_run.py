@@ -142,6 +142,23 @@ def test_simulation(swf: Swf) -> None:
     assert "waits in state 'Wait' for Paid up" in waiting.err
 
 
+def test_warnings_are_told(swf: Swf) -> None:
+    """What is doubtful about a definition is told on stderr, and it runs."""
+    swf.write(
+        "doubtful.yaml",
+        """\
+id: doubtful
+specVersion: "0.8"
+states:
+  - {name: A, type: inject, data: {a: 1}, end: true}
+  - {name: B, type: inject, data: {}, end: true}
+""",
+    )
+    ended = swf("run", "doubtful.yaml", "--simulate")
+    assert (ended.code, json.loads(ended.out)) == (0, {"a": 1})
+    assert "doubtful.yaml:5:12  warning  unreachable-state" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -50,6 +50,42 @@ functions:
   quick: {then: [{raises: {code: 503}}, {returns: {quick: true}, takes: PT1M}]}
 expect: {error: {name: TimedOut, state: Limited}, calls: {slow: 2, quick: 2}}
 """
+STARTS = """\
+scenario: Starts at nine in Berlin
+workflow:
+  id: report
+  specVersion: "0.8"
+  start: {stateName: Report, schedule: {cron: "0 9 * * *"}}
+  states: [{name: Report, type: inject, data: {}, end: true}]
+expect:
+  starts: {after: 2026-01-05T00:00:00Z, before: 2026-01-06T00:00:00Z, at: [2026-01-05T09:00:00+01:00]}
+---
+scenario: Starts twice
+workflow:
+  id: report
+  specVersion: "0.8"
+  start: {stateName: Report, schedule: R2/PT1H}
+  states: [{name: Report, type: inject, data: {}, end: true}]
+expect:
+  starts: {after: 2026-01-05T00:00:00Z, at: [2026-01-05T01:00:00Z, 2026-01-05T02:00:00Z, 2026-01-05T03:00:00Z]}
+---
+scenario: Starts by itself
+workflow: {id: plain, specVersion: "0.8", states: [{name: A, type: inject, data: {}, end: true}]}
+expect: {starts: {after: 2026-01-05T00:00:00Z, before: 2026-01-06T00:00:00Z, at: []}}
+"""
+DIFFER = "starts: what is expected (-) and what came (+) differ"
+DELAYS = """\
+scenario: Is dealt the worst
+workflow:
+  id: again
+  specVersion: "0.8"
+  functions: [{name: work, type: custom}]
+  retries: [{name: later, delay: PT10S, jitter: 0.5, maxAttempts: 3}]
+  states: [{name: Work, type: operation, actions: [{functionRef: work, retryRef: later}], end: true}]
+functions: {work: {then: [{raises: {code: a}}, {raises: {code: b}}, {done: true}]}}
+chance: [1, 0.5]
+expect: {output: {done: true}, delays: {work: [PT15S]}}
+"""
 
 
 def test_says_what_does_not_hold(swf: Swf) -> None:
@@ -92,6 +128,24 @@ def test_on_both_hosts(swf: Swf) -> None:
     assert (ended.code, ended.err) == (1, "3 hold, 2 do not, 1 left out\n")
     suite = ET.parse(swf.folder / "report.xml").getroot()  # noqa: S314 - it is our own
     assert [suite.get(key) for key in ("tests", "failures", "skipped")] == ["6", "2", "1"]
+
+
+@pytest.mark.temporal
+def test_starts_and_delays(swf: Swf) -> None:
+    """Both hosts tell the same of what is started when, and of the pauses between attempts."""
+    swf.write("starts.yaml", STARTS)
+    swf.write("delays.yaml", DELAYS)
+    ended = swf("test", "delays.yaml", "starts.yaml", "--host", "both")
+    assert (ended.code, ended.err) == (1, "0 hold, 8 do not\n")
+    lines = ended.out.splitlines()
+    differences = [
+        ["delays of work: expected 0:00:15, but they are 0:00:15, 0:00:15"],
+        [DIFFER, "- 2026-01-05T09:00:00+01:00", "+ 2026-01-05T09:00:00Z"],
+        [DIFFER, "2026-01-05T01:00:00Z", "2026-01-05T02:00:00Z", "- 2026-01-05T03:00:00Z"],
+        ["starts: the definition 'plain' has no schedule", "it is written under start: schedule:"],
+    ]
+    told = [line.strip() for line in lines if line.startswith(" ")]
+    assert told == [line for difference in differences for line in difference * 2]
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def _codes_in(node: ast.AST) -> set[str]:
 def _call_codes() -> set[str]:
     """Return the codes of CallFailed that stand in the source of functions, and of the worker that performs them."""
     codes = {code for code, _ in FAULTS.values()}
-    for source in [*(PACKAGE / "functions").rglob("*.py"), PACKAGE / "temporal" / "performing.py"]:
+    for source in [*(PACKAGE / "functions").rglob("*.py"), PACKAGE / "performing.py"]:
         text = source.read_text(encoding="utf-8")
         codes |= set(re.findall(r"(?:code=|refusal\(\s*)\"(\w+)\"", text))
         codes |= set(re.findall(r"Error: \(\"(\w+)\", ", text))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Constant, Expressions
 
 DATA: dict[str, Any] = {
@@ -114,3 +115,13 @@ def test_functions() -> None:
     data: dict[str, Any] = {"people": [{"name": "Ada", "age": 36}, {"name": "Tim", "age": 6}]}
     assert expressions.expression("fn:adults")(data, {}) == ["Ada"]
     assert expressions.expression("${ fn:adults }")(data, {}) == ["Ada"]
+
+
+@pytest.mark.parametrize("function", ["match", "search"])
+def test_patterns_take_no_longer_than_they_may(expressions: Expressions, function: str) -> None:
+    """Patterns are those of I-Regexp; one that does not come to an end fails the run, and holds nothing up."""
+    text = "$[?%s(@.name, '%s')]"
+    found = expressions.expression(text % (function, "A.+"))([{"name": "Ada"}, {"name": "Bob"}], {})
+    assert found == [{"name": "Ada"}]
+    with pytest.raises(ExpressionLimitExceeded, match="takes too long"):
+        expressions.expression(text % (function, "(a|aa)+c"))([{"name": "a" * 60 + "!"}], {})

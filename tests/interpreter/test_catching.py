@@ -83,3 +83,9 @@ def test_a_missed_event_needs_an_entry_that_names_it() -> None:
     """An entry that catches everything does not ask for timeouts of events by name."""
     assert handler_of_timeout(STATE, ERRORS, TimedOut()) is STATE.on_errors[1]
     assert handler_of_timeout(STATE, {"any": ("any", "*")}, TimedOut()) is None
+
+
+def test_a_pattern_that_takes_for_ever_describes_nothing() -> None:
+    """A code that is a regular expression covers what it matches in time."""
+    assert covers(("slow", "(a|aa)+c"), CallFailed("aac"))
+    assert not covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"))

@@ -1,16 +1,20 @@
 """Comparing what happened with what was expected."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.simulation.description import ExpectedStarts
 from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
+CET = timezone(timedelta(hours=1))
+STARTS_DIFFER = "starts: what is expected (-) and what came (+) differ"
 
 
 def _check(expected: Expected, **seen: Any) -> list[str]:
@@ -34,6 +38,27 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
         (Expected(output=None), {"output": {}}, "output: expected null, but it is {}"),
         (Expected(calls={"f": 2}), {"calls": [("f", 1)]}, "calls of f: expected 2, but there were 1"),
         (Expected(calls={"f": (1,)}), {"calls": [("f", 2)]}, "calls of f: expected [1], but it is [2]"),
+        (
+            Expected(delays={"f": (timedelta(seconds=10),)}),
+            {"delays": [("f", timedelta(seconds=10.5)), ("g", timedelta(seconds=10))]},
+            "delays of f: expected 0:00:10, but they are 0:00:10.500000",
+        ),
+        (
+            Expected(delays={"f": ()}),
+            {"delays": [("f", timedelta(0)), ("f", timedelta(minutes=1))]},
+            "delays of f: expected none, but they are 0:00:00, 0:01:00",
+        ),
+        (Expected(delays={"f": (timedelta(0),)}), {}, "delays of f: expected 0:00:00, but there are none"),
+        (
+            Expected(starts=ExpectedStarts((NOW.replace(tzinfo=CET),), NOW - timedelta(days=1))),
+            {"starts": [NOW]},
+            f"{STARTS_DIFFER}\n    - 2024-01-01T00:00:00+01:00\n    + 2024-01-01T00:00:00Z",
+        ),
+        (
+            Expected(starts=ExpectedStarts((), NOW, NOW + timedelta(days=1))),
+            {"starts": UsageError("it has no schedule", "write one")},
+            "starts: it has no schedule\n  write one",
+        ),
         (Expected(states=("A",)), {}, 'states: expected ["A"], but it is []'),
         (Expected(produced=()), {"produced": [{"type": "t"}]}, "produced: expected 0 events, but there were 1: t"),
         (
@@ -84,6 +109,19 @@ def test_shows_large_differences_line_by_line() -> None:
 def test_does_not_compare_time_where_it_is_not_virtual() -> None:
     """A host whose time is real has no elapsed time to compare."""
     assert _check(Expected(elapsed=timedelta(hours=1)), elapsed=None) == []
+
+
+def test_compares_starts_as_instants() -> None:
+    """The same moment may be written with any offset from UTC."""
+    there = NOW.astimezone(CET)
+    assert _check(Expected(starts=ExpectedStarts((there,), NOW - timedelta(days=1))), starts=[NOW]) == []
+
+
+def test_compares_delays_to_the_millisecond() -> None:
+    """The shortest pause that an engine knows is as good as none."""
+    expected = Expected(delays={"f": (timedelta(0), timedelta(seconds=1))})
+    seen = [("f", timedelta(milliseconds=1)), ("f", timedelta(seconds=0.9995))]
+    assert _check(expected, delays=seen) == []
 
 
 def test_canonical_traces_do_not_depend_on_interleaving() -> None:

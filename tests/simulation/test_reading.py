@@ -1,12 +1,12 @@
 """Reading scenarios, strictly."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from swf_temporal.errors import Severity, UsageError
-from swf_temporal.simulation.description import UNSAID, Answer, ExpectedProblem, Written
+from swf_temporal.simulation.description import UNSAID, Answer, ExpectedProblem, ExpectedStarts, Written
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios
 
 WORKFLOW = "workflow: {id: x, states: []}\n"
@@ -35,6 +35,7 @@ functions:
   then: {then: [{raises: {code: 502, message: Bad}}, {ok: true}], takes: PT1S}
 events: [{type: go, source: s, data: 1}, {type: soon, early: true}]
 secrets: {KEY: k}
+chance: [1, 0, 0.5]
 cancel: true
 expect:
   status: cancelled
@@ -42,7 +43,9 @@ expect:
   produced: [{type: t}]
   calls: {plain: 2, then: [{a: 1}]}
   states: [A, B]
+  delays: {then: [PT10S]}
   elapsed: PT1H
+  starts: {after: 2026-01-01T00:00:00Z, before: 2026-02-01T00:00:00+01:00, at: [2026-01-05T09:00:00.5-05:00]}
 hosts: [simulation]
 why: because
 """
@@ -65,6 +68,31 @@ why: because
     assert (one.expect.status, one.expect.output, one.expect.produced) == ("cancelled", None, ({"type": "t"},))
     assert (one.expect.calls, one.expect.states) == ({"plain": 2, "then": ({"a": 1},)}, ("A", "B"))
     assert one.expect.elapsed == timedelta(hours=1)
+    assert (one.chance, one.expect.delays) == ((1, 0, 0.5), {"then": (timedelta(seconds=10),)})
+    assert one.expect.starts == ExpectedStarts(
+        at=(datetime(2026, 1, 5, 14, 0, 0, 500_000, UTC),),
+        after=datetime(2026, 1, 1, tzinfo=UTC),
+        before=datetime(2026, 1, 31, 23, tzinfo=UTC),
+    )
+
+
+def test_reads_the_first_starts(tmp_path: Path) -> None:
+    """Without an end just as many starts are compared as are listed; with one, none may be missing or too much."""
+    text = f"""
+scenario: The first
+{WORKFLOW}
+expect: {{starts: {{after: 2026-01-01T00:00:00Z, at: [2026-01-02T00:00:00Z]}}}}
+---
+scenario: None
+{WORKFLOW}
+expect: {{starts: {{after: 2026-01-01T00:00:00Z, before: 2027-01-01T00:00:00Z, at: []}}}}
+"""
+    first, none = (one.expect.starts for one in read_scenarios(_file(tmp_path, text)))
+    assert first is not None
+    assert none is not None
+    assert (first.before, first.most) == (None, 1)
+    assert none.at == ()
+    assert none.most > 0
 
 
 def test_reads_what_is_expected_to_be_said_of_a_definition(tmp_path: Path) -> None:
@@ -144,6 +172,32 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, severity: eror}}]}}\n", "did you mean 'error'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], output: 1}}\n", "'output' would show nothing"),
         (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would show nothing"),
+        (f"scenario: a\n{WORKFLOW}chance: [1]\nexpect: {{problems: [{{code: x}}]}}\n", "'chance' would show nothing"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], delays: {{}}}}\n", "'delays' would show nothing"),
+        (f"scenario: a\n{WORKFLOW}chance: 1\n", "'chance' is a list"),
+        (f"scenario: a\n{WORKFLOW}chance: []\n", "at least one number"),
+        (f"scenario: a\n{WORKFLOW}chance: [0.5, 1.5]\n", "a number from 0 to 1"),
+        (f"scenario: a\n{WORKFLOW}chance: [.nan]\n", "a number from 0 to 1"),
+        (f"scenario: a\n{WORKFLOW}chance: [true]\n", "0.5 changes nothing"),
+        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: PT10S}}}}\n", "such as [PT10S, PT20S]"),
+        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [10]}}}}\n", "a list of durations"),
+        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [PT10S, 10s]}}}}\n", "4:30  error"),
+        (f"scenario: a\n{WORKFLOW}expect: {{starts: [x]}}\n", "an object with `after` and `at`"),
+        *(
+            (f"scenario: a\n{WORKFLOW}expect: {{starts: {{{starts}}}}}\n", message)
+            for starts, message in [
+                ("at: [2026-01-01T00:00:00Z]", "`starts` needs 'after'"),
+                ("after: 2026-01-01T00:00:00Z", "`starts` needs 'at'"),
+                ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
+                ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
+                ("after: 2026-01-01, at: []", "'2026-01-01' is no date and time"),
+                ("after: 7, at: []", "such as 2026-01-05T09:00:00Z"),
+                ("after: 2026-01-01T00:00:00, at: []", "write 2026-01-01T00:00:00Z, or how far from UTC it is"),
+                ("after: 2026-02-30T00:00:00Z, at: []", "there is no such day or hour"),
+                ("after: 0001-01-01T00:00:00+01:00, at: []", "there is no such day or hour"),
+                ("after: 2026-01-01T00:00:00Z, before: 2026-01-01T00:00:00Z, at: []", "'before' is later than 'after'"),
+            ]
+        ),
     ],
 )
 def test_refuses(tmp_path: Path, text: str, message: str) -> None:

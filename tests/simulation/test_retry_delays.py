@@ -55,6 +55,7 @@ def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float]
     world.chance = lambda _key: lambda attempt: dealt[attempt - 1]
     run = world.run({})
     assert [entry.detail["delay"] for entry in run.trace if entry.kind is Happening.ACTION_RETRIED] == delays
+    assert run.delays == tuple(("work", timedelta(seconds=delay)) for delay in delays)
     assert run.elapsed == timedelta(seconds=sum(delays))
 
 

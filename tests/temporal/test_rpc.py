@@ -13,7 +13,7 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import load
-from swf_temporal.temporal.performing import Calls
+from swf_temporal.performing import Calls
 from swf_temporal.temporal.worker import make_worker
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 from tests.temporal.conftest import Bench, Running, Scripted, events_of

@@ -23,6 +23,9 @@ pytestmark = pytest.mark.temporal
 
 NUMBERS = count(1)
 FAR = "R/2090-01-01T00:00:00Z/P1D"
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+END = (datetime(2100, 12, 31, 23, 59, tzinfo=UTC) - NEW_YEAR) // timedelta(minutes=1)
+"""In minutes: the last that the server knows of."""
 
 
 def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Workflow:
@@ -193,11 +196,31 @@ async def test_without_schedule(bench: Bench) -> None:
             await ask(bench.client, "never-applied")
 
 
-async def test_end_that_is_a_length(bench: Bench) -> None:
-    """A schedule whose `validUntil` is a duration is refused: it would never end."""
-    workflow = scheduled({"cron": {"expression": "@daily", "validUntil": "PT10M"}})
-    with pytest.raises(UsageError, match="'PT10M' is no date and time"):
-        await schedules.apply(bench.client, workflow)
+@pytest.mark.parametrize(
+    ("interval", "end", "minutes"),
+    [
+        ("R/PT1M", None, [1, 2, 3]),
+        ("R/PT1M", NEW_YEAR + timedelta(minutes=2), [1, 2]),
+        ("R/PT1M", NEW_YEAR + timedelta(seconds=119), [1]),
+        ("R/PT1M", NEW_YEAR, []),
+        ("R2/PT1M", None, [1, 2]),
+        ("R/2100-12-31T23:59:00Z/PT1M", None, [END]),
+    ],
+)
+async def test_times(bench: Bench, interval: str, end: datetime | None, minutes: list[int]) -> None:
+    """The server tells the times after one and up to another, without the one, with the other; paused or not."""
+    workflow = scheduled(interval)
+    await schedules.apply(bench.client, workflow, paused=True)
+    times = await schedules.times(bench.client, workflow.id, NEW_YEAR, end, 3)
+    assert times == [NEW_YEAR + timedelta(minutes=one) for one in minutes]
+
+
+async def test_many_times(bench: Bench) -> None:
+    """More times than the server tells at once are asked for again."""
+    workflow = scheduled("R/PT1S")
+    await schedules.apply(bench.client, workflow, paused=True)
+    times = await schedules.times(bench.client, workflow.id, NEW_YEAR, None, 1002)
+    assert times == [NEW_YEAR + timedelta(seconds=one) for one in range(1, 1003)]
 
 
 SAME: dict[str, dict[str, str]] = {

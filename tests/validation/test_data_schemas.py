@@ -72,3 +72,53 @@ def test_survives_circles(schema: Any, data: Any) -> None:
     assert DataSchemaValidator(schema).violations(data) == [
         "$: the schema leads round in a circle, or the data is nested too deeply"
     ]
+
+
+EVIL = "(a|aa)+$"
+"""A pattern that takes years on `SLOW`."""
+SLOW = "a" * 60 + "!"
+
+
+@pytest.mark.parametrize(
+    ("schema", "data", "where"),
+    [
+        ({"type": "string", "pattern": EVIL}, SLOW, "$"),
+        ({"propertyNames": {"pattern": EVIL}}, {SLOW: 1}, "$"),
+        ({"patternProperties": {EVIL: {}}}, {SLOW: 1}, "$"),
+        ({"unevaluatedProperties": False, "patternProperties": {EVIL: {}}}, {SLOW: 1}, "$"),
+        ({"additionalProperties": False, "patternProperties": {EVIL: {}}}, {SLOW: 1}, "$"),
+        ({"$ref": "#/$defs/word", "$defs": {"word": {"pattern": EVIL}}}, SLOW, "$"),
+        (
+            {"$schema": DRAFTS[-1], "pattern": EVIL, "properties": {"a": {"$ref": "#"}}, "items": {"pattern": EVIL}},
+            {"a": SLOW},
+            "$.a",
+        ),
+    ],
+)
+def test_patterns_take_no_longer_than_they_may(schema: Any, data: Any, where: str) -> None:
+    """A pattern that does not come to an end is told, and holds nothing up."""
+    [told, *_] = DataSchemaValidator(schema).violations(data)
+    assert told == f"{where}: it takes too long to tell what matches the pattern '(a|aa)+$'"
+
+
+def test_patterns_match_as_ever() -> None:
+    """Texts that fit do, and what is said of others is what it always was."""
+    schema: dict[str, Any] = {
+        "patternProperties": {"^x-": {"type": "integer"}},
+        "additionalProperties": False,
+        "properties": {"code": {"pattern": "^[A-Z]{2}$"}},
+    }
+    validator = DataSchemaValidator(schema)
+    assert validator.violations({"code": "DE", "x-a": 1}) == []
+    assert validator.violations({"code": "De", "x-a": "1", "b": 1}) == [
+        "$.x-a: '1' is not of type 'integer'",
+        "$: 'b' does not match any of the regexes: '^x-'",
+        "$.code: 'De' does not match '^[A-Z]{2}$'",
+    ]
+
+
+@pytest.mark.parametrize("schema", [{"pattern": "("}, {"properties": {"a": {"patternProperties": {"(": {}}}}}])
+def test_refuses_what_is_no_pattern(schema: Any) -> None:
+    """A slip in a pattern is told when the schema is read."""
+    with pytest.raises(BadSchema, match=r"'\('"):
+        DataSchemaValidator(schema)

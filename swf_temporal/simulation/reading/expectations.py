@@ -1,15 +1,20 @@
 """What does a scenario claim to come of it?"""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from swf_temporal.dialects.placed import Array, Object, plain
 from swf_temporal.errors import Position, Severity
-from swf_temporal.simulation.description import Expected, ExpectedProblem
+from swf_temporal.simulation.description import Expected, ExpectedProblem, ExpectedStarts
+from swf_temporal.simulation.reading.services import Requests
 from swf_temporal.simulation.reading.strict import Strict
 
 _STATUSES = ("completed", "failed", "waiting", "cancelled")
-_EXPECTATIONS = ("status", "output", "error", "produced", "calls", "states", "elapsed", "problems")
+_EXPECTATIONS = (
+    "status", "output", "error", "produced", "calls", "requests", "states", "delays", "elapsed", "starts", "problems",
+)  # fmt: skip
+_STARTS = ("after", "before", "at")
 _PROBLEM = ("code", "severity", "at", "message", "hint", "file")
 _AT = re.compile(r"[1-9][0-9]*:[1-9][0-9]*")
 
@@ -30,12 +35,18 @@ class Expectations(Strict):
             said["output"] = plain(given["output"])
         if "produced" in given:
             said["produced"] = tuple(self._event_like(*one) for one in self.items(given, "produced"))
+        if "requests" in given:
+            requests = Requests(self.source)
+            said["requests"] = tuple(requests.read(*one) for one in self.items(given, "requests"))
         if "states" in given:
             said["states"] = self.texts(given, "states")
+        if "starts" in given:
+            said["starts"] = self._starts(self.typed(given, "starts", Object, "an object with `after` and `at`"))
         if "problems" in given:
             said["problems"] = tuple(self._problem(*one) for one in self.items(given, "problems"))
         calls = {name: self._calls(*one) for name, one in self.entries(given, "calls")}
-        return Expected(**said, calls=calls, elapsed=self.length(given, "elapsed"))
+        delays = {name: self._delays(*one) for name, one in self.entries(given, "delays")}
+        return Expected(**said, calls=calls, delays=delays, elapsed=self.length(given, "elapsed"))
 
     def _problem(self, value: Any, position: Position) -> ExpectedProblem:
         if not isinstance(value, Object):
@@ -67,3 +78,26 @@ class Expectations(Strict):
         if not isinstance(value, int) or isinstance(value, bool):
             self.fail("the calls of a function are their number, or a list of their arguments", position)
         return value
+
+    def _delays(self, value: Any, position: Position) -> tuple[timedelta, ...]:
+        if not isinstance(value, Array) or not all(isinstance(one, str) for one in value):
+            hint = "such as [PT10S, PT20S]"
+            self.fail("the delays of a function are a list of durations, one for each further attempt", position, hint)
+        return tuple(self.parsed_length(*one) for one in zip(value, value.positions, strict=True))
+
+    def _starts(self, given: Object) -> ExpectedStarts:
+        self.known(given, _STARTS, "`starts`")
+        for key in ("after", "at"):
+            if key not in given:
+                self.fail(f"`starts` needs {key!r}", given.where.position)
+        after = self.moment(given["after"], given.where.value("after"))
+        at = tuple(self.moment(*one) for one in self.items(given, "at"))
+        if "before" not in given:
+            if not at:
+                hint = "with `before`, an empty list claims that nothing is started until then"
+                self.fail("'at' lists at least one time", given.where.value("at"), hint)
+            return ExpectedStarts(at, after)
+        before = self.moment(given["before"], given.where.value("before"))
+        if before <= after:
+            self.fail("'before' is later than 'after'", given.where.value("before"))
+        return ExpectedStarts(at, after, before)

@@ -14,16 +14,17 @@ from swf_temporal.model.workflow import Source
 from swf_temporal.simulation.description import HOSTS, Answer, Scenario, Written
 from swf_temporal.simulation.reading.answers import Answers
 from swf_temporal.simulation.reading.expectations import Expectations
+from swf_temporal.simulation.reading.services import Services
 from swf_temporal.simulation.reading.strict import Strict
 
 _ENDINGS = (".yaml", ".yml")
 _SEPARATOR = re.compile(r"---\s*(#.*)?")
 _CLAIM = re.compile(r"^[\"']?scenario[\"']?\s*:", re.MULTILINE)
 _FIELDS = (
-    "scenario", "spec", "workflow", "definitions", "input", "functions", "events", "secrets", "cancel", "expect",
-    "hosts", "why",
+    "scenario", "spec", "workflow", "definitions", "input", "functions", "services", "events", "secrets", "chance",
+    "cancel", "expect", "hosts", "why",
 )  # fmt: skip
-_OF_A_RUN = ("input", "functions", "events", "secrets", "cancel", "hosts", "why")
+_OF_A_RUN = ("input", "functions", "services", "events", "secrets", "chance", "cancel", "hosts", "why")
 
 
 def find_scenarios(paths: Iterable[str | os.PathLike[str]]) -> list[Scenario]:
@@ -127,9 +128,11 @@ class _Reader(Strict):
             definitions=tuple(self.definition(*one) for one in self.items(data, "definitions")),
             input=plain(data.get("input", {})),
             functions={name: Answers(self.source).read(*one) for name, one in self.entries(data, "functions")},
+            services=Services(self.source, self.folder).read(data),
             events=tuple(event for event, early in events if not early),
             early=tuple(event for event, early in events if early),
             secrets=plain(self.typed(data, "secrets", Object, "an object", Object(Position()))),
+            chance=self.chance(data),
             cancel=self.typed(data, "cancel", bool, "true or false", default=False),
             hosts=hosts,
             why=why,
@@ -155,6 +158,16 @@ class _Reader(Strict):
         if not (self.folder / value).is_file():
             self.fail(f"there is no file {value!r} beside this one", position)
         return self.folder / value
+
+    def chance(self, data: Object) -> tuple[float, ...]:
+        dealt = self.items(data, "chance")
+        if "chance" in data and not dealt:
+            self.fail("'chance' lists at least one number", data.where.value("chance"))
+        for value, position in dealt:
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+                hint = "0 takes the most of jitter away, 0.5 changes nothing, 1 adds the most"
+                self.fail("what chance deals is a number from 0 to 1", position, hint)
+        return tuple(float(value) for value, _ in dealt)
 
     def events(self, data: Object) -> list[tuple[dict[str, Any], bool]]:
         found = []

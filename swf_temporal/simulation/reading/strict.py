@@ -1,7 +1,8 @@
 """How is a file read in which every slip is to be told? Key by key, with the place and what was perhaps meant."""
 
+import re
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -9,6 +10,9 @@ from swf_temporal.dialects.placed import Array, Object
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Position, UsageError
 from swf_temporal.model.workflow import Source
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(?P<offset>Z|[+-]\d\d:\d\d)?", re.ASCII)
+"""A date and time of RFC 3339."""
 
 
 class Strict:
@@ -70,8 +74,26 @@ class Strict:
         """Return the duration *key*, or None if it is not there."""
         if key not in data:
             return None
-        text = self.typed(data, key, str, "a duration such as PT5S")
+        return self.parsed_length(self.typed(data, key, str, "a duration such as PT5S"), data.where.value(key))
+
+    def parsed_length(self, text: str, position: Position) -> timedelta:
+        """Return the duration that *text* is."""
         try:
             return parse_duration(text)
         except ValueError as error:
-            self.fail(str(error), data.where.value(key))
+            self.fail(str(error), position)
+
+    def moment(self, value: Any, position: Position) -> datetime:
+        """Return the date and time *value*, which says how far it is from UTC."""
+        match = _MOMENT.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            self.fail(f"{value!r} is no date and time", position, "such as 2026-01-05T09:00:00Z")
+        if not match["offset"]:
+            hint = f"write {value}Z, or how far from UTC it is, such as {value}+01:00"
+            self.fail(f"{value!r} does not say in which timezone it is", position, hint)
+        try:
+            moment = datetime.fromisoformat(match[0])
+            moment.astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is no date and time: there is no such day or hour", position)
+        return moment

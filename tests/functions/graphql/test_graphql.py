@@ -18,7 +18,7 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.host import Deferred, FunctionCall
 from swf_temporal.model.definitions import Auth, AuthRef, Function
-from swf_temporal.temporal.performing import Calls
+from swf_temporal.performing import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

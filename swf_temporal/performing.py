@@ -1,6 +1,8 @@
-"""How does a worker carry out calls, with its secrets and its settings?"""
+"""How is a call that an interpretation asks for carried out for real, with secrets and settings?"""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from swf_temporal.data import JSON
@@ -11,7 +13,6 @@ from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.performing import filled
-from swf_temporal.temporal.activities import folder_of
 
 
 class Calls:
@@ -24,9 +25,13 @@ class Calls:
         env: Mapping[str, str] | None = None,
         settings: Settings | None = None,
         secrets: Secrets | None = None,
+        functions: Functions | None = None,
     ) -> None:
-        """Take settings and secrets from the environment *env* where they are not given."""
-        self.functions = Functions(custom, settings or read_settings(env or {}))
+        """Take settings and secrets from the environment *env* where they are not given.
+
+        *functions* carry calls out instead of those that *custom* and *settings* make.
+        """
+        self.functions = functions or Functions(custom, settings or read_settings(env or {}))
         self.secrets = secrets or Secrets.from_environment(env or {})
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
@@ -36,7 +41,7 @@ class Calls:
         if missing:
             variable = f"SWF_SECRET_{environment_name(missing[0])}"
             message = (
-                f"this worker does not know the secret {missing[0]!r}: it is given by {variable} or SWF_SECRETS_FILE"
+                f"the secret {missing[0]!r} is not known here: a worker is given it by {variable} or SWF_SECRETS_FILE"
             )
             raise CallFailed(message, code="UnknownSecret", retryable=False)
         return await self.functions.call(
@@ -55,3 +60,11 @@ class Calls:
     async def aclose(self) -> None:
         """Close the connections."""
         await self.functions.aclose()
+
+
+@lru_cache(maxsize=512)
+def folder_of(source: str) -> str | None:
+    """Return the folder that a definition was read from, or the URL itself; relative documents stand beside it."""
+    if "://" in source:
+        return source
+    return None if source.startswith("<") else str(Path(source).parent)

@@ -1,0 +1,18 @@
+"""What does chance deal in a scenario?"""
+
+from collections.abc import Callable
+
+from swf_temporal.interpreter.retrying import Draw, draws_of
+from swf_temporal.simulation.description import Scenario
+
+
+def chance_of(scenario: Scenario) -> Callable[[str], Draw]:
+    """Return what deals the attempts of the call with a given key: every call the same, if *scenario* says what."""
+    dealt = scenario.chance
+    if not dealt:
+        return draws_of
+
+    def draw(attempt: int) -> float:
+        return dealt[min(attempt, len(dealt)) - 1]
+
+    return lambda _key: draw

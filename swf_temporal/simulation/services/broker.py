@@ -1,0 +1,82 @@
+"""How does a scenario's broker take and give messages?
+
+It stands where a protocol would, behind the port that all of them have. So what is sent, to which channel of which
+server, is what the document and the definition say; how a protocol carries it is not part of a scenario.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
+from swf_temporal.functions.http.client import Http
+from swf_temporal.simulation.description import Service
+from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service
+
+
+class ScriptedBrokers(Brokers):
+    """The brokers of a scenario, whatever their protocol; what goes over HTTP goes to services of HTTP."""
+
+    def __init__(self, http: Http, brokers: Mapping[tuple[str, int], Answering]) -> None:
+        super().__init__(http)
+        self._scripted = _ScriptedBroker(brokers)
+
+    def speaking(self, family: str) -> Broker:
+        """Return the broker of a family."""
+        return super().speaking(family) if family == "http" else self._scripted
+
+
+class _ScriptedBroker:
+    """Takes messages, and gives those that wait on a channel, each of them once."""
+
+    def __init__(self, brokers: Mapping[tuple[str, int], Answering]) -> None:
+        self._brokers = brokers
+        self._waiting = {
+            (address, channel): [Message(*content_of(reply), reply.headers) for reply in replies]
+            for address, answering in brokers.items()
+            for channel, replies in answering.service.replies.items()
+        }
+        self._asked: dict[str, tuple[str, Message]] = {}
+        """By the address at which a reply is wanted: where the question went, and the question."""
+
+    async def send(self, channel: Channel, message: Message) -> None:
+        """Take *message*."""
+        body = body_of(message.payload, message.content_type or "")
+        self._answering(channel).hear(f"SEND {channel.address}", message.headers, body)
+        if message.reply_to is not None:
+            self._asked[message.reply_to] = channel.address, message
+
+    @asynccontextmanager
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+        """Give the messages that wait, and then end: nobody will send another."""
+        self._answering(channel).hear(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
+        yield self._deliveries(channel)
+
+    async def _deliveries(self, channel: Channel) -> AsyncIterator[Delivery]:
+        address, question = self._asked.get(channel.address, (channel.address, None))
+        waiting = self._waiting.get((_server(channel), address), [])
+        for message in list(waiting):
+
+            async def accept(message: Message = message) -> None:
+                waiting.remove(message)
+
+            answers = None if question is None else question.correlation_id
+            yield Delivery(replace(message, correlation_id=answers), accept)
+
+    def _answering(self, channel: Channel) -> Answering:
+        server = _server(channel)
+        if server not in self._brokers:
+            raise no_service(f"{channel.protocol}://{channel.host}:{channel.port}")
+        return self._brokers[server]
+
+
+def server_of(service: Service) -> tuple[str, int]:
+    """Return host and port of a broker, which its name is the URL of."""
+    scheme, _, rest = service.name.partition("://")
+    host, _, port = rest.rstrip("/").partition(":")
+    return host.lower(), int(port) if port else WIRES[scheme].port
+
+
+def _server(channel: Channel) -> tuple[str, int]:
+    return channel.host.lower(), channel.port or 0

@@ -1,0 +1,90 @@
+"""How does a scenario's gRPC service answer? By a real server on this machine, for the services in a proto file."""
+
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.rpc.channels import library
+from swf_temporal.functions.rpc.protos import Protos, Services
+from swf_temporal.simulation.description import Reply
+from swf_temporal.simulation.services.answering import Answering
+from swf_temporal.simulation.services.http import THIS_MACHINE
+
+_GOODBYE = 1.0
+"""Seconds that calls have to end."""
+
+
+class GrpcService:
+    """A server on a free port."""
+
+    def __init__(self, answering: Answering, described: Services) -> None:
+        self._answering = answering
+        self._described = described
+        self._library = library("grpc")
+        self._server = library("grpc.aio").server()
+        self._server.add_generic_rpc_handlers((_Handlers(self),))
+        self.port: int = self._server.add_insecure_port(f"{THIS_MACHINE}:0")
+
+    @classmethod
+    async def started(cls, answering: Answering, proto: Path) -> "GrpcService":
+        """Return a server that listens. Raises CallFailed if the proto file cannot be compiled."""
+        made = cls(answering, await Protos().load(proto.name, str(proto), None))
+        await made._server.start()
+        return made
+
+    async def stop(self) -> None:
+        """Stop listening, and let the clients go first: a connection that is cut off is logged by the library."""
+        await self._server.stop(_GOODBYE)
+
+    def handler(self, path: str) -> Any:
+        """Return what answers calls of `/Service/Method`; on the wire all kinds of streams are alike."""
+        service, _, name = path.strip("/").partition("/")
+        try:
+            method = self._described.method(service, name)
+        except CallFailed:
+            return None  # then the library answers that it is not implemented
+        return self._library.stream_stream_rpc_method_handler(partial(self._answers, method))
+
+    async def _answers(
+        self, method: MethodDescriptor, requests: AsyncIterator[bytes], context: Any
+    ) -> AsyncIterator[bytes]:
+        full = f"{method.containing_service.full_name}/{method.name}"
+        short = f"{method.containing_service.name}/{method.name}"
+        message = GetMessageClass(method.input_type)
+        sent: list[JSON] = [_as_json(message.FromString(one)) async for one in requests]
+        metadata = {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
+        self._answering.hear(short, metadata, sent if method.client_streaming else sent[0])
+        reply = self._answering.reply_to(short, full)
+        if reply is None:
+            known = ", ".join(self._answering.service.replies) or "nothing"
+            reply = Reply("UNIMPLEMENTED", body=f"the scenario answers {known}, and not {short}")
+        if isinstance(reply.status, str):
+            await context.abort(self._library.StatusCode[reply.status], str(reply.body or ""))
+        answers = reply.body if method.server_streaming and isinstance(reply.body, list) else [reply.body]
+        for answer in answers:
+            text = json.dumps({} if answer is None else answer)
+            made = json_format.Parse(text, GetMessageClass(method.output_type)(), descriptor_pool=self._described.pool)
+            yield made.SerializeToString()
+
+
+class _Handlers:
+    """What the library asks for the handler of a call."""
+
+    def __init__(self, service: GrpcService) -> None:
+        self._service = service
+
+    def service(self, details: Any) -> Any:
+        return self._service.handler(details.method)
+
+
+def _as_json(message: Any) -> JSON:
+    value: JSON = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    return value

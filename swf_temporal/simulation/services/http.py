@@ -1,0 +1,106 @@
+"""How does a scenario's service of HTTP answer?
+
+By a real server on this machine, so that what a definition has sent really goes out. A request for `https://…` is led
+there without TLS: certificates are no matter of definitions.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+
+from swf_temporal.functions.http.origins import Origin, origin_of
+from swf_temporal.simulation.description import Reply
+from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service, without_query
+
+THIS_MACHINE = "127.0.0.1"
+_POLLING = 0.01
+"""Seconds until a server notices that it is to stop."""
+
+
+class HttpService:
+    """A server on a free port."""
+
+    def __init__(self, answering: Answering) -> None:
+        self._server = ThreadingHTTPServer((THIS_MACHINE, 0), _handler(answering))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLLING,), daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._server.server_address[1])
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class Rerouted(httpx.AsyncBaseTransport):
+    """Leads requests to the servers of a scenario; the URLs that everybody sees stay those of the definition."""
+
+    def __init__(self, ports: Mapping[Origin, int]) -> None:
+        self._ports = ports
+        self._transport = httpx.AsyncHTTPTransport()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send *request* to the server that stands for its origin. Raises CallFailed if there is none."""
+        origin = origin_of(str(request.url))
+        if origin not in self._ports:
+            raise no_service(f"{origin.scheme}://{origin.host}:{origin.port}")
+        there = request.url.copy_with(scheme="http", host=THIS_MACHINE, port=self._ports[origin])
+        led = httpx.Request(
+            request.method, there, headers=request.headers, stream=request.stream, extensions=request.extensions
+        )
+        return await self._transport.handle_async_request(led)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._transport.aclose()
+
+
+def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def __getattr__(self, name: str) -> Callable[[], None]:
+            """Answer every method alike: the library asks for `do_GET`, `do_POST` and so on."""
+            if name.startswith("do_"):
+                return self._answer
+            raise AttributeError(name)
+
+        def log_message(self, *_: Any) -> None:
+            """Log nothing."""
+
+        def _answer(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            request = f"{self.command} {self.path}"
+            answering.hear(request, dict(self.headers), body_of(content, self.headers.get("Content-Type", "")))
+            reply = answering.reply_to(request, without_query(request))
+            self._send(_no_answer(request, answering) if reply is None else reply)
+
+        def _send(self, reply: Reply) -> None:
+            content, media_type = content_of(reply)
+            self.send_response(int(reply.status))
+            headers = {name.lower(): value for name, value in reply.headers.items()}
+            if media_type is not None:
+                headers.setdefault("content-type", media_type)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
+
+    return Handler
+
+
+def _no_answer(request: str, answering: Answering) -> Reply:
+    known = ", ".join(answering.service.replies) or "no request at all"
+    return Reply(501, {"content-type": "text/plain"}, f"the scenario answers {known}, and not {request}")

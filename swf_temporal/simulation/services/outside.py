@@ -1,0 +1,85 @@
+"""Where do calls go that a scenario does not answer itself? Out to its services, as a worker would make them.
+
+All of it happens on an event loop in a thread of its own: time is real there, and nothing blocks the run that asks.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.secrets import Secrets
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.performing import Calls
+from swf_temporal.simulation.description import Service
+from swf_temporal.simulation.services.answering import Heard
+from swf_temporal.simulation.services.places import Places
+
+
+class Outside:
+    """The services of one run, and who calls them. They start with the first call."""
+
+    def __init__(self, services: Sequence[Service], secrets: Mapping[str, JSON]) -> None:
+        self.heard = Heard()
+        self._services = services
+        self._secrets = Secrets(secrets)
+        self._places = Places()
+        self._thread: _LoopThread | None = None
+        self._starting: asyncio.Task[Calls] | None = None
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+        """Make one attempt at *call*. Raises CallFailed."""
+        if self._thread is None:
+            self._thread = _LoopThread()
+        return await asyncio.wrap_future(self._thread.do(self._perform(call, source, key, attempt)))
+
+    def close(self) -> None:
+        """Stop everything that was started."""
+        if self._thread is not None:
+            self._thread.do(self._stop()).result()
+            self._thread.stop()
+            self._thread = None
+
+    async def _perform(self, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        calls = await asyncio.shield(self._starting)
+        try:
+            return await calls.perform(call, source=source, key=key, attempt=attempt)
+        except CallFailed as fault:
+            fault.message = self._places.as_named(fault.message)
+            raise
+
+    async def _start(self) -> Calls:
+        await self._places.start(self._services, self.heard)
+        return Calls(functions=self._places.functions(), secrets=self._secrets)
+
+    async def _stop(self) -> None:
+        if self._starting is not None:
+            [calls] = await asyncio.gather(self._starting, return_exceptions=True)
+            if not isinstance(calls, BaseException):
+                await calls.aclose()
+        for server in self._places.servers:
+            await server.stop()
+
+
+class _LoopThread:
+    """An event loop that runs beside everything else."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="services", daemon=True)
+        self._thread.start()
+
+    def do(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
+        """Do *work* there."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def stop(self) -> None:
+        """Stop when what is under way has stopped."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

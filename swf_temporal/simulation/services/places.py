@@ -1,0 +1,98 @@
+"""Where do calls find the services of a scenario?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.http.origins import Origin, origin_of
+from swf_temporal.functions.operator.network import Network
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.simulation.description import Kind, Service
+from swf_temporal.simulation.services.answering import Answering, Heard, no_service
+from swf_temporal.simulation.services.broker import ScriptedBrokers, server_of
+from swf_temporal.simulation.services.grpc import GrpcService
+from swf_temporal.simulation.services.http import THIS_MACHINE, HttpService, Rerouted
+
+Address: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class _OnlyServices(Network):
+    """Lets calls reach the services of a scenario, and nothing else."""
+
+    services: frozenset[Address] = frozenset()
+
+    def check(self, host: str, port: int) -> None:
+        """Raise CallFailed if the scenario has no service there."""
+        if (host.strip("[]").lower(), port) not in self.services:
+            raise no_service(f"{host}:{port}")
+
+    async def admit(self, host: str, port: int) -> list[str]:
+        """Return the address at which servers of scenarios listen. Raises CallFailed as `check` does."""
+        self.check(host, port)
+        return [THIS_MACHINE]
+
+
+@dataclass(slots=True)
+class Places:
+    """The services of one run that are up, and where."""
+
+    servers: list[HttpService | GrpcService] = field(default_factory=list)
+    _ports: dict[Origin, int] = field(default_factory=dict)
+    """By origin: where its server listens."""
+    _base_urls: dict[str, str] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    """By the URL of a server: what the scenario calls it."""
+    _brokers: dict[Address, Answering] = field(default_factory=dict)
+
+    async def start(self, services: Sequence[Service], heard: Heard) -> None:
+        """Start *services*. Raises CallFailed if a proto file cannot be compiled."""
+        for service in services:
+            answering = Answering(service, heard)
+            match service.kind:
+                case Kind.ORIGIN:
+                    self._start_http(answering, service.name)
+                case Kind.DOCUMENT:
+                    url = service.origin or self._start_http(answering)
+                    self._base_urls[service.name], self._names[url] = url, service.origin or service.name
+                case Kind.GRPC:
+                    server = await GrpcService.started(answering, service.folder / service.name)
+                    self.servers.append(server)
+                    url = f"grpc://{THIS_MACHINE}:{server.port}"
+                    self._base_urls[service.name], self._names[url] = url, service.name
+                case Kind.BROKER:
+                    self._brokers[server_of(service)] = answering
+
+    def functions(self) -> Functions:
+        """Return what calls these services as a worker would, and no others."""
+        brokers = self._brokers
+        settings = Settings(
+            base_urls=self._base_urls,
+            network=_OnlyServices(services=frozenset(self._reached())),
+            calls=Options(proxy=""),  # a proxy of the environment would not find them
+        )
+        return Functions(
+            settings=settings,
+            transport=Rerouted(self._ports),
+            brokers=lambda http: ScriptedBrokers(http, brokers),
+        )
+
+    def as_named(self, text: str) -> str:
+        """Return *text* with services called as the scenario does: their ports are others in every run."""
+        for url, name in self._names.items():
+            text = text.replace(url, name)
+        return text
+
+    def _start_http(self, answering: Answering, url: str | None = None) -> str:
+        """Start a server that stands for *url*; return that, or its own if there is none."""
+        server = HttpService(answering)
+        self.servers.append(server)
+        url = url or f"http://{THIS_MACHINE}:{server.port}"
+        self._ports[origin_of(url)] = server.port
+        return url
+
+    def _reached(self) -> Sequence[Address]:
+        listening = [(THIS_MACHINE, server.port) for server in self.servers]
+        return [*self._brokers, *((origin.host, origin.port) for origin in self._ports), *listening]

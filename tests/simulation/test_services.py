@@ -1,0 +1,355 @@
+"""Services that a scenario describes: functions are really called, at these and nowhere else."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import UsageError
+from swf_temporal.simulation.scenario import Scenario, find_scenarios, observed, run, world_of
+from swf_temporal.simulation.simulate import Simulation
+
+HEAD = """\
+scenario: Calls
+workflow:
+  id: calls
+  version: 1.0.0
+  specVersion: "0.8"
+"""
+
+READ = (
+    HEAD
+    + """\
+  functions: [{name: read, operation: "rest:GET:https://orders.example/orders/7"}]
+  states: [{name: Read, type: operation, actions: [{functionRef: read}], end: true}]
+"""
+)
+
+
+def scenario(folder: Path, text: str) -> Scenario:
+    """Return the scenario that *text* is."""
+    (folder / "scenario.yaml").write_text(text, encoding="utf-8")
+    return find_scenarios([folder / "scenario.yaml"])[0]
+
+
+def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
+    """Run the scenario that *text* is; return what came of it, and the differences."""
+    simulation, differences = run(scenario(folder, text))
+    assert simulation is not None
+    return simulation, differences
+
+
+def test_what_is_asked_is_seen(tmp_path: Path) -> None:
+    """Method, path, query, headers and body of every request are there to be compared, and nothing is left running."""
+    before = set(threading.enumerate())
+    text = (
+        HEAD
+        + """\
+  functions: [{name: place, operation: {method: POST, uri: "https://orders.example/orders?dry={dry}"}}]
+  states:
+    - name: Place
+      type: operation
+      actions: [{functionRef: {refName: place, arguments: {dry: "yes", item: lamp}}}]
+      end: true
+services:
+  https://orders.example:
+    POST /orders: {status: 201, headers: {X-Place: shelf}, body: {id: 8}}
+"""
+    )
+    simulation, differences = came_of(tmp_path, text)
+    assert differences == []
+    assert simulation.output == {"id": 8}
+    [asked] = simulation.requests
+    assert (asked["service"], asked["request"]) == ("https://orders.example", "POST /orders?dry=yes")
+    assert asked["query"] == {"dry": "yes"}
+    assert asked["body"] == {"item": "lamp"}
+    assert asked["headers"]["host"] == "orders.example"  # type: ignore[index,call-overload]
+    assert set(threading.enumerate()) == before
+
+
+def test_a_script_wins(tmp_path: Path) -> None:
+    """A function that the scenario answers is not called, and nothing is started for it."""
+    simulation, differences = came_of(
+        tmp_path, READ + "functions: {read: {id: 1}}\nservices: {https://orders.example: {}}"
+    )
+    assert (simulation.output, simulation.requests, differences) == ({"id": 1}, (), [])
+
+
+def test_no_other_service_is_reached(tmp_path: Path) -> None:
+    """A call that leads elsewhere fails, and says how to answer it."""
+    simulation, _ = came_of(tmp_path, READ + "services: {https://elsewhere.example: {GET /orders/7: {}}}")
+    assert simulation.error is not None
+    assert simulation.error.code == "NotScripted"
+    assert "no service at orders.example:443: describe it in `services`" in simulation.error.message
+
+
+def test_a_service_of_another_protocol_is_none(tmp_path: Path) -> None:
+    """Host and port alone do not make a service."""
+    simulation, _ = came_of(tmp_path, READ + "services: {'http://orders.example:443': {GET /orders/7: {}}}")
+    assert simulation.error is not None
+    assert simulation.error.message == (
+        "the scenario has no service at https://orders.example:443: describe it in `services`"
+    )
+    (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", "ws"), encoding="utf-8")
+    text = (
+        HEAD
+        + """\
+  functions: [{name: hear, type: asyncapi, operation: "lights.yaml#hear"}]
+  states: [{name: Hear, type: operation, actions: [{functionRef: hear}], end: true}]
+services: {"http://lights.example": {GET /news: {}}}
+expect: {error: {code: NotScripted, message: "no service at ws://lights.example:80"}}
+"""
+    )
+    assert came_of(tmp_path, text)[1] == []
+
+
+def test_a_request_without_an_answer_is_told(tmp_path: Path) -> None:
+    """Also where the definition catches what comes of it."""
+    text = READ.replace("end: true}]", "onErrors: [{errorRef: any, end: true}], end: true}]").replace(
+        "  functions", "  errors: [{name: any, code: '501'}]\n  functions"
+    )
+    simulation, differences = came_of(tmp_path, text + "services: {https://orders.example: {GET /orders/8: {}}}")
+    assert simulation.status == "completed"
+    assert differences == ["services: https://orders.example was asked GET /orders/7, for which there is no answer"]
+
+
+def test_answers_follow_each_other(tmp_path: Path) -> None:
+    """The last one repeats, a path with the query that was asked for comes first, and time passes only in pauses."""
+    text = (
+        HEAD
+        + """\
+  functions: [{name: read, operation: "rest:GET:https://orders.example/orders?page={page}"}]
+  retries: [{name: often, delay: PT1H, maxAttempts: 4}]
+  states:
+    - name: Read
+      type: operation
+      actions:
+        - {functionRef: {refName: read, arguments: {page: 1}}, retryRef: often}
+        - {functionRef: {refName: read, arguments: {page: 2}}, actionDataFilter: {toStateData: "${ .second }"}}
+      end: true
+services:
+  https://orders.example:
+    GET /orders: {then: [{status: 503}, {status: 429, body: slow down}, {page: 1}]}
+    GET /orders?page=2: {page: 2}
+expect: {output: {page: 1, second: {page: 2}}, calls: {read: 4}, elapsed: PT2H}
+"""
+    )
+    assert came_of(tmp_path, text)[1] == []
+
+
+def test_redirects_lead_to_other_services(tmp_path: Path) -> None:
+    """URLs are those of the definition, wherever the servers really are."""
+    text = (
+        READ
+        + """\
+services:
+  https://orders.example:
+    GET /orders/7: {status: 302, headers: {Location: "http://archive.example/7"}}
+  http://archive.example:
+    GET /7: {archived: true}
+expect:
+  output: {archived: true}
+  requests: [GET /orders/7, {service: "http://archive.example", request: GET /7}]
+"""
+    )
+    assert came_of(tmp_path, text)[1] == []
+
+
+def test_texts_and_forms(tmp_path: Path) -> None:
+    """An answer of a media type of its own is sent as the text that it is; a form is seen as an object."""
+    document = """\
+openapi: 3.0.3
+info: {title: Forms, version: "1"}
+servers: [{url: https://forms.example}]
+paths:
+  /greet:
+    post:
+      operationId: greet
+      requestBody:
+        content:
+          application/x-www-form-urlencoded: {schema: {type: object, properties: {name: {type: string}}}}
+      responses: {"200": {description: a greeting}}
+"""
+    (tmp_path / "forms.yaml").write_text(document, encoding="utf-8")
+    text = (
+        HEAD
+        + """\
+  functions: [{name: greet, operation: "forms.yaml#greet"}]
+  states:
+    - name: Greet
+      type: operation
+      actions:
+        - functionRef: {refName: greet, arguments: {name: "A & B"}}
+          actionDataFilter: {toStateData: "${ .said }"}
+      end: true
+services:
+  https://forms.example:
+    POST /greet: {headers: {Content-Type: text/plain}, body: "Hello!"}
+expect:
+  output: {said: Hello!}
+  requests: [{request: POST /greet, body: {name: A & B}}]
+"""
+    )
+    assert came_of(tmp_path, text)[1] == []
+
+
+LIGHTS = """\
+asyncapi: 3.0.0
+info: {title: Lights, version: 1.0.0}
+servers: {lights: {host: lights.example, protocol: PROTOCOL}}
+channels:
+  questions: {address: questions, messages: {asked: {correlationId: {location: "$message.header#/id"}}}}
+  answers: {messages: {told: {correlationId: {location: "$message.header#/id"}}}}
+  news: {address: news, messages: {told: {payload: {type: object}}}}
+operations:
+  hear: {action: receive, channel: {$ref: "#/channels/news"}}
+  ask:
+    action: send
+    channel: {$ref: "#/channels/questions"}
+    reply: {address: {location: "$message.header#/replyTo"}, channel: {$ref: "#/channels/answers"}}
+"""
+
+
+@pytest.mark.parametrize("protocol", ["mqtt", "amqp", "nats", "kafka", "ws"])
+def test_messages_come_once(tmp_path: Path, protocol: str) -> None:
+    """Those of a channel come in order, and when there are none left nobody waits for ever."""
+    (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", protocol), encoding="utf-8")
+    text = (
+        HEAD
+        + f"""\
+  functions: [{{name: hear, type: asyncapi, operation: "lights.yaml#hear"}}]
+  states:
+    - name: Hear
+      type: operation
+      actions:
+        - {{functionRef: hear, actionDataFilter: {{toStateData: "${{ .first }}"}}}}
+        - {{functionRef: hear, actionDataFilter: {{toStateData: "${{ .second }}"}}}}
+        - {{functionRef: hear}}
+      end: true
+services:
+  {protocol}://lights.example:
+    news: {{then: [{{on: true}}, {{on: false}}]}}
+expect:
+  error: {{code: ConnectionLost, message: before the message came}}
+  requests: [RECEIVE news, RECEIVE news, RECEIVE news]
+"""
+    )
+    simulation, differences = came_of(tmp_path, text)
+    assert differences == []
+    completed = [entry.detail.get("result") for entry in simulation.trace if entry.kind == "action-completed"]
+    assert len(completed) == 2
+
+
+def test_a_message_is_answered(tmp_path: Path) -> None:
+    """What waits on the channel that was asked is the reply, at whatever address it was asked for."""
+    (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", "amqp"), encoding="utf-8")
+    text = (
+        HEAD
+        + """\
+  functions: [{name: ask, type: asyncapi, operation: "lights.yaml#ask"}]
+  states:
+    - name: Ask
+      type: operation
+      actions: [{functionRef: {refName: ask, arguments: {payload: {lamp: 3}}}}]
+      end: true
+services: {"amqp://lights.example": {questions: {on: true}}}
+expect: {output: {on: true}}
+"""
+    )
+    simulation, differences = came_of(tmp_path, text)
+    assert differences == []
+    receiving, sending = simulation.requests
+    assert str(receiving["request"]).startswith("RECEIVE swf-")
+    assert (sending["request"], sending["body"]) == ("SEND questions", {"lamp": 3})
+
+
+def test_a_proto_file_that_is_none(tmp_path: Path) -> None:
+    """The call fails, and the compiler's complaint is told."""
+    (tmp_path / "users.proto").write_text("service Users", encoding="utf-8")
+    text = (
+        HEAD
+        + """\
+  functions: [{name: add, type: rpc, operation: "users.proto#Users#Add"}]
+  states: [{name: Add, type: operation, actions: [{functionRef: add}], end: true}]
+services: {users.proto: {Users/Add: {}}}
+expect: {error: {code: BadDocument, message: users.proto}}
+"""
+    )
+    assert came_of(tmp_path, text)[1] == []
+
+
+def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
+    """Answers begin anew with every run."""
+    text = READ + "services: {https://orders.example: {GET /orders/7: {then: [{n: 1}, {n: 2}]}}}"
+    one = scenario(tmp_path, text)
+    outputs: list[Any] = [observed(one, world_of(one).run({})).output for _ in range(2)]
+    assert outputs == [{"n": 1}, {"n": 1}]
+
+
+@pytest.mark.parametrize(
+    ("services", "message"),
+    [
+        ("{https://a.example/v1: {}}", "'https://a.example/v1' has a path: a service is an origin"),
+        ("{ftp://a.example: {}}", "nothing speaks the protocol of 'ftp://a.example'"),
+        ("{ftp://a.example: {}}", "there are mqtt"),
+        ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
+        ("{https://a.example: []}", "the service 'https://a.example' is an object"),
+        (
+            "{https://a.example: {/orders: {}}}",
+            "'/orders' is no request of 'https://a.example': write a method and a path",
+        ),
+        ("{'mqtt://a.example': {' ': {}}}", "write the address of a channel"),
+        ("{https://a.example: {GET /: {then: []}}}", "`then` lists at least one answer"),
+        ("{https://a.example: {GET /: {status: 99}}}", "99 is no status of HTTP that ends a request"),
+        ("{https://a.example: {GET /: {status: ok}}}", "'status' is a status of HTTP"),
+        ("{https://a.example: {GET /: {headers: {A: 1}}}}", "the header 'A' is a text"),
+        ("{https://a.example: {GET /: {file: a.json}}}", "there is no file 'a.json' beside this one"),
+        ("{https://a.example: {GET /: {file: scenario.yaml, body: 1}}}", "an answer has a body or a file, not both"),
+        ("{'mqtt://a.example': {a: {status: 200}}}", "a message has no status"),
+        ("{orders.yaml: orders.example}", "'orders.example' is no origin, such as https://orders.example"),
+    ],
+)
+def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
+    """What is wrong is told with its place."""
+    with pytest.raises(UsageError) as caught:
+        scenario(tmp_path, READ + f"services: {services}")
+    assert message in str(caught.value)
+    assert "scenario.yaml:8:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("requests", "message"),
+    [
+        ("GET /", "'requests' is a list"),
+        ("[7]", "a request is a text such as GET /orders/7"),
+        ("[{asks: GET /}]", "'asks' is not a field of a request"),
+        ("[{request: 7}]", "'request' is a text"),
+        ("[{headers: {A: 1}}]", "the header 'A' is a text, or null where there is none"),
+        ("[{query: a}]", "'query' is an object"),
+    ],
+)
+def test_refuses_requests(tmp_path: Path, requests: str, message: str) -> None:
+    """A slip in what is expected is told as well."""
+    with pytest.raises(UsageError, match=r"scenario\.yaml:8:") as caught:
+        scenario(tmp_path, READ + f"expect: {{requests: {requests}}}")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("requests", "difference"),
+    [
+        ("[]", "requests: expected 0, but there were 1: GET /orders/7"),
+        ("[GET /orders/8]", 'requests[0].request: expected "GET /orders/8", but it is "GET /orders/7"'),
+        ("[{query: {a: b}}]", 'requests[0].query: expected {"a": "b"}, but it is {}'),
+        ("[{headers: {Accept: null}}]", "requests[0].headers.Accept: expected null, but it is "),
+        ("[{headers: {X-Key: k}}]", 'requests[0].headers.X-Key: expected "k", but it is null'),
+        ("[{body: {}}]", "requests[0].body: expected {}, but it is null"),
+        ("[{service: a}]", 'requests[0].service: expected "a", but it is "https://orders.example"'),
+    ],
+)
+def test_tells_how_requests_differ(tmp_path: Path, requests: str, difference: str) -> None:
+    """Only what is said of a request is compared."""
+    text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + f"expect: {{requests: {requests}}}"
+    [told] = came_of(tmp_path, text)[1]
+    assert difference in told

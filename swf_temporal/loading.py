@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from swf_temporal.dialects.externals import Elsewhere, told_where_written
 from swf_temporal.dialects.placed import Object, plain
@@ -19,7 +19,8 @@ from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.model.workflow import Source, Workflow
 from swf_temporal.validation.validate import validate
 
-_ENDINGS = (".json", ".yaml", ".yml")
+ENDINGS: Final = (".json", ".yaml", ".yml")
+"""Of the names of files that hold definitions."""
 _OF_ABSENCE = {
     "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
     "schedule", "switch-conditions",
@@ -27,6 +28,7 @@ _OF_ABSENCE = {
 """The codes of problems that consist in something not being there."""
 _STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
 """A key named states, with a list under it."""
+_SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None =
     """
     if not Path(folder).is_dir():
         raise UsageError(f"{folder} is not a folder")
-    files = [path for path in sorted(Path(folder).rglob("*")) if _is_workflow(path)]
+    files = [path for path in sorted(Path(folder).rglob("*")) if holds_definition(path)]
     checked = [check_file(path, resources=resources) for path in files]
     if any(one.errors for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.problems])
@@ -125,6 +127,16 @@ def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None =
     if conflicts := conflicting(workflows):
         raise InvalidDefinition(conflicts)
     return workflows
+
+
+def holds_definition(path: Path) -> bool:
+    """Tell whether the file at *path* is a definition by its name, or looks like one; scenarios only bring some."""
+    if path.suffix not in ENDINGS or not path.is_file():
+        return False
+    if ".sw." in path.name:
+        return True
+    text = path.read_bytes().decode("utf-8", "replace")
+    return _STATES.search(text) is not None and _SCENARIO.search(text) is None
 
 
 def conflicting(workflows: Iterable[Workflow]) -> list[Problem]:
@@ -226,12 +238,6 @@ def _is_path(text: str) -> bool:
     if "\n" in text or text.lstrip().startswith("{"):
         return False
     try:
-        return text.endswith(_ENDINGS) or Path(text).is_file()
+        return text.endswith(ENDINGS) or Path(text).is_file()
     except (OSError, ValueError):
         return False
-
-
-def _is_workflow(path: Path) -> bool:
-    if path.suffix not in _ENDINGS or not path.is_file():
-        return False
-    return ".sw." in path.name or _STATES.search(path.read_bytes().decode("utf-8", "replace")) is not None

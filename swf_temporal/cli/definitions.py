@@ -1,7 +1,6 @@
 """Which definitions does a command work with?"""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -10,12 +9,9 @@ import typer
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.loading import Checked, check_file, conflicting
+from swf_temporal.loading import ENDINGS, Checked, check_file, conflicting, holds_definition
 from swf_temporal.model.workflow import Source, Workflow
 
-ENDINGS = (".json", ".yaml", ".yml")
-_STATES = re.compile(r"""(?:^|[{,])\s*["']?states["']?\s*:\s*(?:\[|#|$|-)""", re.MULTILINE)
-"""A key named states, with a list under it."""
 _LEADS_ON = ("subFlowRef", "continueAs")
 _NOT_OURS = ("node_modules", "__pycache__")
 
@@ -31,7 +27,7 @@ def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> Iterator[P
 
 def files_in(folder: Path) -> list[Path]:
     """Return the files among the documents in *folder* that hold definitions."""
-    return [file for file in documents_in(folder) if _holds_definition(file)]
+    return [file for file in documents_in(folder) if holds_definition(file)]
 
 
 def resources_of(folders: Iterable[Path] | None) -> Resources:
@@ -93,16 +89,10 @@ def _anywhere(workflow: Workflow) -> Workflow:
 
 def _beside(file: Path, resources: Resources | None) -> Iterator[Workflow]:
     for other in sorted(file.parent.iterdir()):
-        if other == file or other.suffix not in ENDINGS or not _holds_definition(other):
+        if other == file or not holds_definition(other):
             continue
         checked: Checked = check_file(other, resources=resources)
         if checked.workflow is None:
             typer.echo(f"{other} is left out: it has errors (see `swf validate {other}`)", err=True)
         else:
             yield checked.workflow
-
-
-def _holds_definition(file: Path) -> bool:
-    if not file.is_file():
-        return False
-    return ".sw." in file.name or _STATES.search(file.read_bytes().decode("utf-8", "replace")) is not None

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from swf_temporal.cli.definitions import ENDINGS, documents_in, files_in
+from swf_temporal.cli.definitions import documents_in, files_in
 from swf_temporal.errors import Problem
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.loading import check_file
+from swf_temporal.loading import ENDINGS, check_file
 from swf_temporal.model.workflow import Workflow
 
 _WATCHED = (*ENDINGS, ".proto")

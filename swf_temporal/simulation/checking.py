@@ -1,19 +1,18 @@
 """Did a run do what its scenario claims, and did two hosts do the same?"""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from difflib import ndiff
 from typing import Any
 
-from swf_temporal.data import JSON, identity
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.simulation.definitions import check_reading
 from swf_temporal.simulation.description import UNSAID, Expected, Scenario
+from swf_temporal.simulation.differences import line_by_line, unequal
+from swf_temporal.simulation.requests import request_differences
 
-_SHORT = 60
 _TICK = timedelta(milliseconds=1)
 """Delays that differ by no more are the same: an engine knows no shorter pause than this, not even none at all."""
 _OWN_TO_A_RUN = ("id", "time")
@@ -56,7 +55,7 @@ def check(scenario: Scenario, observed: Observed) -> list[str]:
     if observed.status != expect.status:
         found.append(f"status: expected {expect.status}, but the run {_status(observed)}")
     if expect.output is not UNSAID and observed.status == "completed":
-        found += _unequal("output", expect.output, observed.output)
+        found += unequal("output", expect.output, observed.output)
     if expect.error:
         found += _error(expect.error, observed.error)
     if expect.produced is not None:
@@ -64,9 +63,9 @@ def check(scenario: Scenario, observed: Observed) -> list[str]:
     found += _of_functions(expect, observed)
     found += [f"services: {request}, for which there is no answer" for request in observed.unanswered]
     if expect.requests is not None:
-        found += _requests(expect.requests, observed.requests)
+        found += request_differences(expect.requests, observed.requests)
     if expect.states is not None:
-        found += _unequal("states", list(expect.states), list(observed.states))
+        found += unequal("states", list(expect.states), list(observed.states))
     if None not in (expect.elapsed, observed.elapsed) and expect.elapsed != observed.elapsed:
         found.append(f"elapsed: expected {expect.elapsed}, but it took {observed.elapsed}")
     if expect.starts is not None:
@@ -125,7 +124,7 @@ def _produced(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[s
     found = []
     for index, (wanted, event) in enumerate(zip(expected, actual, strict=True)):
         for key, value in wanted.items():
-            found += _unequal(f"produced[{index}].{key}", value, event.get(key))
+            found += unequal(f"produced[{index}].{key}", value, event.get(key))
     return found
 
 
@@ -140,7 +139,7 @@ def _of_functions(expect: Expected, observed: Observed) -> list[str]:
 
 def _calls(name: str, expected: int | tuple[JSON, ...], actual: list[JSON]) -> list[str]:
     if not isinstance(expected, int):
-        return _unequal(f"calls of {name}", list(expected), actual)
+        return unequal(f"calls of {name}", list(expected), actual)
     if len(actual) == expected:
         return []
     return [f"calls of {name}: expected {expected}, but there were {len(actual)}"]
@@ -165,51 +164,4 @@ def _starts(expected: Sequence[datetime], actual: Sequence[datetime] | UsageErro
     # Equal times are told alike, whatever their offsets from UTC.
     written = {one: one.isoformat().replace("+00:00", "Z") for one in (*actual, *expected)}
     told, came = ([written[one] for one in times] for times in (expected, actual))
-    return [] if told == came else [_line_by_line("starts", told, came)]
-
-
-def _requests(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[str, JSON]]) -> list[str]:
-    if len(expected) != len(actual):
-        asked = ", ".join(str(one["request"]) for one in actual) or "none"
-        return [f"requests: expected {len(expected)}, but there were {len(actual)}: {asked}"]
-    found = []
-    for index, (wanted, request) in enumerate(zip(expected, actual, strict=True)):
-        for key, value in wanted.items():
-            if key == "request" and "query" in wanted:
-                found += _unequal(f"requests[{index}].request", value, str(request[key]).partition("?")[0])
-            elif key == "headers" and isinstance(value, dict):
-                found += _headers(f"requests[{index}].headers", value, request["headers"])
-            else:
-                found += _unequal(f"requests[{index}].{key}", value, request[key])
-    return found
-
-
-def _headers(what: str, expected: Mapping[str, JSON], actual: JSON) -> list[str]:
-    sent = actual if isinstance(actual, dict) else {}
-    return [
-        difference
-        for name, value in expected.items()
-        for difference in _unequal(f"{what}.{name}", value, sent.get(name.lower()))
-    ]
-
-
-def _unequal(what: str, expected: JSON, actual: JSON) -> list[str]:
-    if identity(expected) == identity(actual):
-        return []
-    short = _written(expected), _written(actual)
-    if max(map(len, short)) <= _SHORT:
-        return [f"{what}: expected {short[0]}, but it is {short[1]}"]
-    return [_line_by_line(what, _lines(expected), _lines(actual))]
-
-
-def _line_by_line(what: str, expected: list[str], actual: list[str]) -> str:
-    changes = [line.rstrip() for line in ndiff(expected, actual) if not line.startswith("?")]
-    return "\n    ".join([f"{what}: what is expected (-) and what came (+) differ", *changes])
-
-
-def _lines(value: JSON) -> list[str]:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
-
-
-def _written(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return [] if told == came else [line_by_line("starts", told, came)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.dialects.placed import Object
@@ -107,6 +107,10 @@ class ExpectedProblem:
         return ", ".join([f"{self.severity} {self.code}", *(f"{key} {fact!r}" for key, fact in self.facts.items())])
 
 
+ExpectedRequests: TypeAlias = tuple[Mapping[str, JSON], ...] | Mapping[str, int | tuple[Mapping[str, JSON], ...]]
+"""All requests, in order. Or for some of them: how often each was made, or what each brought, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedStarts:
     """When instances are claimed to be started by the schedule."""
@@ -134,8 +138,8 @@ class Expected:
     """The events produced, in order; of each only the fields given."""
     calls: Mapping[str, int | tuple[JSON, ...]] = field(default_factory=dict)
     """For a function: how often it was called, every attempt counted, or with which arguments, in order."""
-    requests: tuple[Mapping[str, JSON], ...] | None = None
-    """What services were asked, in order; of each only the fields given, of headers only those given."""
+    requests: ExpectedRequests | None = None
+    """What services were asked; of each request only the fields given, of headers only those given."""
     states: tuple[str, ...] | None = None
     """The states entered, in order."""
     delays: Mapping[str, tuple[timedelta, ...]] = field(default_factory=dict)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.loading import check_file
+from swf_temporal.loading import check_file, load_folder
 from swf_temporal.simulation import simulate
+from swf_temporal.simulation.scenario import Scenario, find_scenarios, run
 
 FOLDER = Path(__file__).parents[2] / "examples" / "orders"
 ORDER = json.loads((FOLDER / "order.json").read_text())
@@ -74,3 +75,17 @@ def test_a_declined_card_is_no_failure() -> None:
     )
 
     assert run.output == {"orderId": "A-1001", "rejected": True}
+
+
+SCENARIOS = find_scenarios([FOLDER])
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.claim)
+def test_its_scenarios_hold(scenario: Scenario) -> None:
+    """What the example's scenarios claim is so."""
+    assert run(scenario)[1] == []
+
+
+def test_scenarios_are_no_definitions() -> None:
+    """The folder can be served with the scenarios in it."""
+    assert [workflow.id for workflow in load_folder(FOLDER)] == ["orders"]

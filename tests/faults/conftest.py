@@ -20,8 +20,8 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import load
-from swf_temporal.temporal import client as swf
 from swf_temporal.performing import Calls
+from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import Server, local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import service  # noqa: F401 - a fixture

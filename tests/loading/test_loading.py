@@ -83,6 +83,9 @@ def test_a_folder(tmp_path: Path) -> None:
     (tmp_path / "openapi.json").write_text('{"openapi": "3.0.0", "paths": {}}')
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "notes.txt").write_text(TEXT)
+    (tmp_path / "tests.yaml").write_text(
+        "scenario: Greets\nworkflow: a.yml\nexpect:\n  states: [A]\n---\nscenario: Again\n"
+    )
     assert [workflow.id for workflow in load_folder(tmp_path)] == ["hello", "b", "deep"]
 
 

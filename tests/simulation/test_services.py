@@ -322,6 +322,8 @@ def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
     ("requests", "message"),
     [
         ("GET /", "'requests' is a list"),
+        ("{GET /: {}}", "of a request is said how often it was made, or in a list what it brought"),
+        ("{GET /: [{asks: GET /}]}", "'asks' is not a field of a request"),
         ("[7]", "a request is a text such as GET /orders/7"),
         ("[{asks: GET /}]", "'asks' is not a field of a request"),
         ("[{request: 7}]", "'request' is a text"),
@@ -345,6 +347,9 @@ def test_refuses_requests(tmp_path: Path, requests: str, message: str) -> None:
         ("[{headers: {Accept: null}}]", "requests[0].headers.Accept: expected null, but it is "),
         ("[{headers: {X-Key: k}}]", 'requests[0].headers.X-Key: expected "k", but it is null'),
         ("[{body: {}}]", "requests[0].body: expected {}, but it is null"),
+        ("{GET /orders/7: 2}", "requests GET /orders/7: expected 2, but there were 1"),
+        ("{GET /orders/8: [{body: 1}]}", "requests GET /orders/8: expected 1, but there were 0: none"),
+        ("{GET /orders/7: [{body: 1}]}", "requests GET /orders/7[0].body: expected 1, but it is null"),
         ("[{service: a}]", 'requests[0].service: expected "a", but it is "https://orders.example"'),
     ],
 )

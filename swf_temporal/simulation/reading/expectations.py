@@ -36,8 +36,7 @@ class Expectations(Strict):
         if "produced" in given:
             said["produced"] = tuple(self._event_like(*one) for one in self.items(given, "produced"))
         if "requests" in given:
-            requests = Requests(self.source)
-            said["requests"] = tuple(requests.read(*one) for one in self.items(given, "requests"))
+            said["requests"] = Requests(self.source).read(given)
         if "states" in given:
             said["states"] = self.texts(given, "states")
         if "starts" in given:

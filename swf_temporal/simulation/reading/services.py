@@ -5,10 +5,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
-from swf_temporal.dialects.placed import Object, plain
+from swf_temporal.dialects.placed import Array, Object, plain
 from swf_temporal.errors import Position
 from swf_temporal.model.workflow import Source
-from swf_temporal.simulation.description import Kind, Reply, Service
+from swf_temporal.simulation.description import ExpectedRequests, Kind, Reply, Service
 from swf_temporal.simulation.reading.strict import Strict
 
 _REPLY = ("status", "headers", "body", "file")
@@ -124,8 +124,20 @@ class Requests(Strict):
 
     FIELDS: Final[Collection[str]] = ("service", "request", "query", "headers", "body")
 
-    def read(self, value: Any, position: Position) -> dict[str, Any]:
-        """Return one request; a text is what it asks for."""
+    def read(self, expect: Object) -> ExpectedRequests:
+        """Return all requests in order, or what is said for each of some."""
+        if not isinstance(expect["requests"], Object):
+            return tuple(self._request(*one) for one in self.items(expect, "requests"))
+        return {asked: self._of_a_kind(*one) for asked, one in self.entries(expect, "requests")}
+
+    def _of_a_kind(self, value: Any, position: Position) -> int | tuple[dict[str, Any], ...]:
+        if isinstance(value, Array):
+            return tuple(self._request(*one) for one in zip(value, value.positions, strict=True))
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.fail("of a request is said how often it was made, or in a list what it brought", position)
+        return value
+
+    def _request(self, value: Any, position: Position) -> dict[str, Any]:
         if isinstance(value, str):
             return {"request": value}
         if not isinstance(value, Object):

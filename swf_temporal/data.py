@@ -6,10 +6,12 @@ does not change, so a small result merged into large data costs what the result 
 
 import json
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 """A value that JSON can write."""
+
+_Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
 """Where a value stands inside another: keys and indexes, outermost first."""
@@ -32,19 +34,22 @@ def merge(target: JSON, addition: JSON) -> JSON:
 
 
 def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
-    """Return *target* with *addition* merged into the element at *path*, making the parents that are missing."""
+    """Return *target* with *addition* merged into the element at *path*, making the parents that are missing.
+
+    Raises IndexError for an element before the first, and TypeError where something else stands than a parent.
+    """
     if not path:
         return merge(target, addition)
     step, rest = path[0], path[1:]
     if isinstance(step, int):
-        items = list(target) if isinstance(target, list) else []
+        items = list(_as_parent(target, list))
         index = step if step >= 0 else len(items) + step
         if index < 0:
             raise IndexError(step)
         items.extend([None] * (index + 1 - len(items)))
         items[index] = merge_at(items[index], rest, addition) if rest else _onto(items[index], addition)
         return items
-    parent = dict(target) if isinstance(target, dict) else {}
+    parent = dict(_as_parent(target, dict))
     if rest:
         parent[step] = merge_at(parent.get(step), rest, addition)
     else:
@@ -68,6 +73,16 @@ def add_result(target: JSON, result: JSON) -> JSON:
 def identity(value: JSON) -> str:
     """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys."""
     return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
+
+
+def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
+    """Return *value*, or an empty parent where there is nothing yet."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        known: dict[type, str] = {dict: "an object", list: "an array"}
+        raise TypeError(f"{known.get(type(value), json.dumps(value))} stands where {known[kind]} is needed")
+    return value
 
 
 def _onto(present: JSON, addition: JSON) -> JSON:

@@ -1,6 +1,9 @@
 """Merging, as an algebra."""
 
-from hypothesis import given
+from contextlib import suppress
+
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swf_temporal.data import JSON, add_result, identity, merge, merge_at
@@ -18,6 +21,15 @@ def _without_repeats(value: JSON) -> JSON:
     if isinstance(value, dict):
         return {key: _without_repeats(item) for key, item in value.items()}
     return merge(value, []) if isinstance(value, list) else value
+
+
+def _is_free(value: JSON, path: list[str]) -> bool:
+    """Tell whether all that *path* leads through is an object, or not there yet."""
+    for key in path:
+        if value is not None and not isinstance(value, dict):
+            return False
+        value = None if value is None else value.get(key)
+    return True
 
 
 def _at(value: JSON, path: list[str]) -> JSON:
@@ -63,7 +75,8 @@ def test_merging_changes_neither_value(target: JSON, addition: JSON) -> None:
     """Data is never changed in place."""
     before = identity(target), identity(addition)
     merge(target, addition)
-    merge_at(target, ["a", "b"], addition)
+    with suppress(TypeError):  # something else than a parent stands there
+        merge_at(target, ["a", "b"], addition)
     assert (identity(target), identity(addition)) == before
 
 
@@ -75,18 +88,47 @@ def test_an_empty_path_is_the_root(target: JSON, addition: JSON) -> None:
 
 @given(OBJECTS, KEYS, VALUES)
 def test_merging_at_a_path_makes_the_parents(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
-    """Whatever is there, merging at a path makes it an element, and what was merged can be found there."""
+    """Merging at a path makes it an element, and what was merged can be found there."""
     merged = merge_at({}, path, addition)
     assert _at(merged, path) == addition
+    assume(_is_free(target, path))
     _at(merge_at(target, path, addition), path)
 
 
 @given(OBJECTS, KEYS, VALUES)
 def test_merging_at_a_path_leaves_the_rest(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
     """Merging at a path touches nothing beside it."""
+    assume(_is_free(target, path))
     merged = merge_at(target, path, addition)
     assert isinstance(merged, dict)
     assert {k: v for k, v in merged.items() if k != path[0]} == {k: v for k, v in target.items() if k != path[0]}
+
+
+@given(KEYS, st.text("abc", min_size=1, max_size=1), VALUES.filter(lambda value: not isinstance(value, dict | None)))
+def test_merging_at_a_path_throws_nothing_away(path: list[str], beyond: str, present: JSON) -> None:
+    """Where something else stands than a parent, nothing is merged."""
+    target = merge_at({}, path, present)
+    with pytest.raises(TypeError, match="stands where an object is needed"):
+        merge_at(target, [*path, beyond], 5)
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "told"),
+    [
+        ({"list": [1]}, ["list", "name"], "an array stands where an object is needed"),
+        ({"a": 1}, [0], "an object stands where an array is needed"),
+        ({"a": "text"}, ["a", 0], '"text" stands where an array is needed'),
+    ],
+)
+def test_what_stands_in_the_way_is_told(target: JSON, path: list[str | int], told: str) -> None:
+    """Nothing is thrown away to make a parent."""
+    with pytest.raises(TypeError, match=told):
+        merge_at(target, path, 5)
+
+
+def test_null_makes_way() -> None:
+    """A parent that is null is one that is not there yet."""
+    assert merge_at({"a": None}, ["a", "b", 1], 5) == {"a": {"b": [None, 5]}}
 
 
 @given(VALUES)

@@ -23,6 +23,7 @@ _SINGULAR = {
 }  # fmt: skip
 _EXPECTED = {
     "string_type": "a text",
+    "filter_type": "a text",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "int_type": "a whole number",

@@ -49,6 +49,8 @@ class Part:
     """The nodes that may stand here: by their `type`, or the only one under an empty key."""
     many: bool = False
     free: bool = False
+    null: bool = False
+    """Whether null is a value like any other here, and does not stand for nothing at all."""
     truth: bool = False
 
 
@@ -69,7 +71,7 @@ def _part(annotation: Any) -> Part:
         element = _part(args[0])
         return Part(element.kinds, many=True, free=element.free)
     kinds = {_type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)}
-    return Part(kinds, free=annotation is Any or origin is dict, truth=annotation is bool)
+    return Part(kinds, free=annotation is Any or origin is dict, null=annotation is Any, truth=annotation is bool)
 
 
 def _type(kind: type[Node]) -> str:
@@ -125,7 +127,7 @@ class Speller:
             part, item = known.get(key), value[key]
             if part is None and key == "type":
                 continue  # one that is not known: which ones are is told when the model is built
-            if part is None or (item is None and not part.free):
+            if part is None or (item is None and not part.null):
                 del value[key]
             elif part.free:
                 value[key] = _freed(item, value.where, (key,))

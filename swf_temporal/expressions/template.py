@@ -75,10 +75,15 @@ def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
         parts = list(value.items())
     elif isinstance(value, list):
         parts = list(enumerate(value))
-    live = [(key, part) for key, item in parts if not (part := filled(item, compile_text)).constant]
+    live = [(key, part) for key, item in parts if not _is_as_written(part := filled(item, compile_text), item)]
     if not live or not isinstance(value, dict | list):
         return Constant(value)
     return _Filled(value, live)
+
+
+def _is_as_written(part: Compiled, item: JSON) -> bool:
+    """Tell whether *part* is *item* itself: an expression can be constant, too, and yields something else."""
+    return isinstance(part, Constant) and part.value is item
 
 
 class _Joined:

@@ -114,7 +114,7 @@ async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout:
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     given = action.action_data_filter
-    seen = data if given is None else lane.filtered(given.from_state_data, data)
+    seen = data if given is None else lane.selected(given.from_state_data, data)
     if "result" not in frame:
         result = await _invoke(action, name, seen, lane, timeout)
         frame["result"] = None if result is NOTHING else result
@@ -122,9 +122,7 @@ async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout:
         lane.note(Happening.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
     if frame["silent"] or (given is not None and not given.use_results):
         return [None, None]
-    value = frame["result"]
-    if given is not None and given.results is not None:
-        value = lane.filtered(given.results, value)
+    value = frame["result"] if given is None else lane.selected(given.results, frame["result"])
     to = None if given is None or given.to_state_data is None else lane.target(given.to_state_data, data)
     return [to, value]
 
@@ -161,6 +159,8 @@ async def _call_function(
     if kept is None:
         lane.note(Happening.ACTION_STARTED, name, function=function.name, arguments=arguments)
     if function.type == "expression":
+        if ref.invoke == "async":
+            return NOTHING  # nobody would see what it yields, nor its error
         compiled = interpretation.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
 

@@ -41,7 +41,7 @@ def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: 
         return add_result(data, payload)
     if not given.use_data:
         return data
-    value = lane.filtered(given.data, payload)
+    value = lane.selected(given.data, payload)
     if value is None:
         return data
     if given.to_state_data is None:

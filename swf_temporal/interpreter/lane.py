@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from swf_temporal.data import JSON, Path, merge_at
 from swf_temporal.durations import parse_duration
-from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
-from swf_temporal.expressions.compiled import Several
+from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.expressions.compiled import Outcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.interpreter.joining import MISSING, within
@@ -60,26 +60,43 @@ class Lane:
 
     def evaluate(self, compiled: Compiled, data: JSON) -> Any:
         """Return what a compiled expression yields; NOTHING where it yields nothing."""
+        value = self._outcome(compiled, data)
+        return list(value) if isinstance(value, Several) else value
+
+    def _outcome(self, compiled: Compiled, data: JSON) -> Outcome:
         try:
             value = compiled(data, self.variables)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
         if isinstance(value, Several):
             self.note(Happening.SEVERAL_OUTPUTS, self.state.name, count=len(value))
-            return list(value)
         return value
 
     def holds(self, condition: JSON, data: JSON) -> bool:
-        """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something."""
-        value = self.evaluate(self.interpretation.program.expressions.condition(condition), data)
-        return value is not NOTHING and value is not None and value is not False
+        """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something.
+
+        One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
+        """
+        value = self._outcome(self.interpretation.program.expressions.condition(condition), data)
+        if not isinstance(value, Several):
+            return is_true(value)
+        truths = {is_true(one) for one in value}
+        if len(truths) > 1:
+            message = f"the condition {condition!r} is true and false: it yields {len(value)} values"
+            raise self.locate(ExpressionFailed(f"{message}; `any` or `all` makes one of them"))
+        return truths == {True}
 
     def filtered(self, expression: JSON, data: JSON) -> JSON:
-        """Return what a filter selects of *data*; a filter that selects nothing does not filter."""
+        """Return what a state's filter selects of *data*; one that selects nothing does not filter."""
+        value = self.selected(expression, data)
+        return data if value is None else value
+
+    def selected(self, expression: JSON, data: JSON) -> JSON:
+        """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
         if expression is None:
             return data
         value = self.evaluate(self.interpretation.program.expressions.expression(expression), data)
-        return data if value is NOTHING or value is None else value
+        return None if value is NOTHING else value
 
     def fill(self, template: JSON, data: JSON) -> JSON:
         """Return *template* with the expressions in it replaced by what they yield."""
@@ -109,6 +126,8 @@ class Lane:
             return merge_at(data, path, value)
         except IndexError:
             raise self.locate(WrongData(f"the element {list(path)} is not there to be merged into")) from None
+        except TypeError as error:
+            raise self.locate(WrongData(f"nothing can be merged into {list(path)}: {error}")) from None
 
     # Waiting
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from swf_temporal.model.node import Expression, Node, Template, Text
+from swf_temporal.model.node import Expression, Filter, Node, Template, Text
 
 Invocation = Literal["sync", "async"]
 
@@ -50,7 +50,7 @@ class ActionDataFilter(Node):
 
     from_state_data: Expression | None = None
     use_results: bool = True
-    results: Template = None
+    results: Filter = None
     to_state_data: Expression | None = None
 
 
@@ -58,7 +58,7 @@ class EventDataFilter(Node):
     """What a state takes of an event, and where it goes (section "Event data filters")."""
 
     use_data: bool = True
-    data: Template = None
+    data: Filter = None
     to_state_data: Expression | None = None
 
 

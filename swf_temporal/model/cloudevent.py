@@ -1,12 +1,14 @@
 """An event as it travels: CloudEvents 1.0."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from json import loads
 from typing import Any
 
 from swf_temporal.data import JSON
 
-_NAMED = ("id", "source", "type", "data", "specversion")
+_NAMED = ("id", "source", "type", "data", "data_base64", "specversion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,10 @@ class CloudEvent:
 
     @staticmethod
     def from_json(event: Mapping[str, Any], *, default_id: str = "") -> "CloudEvent":
-        """Return the event that *event* describes. Raises ValueError naming what is missing or of the wrong kind."""
+        """Return the event that *event* describes. Raises ValueError naming what is missing or of the wrong kind.
+
+        A payload in `data_base64` is decoded: JSON to what it is, another text to that. What is no text stays as it is.
+        """
         if not isinstance(event, Mapping):
             raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")  # noqa: TRY004 - data, not code
         values = {}
@@ -41,7 +46,7 @@ class CloudEvent:
                 raise ValueError(f"an event needs a text as its {name!r}")
             values[name] = value
         rest = {key: value for key, value in event.items() if key not in _NAMED}
-        return CloudEvent(data=event.get("data"), attributes=rest, **values)
+        return CloudEvent(data=_data_of(event), attributes=rest, **values)
 
     def attribute(self, name: str) -> JSON:
         """Return a context attribute. Names are compared as CloudEvents writes them: without regard to case."""
@@ -55,3 +60,25 @@ class CloudEvent:
             if key.lower() == wanted:
                 return value
         return None
+
+
+def _data_of(event: Mapping[str, Any]) -> JSON:
+    encoded = event.get("data_base64")
+    if encoded is None:
+        data: JSON = event.get("data")
+        return data
+    if "data" in event or not isinstance(encoded, str):
+        raise ValueError("an event has its payload in 'data', or as a text in 'data_base64'")
+    try:
+        content = b64decode(encoded, validate=True)
+    except ValueError:
+        raise ValueError("the 'data_base64' of an event is not base64") from None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return encoded
+    try:
+        decoded: JSON = loads(text)
+    except ValueError:
+        return text
+    return decoded

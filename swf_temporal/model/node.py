@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from swf_temporal.errors import Position
 
@@ -12,6 +13,16 @@ Expression: TypeAlias = str
 
 Template: TypeAlias = Any
 """JSON in which texts may hold `${ … }`."""
+
+
+def _filter(value: object) -> object:
+    if value is None or isinstance(value, str | dict | list):
+        return value
+    raise PydanticCustomError("filter_type", "a filter is an expression")
+
+
+Filter: TypeAlias = Annotated[Any, AfterValidator(_filter)]
+"""What selects from data: an expression, or an object or a list in which texts may hold `${ … }`."""
 
 
 def _text(value: object) -> object:

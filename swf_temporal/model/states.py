@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from swf_temporal.model.actions import Action, EventDataFilter
-from swf_temporal.model.node import Expression, Node, Template, Text
+from swf_temporal.model.node import Expression, Filter, Node, Template, Text
 
 
 class ProduceEvent(Node):
@@ -58,8 +58,8 @@ class OnError(Leaving):
 class StateDataFilter(Node):
     """What a state sees of its input, and what it gives on (section "State data filters")."""
 
-    input: Template = None
-    output: Template = None
+    input: Filter = None
+    output: Filter = None
 
 
 class StateTimeouts(Node):

@@ -57,7 +57,7 @@ class Simulation:
     requests: tuple[dict[str, JSON], ...] = ()
     """What the services of a scenario were asked."""
     unanswered: tuple[str, ...] = ()
-    """Requests that the scenario has no answer for."""
+    """What the scenario has no service or no answer for."""
     delays: tuple[tuple[str, timedelta], ...] = ()
     """Every pause before a further attempt at a call: the function's name, and how long it was."""
     fault: WorkflowFault | None = field(default=None, compare=False)
@@ -83,7 +83,7 @@ def simulate(
     """
     workflows = [_loaded(one) for one in (definition, *definitions)]
     world = World(workflows, functions or {}, events_of(events), secrets or {})
-    return world.run({} if input is None else input)
+    return world.run(input)
 
 
 def events_of(events: Iterable[Mapping[str, Any]], series: str = "event") -> list[CloudEvent]:
@@ -139,8 +139,8 @@ class World:
         self._standing = False
 
     def run(self, data: JSON) -> Simulation:
-        """Run the first definition to its end, or until it can go no further."""
-        return _outside_any_loop(lambda: self._run(data))
+        """Run the first definition to its end, or until it can go no further; without data it begins with `{}`."""
+        return _outside_any_loop(lambda: self._run({} if data is None else data))
 
     def _run(self, data: JSON) -> Simulation:
         loop = self._loop
@@ -160,9 +160,9 @@ class World:
             self._finish()
             return self._simulation(status, output, fault, elapsed)
         finally:
-            loop.close()
             if self.outside is not None:
                 self.outside.close()
+            loop.close()
 
     async def run_instance(self, workflow_id: str, version: str | None, data: JSON, instance_id: str) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""

@@ -6,12 +6,14 @@ from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression, Constant
 from swf_temporal.model.definitions import Function
 from swf_temporal.validation.context import Context
-from swf_temporal.validation.fields import Field
+from swf_temporal.validation.fields import Field, Sort
 
 _IN_FUNCTION = "in the expression function"
 """How a complaint starts that is about the text of a function, where it is told already."""
 
 _NEVER_CONSTANT = {"condition", "inputCollection", "operation"}
+_SELECTING = {"operation", "input", "output", "results", "fromStateData", "data"}
+"""Filters, and what expression functions evaluate."""
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -25,6 +27,11 @@ def check(context: Context) -> Iterator[Problem]:
             yield context.error("expression-syntax", message, position)
         elif isinstance(compiled, Constant) and compiled.doubt is not None:
             yield _doubtful(context, field, compiled.doubt)
+        elif isinstance(compiled, Constant) and field.sort is Sort.EXPRESSION and field.key in _SELECTING:
+            # A text is what it yields then, whatever the data.
+            message = f"{field.owner}: {field.key} is a plain text, and yields nothing but that"
+            hint = f"did you mean '${{ {field.text} }}'?" if field.text.strip() else None
+            yield context.warning("expression-syntax", message, field.position, hint)
 
 
 def _doubtful(context: Context, field: Field, doubt: BadExpression) -> Problem:

@@ -15,6 +15,8 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for an id that is no constant, for an id beside a key, and for an odd version."""
     workflow = context.workflow
     where = workflow.where
+    if not workflow.id.strip():
+        yield context.error("identity", "the id is empty: a workflow is started by its id", where.value("id"))
     if "${" in workflow.id:
         message = f"the id {workflow.id!r} is an expression: a workflow is started by its id, before there is any data"
         yield context.error("identity", message, where.value("id"))

@@ -21,6 +21,7 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each expression that lets a secret into the data or uses an undeclared one."""
     declared = context.workflow.secrets
     activities = {one.name for one in context.workflow.functions if _is_activity(one)}
+    expressions = {one.name for one in context.workflow.functions if one.type == "expression"}
     for field, compiled in context.expressions:
         if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
             continue
@@ -30,6 +31,10 @@ def check(context: Context) -> Iterator[Problem]:
         if in_workflow or in_selection or not isinstance(field.node, FunctionRef | Function | Auth):
             message = f"{field.owner}: {field.key} uses $SECRETS, which only the arguments of a function may"
             yield context.error("secrets-in-expression", message, field.position)
+        elif isinstance(field.node, FunctionRef) and field.node.ref_name in expressions:
+            message = f"{field.owner}: {field.key} uses $SECRETS, which would become data"
+            hint = f"function {field.node.ref_name!r} is an expression: what it yields is kept and shown"
+            yield context.error("secrets-in-expression", message, field.position, hint)
         elif isinstance(field.node, FunctionRef) and field.node.ref_name in activities:
             # The workflow itself schedules it, so they would be filled there.
             message = f"{field.owner}: {field.key} uses $SECRETS, which would stand in the history"

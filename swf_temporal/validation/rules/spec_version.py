@@ -15,6 +15,10 @@ def check(context: Context) -> Iterator[Problem]:
     if workflow.spec_version is None:
         hint = "write 'specVersion: \"0.8\"'"
         yield context.warning("spec-version", "the workflow has no specVersion", workflow.where.position, hint)
-    elif not workflow.spec_version.lstrip("v").startswith(KNOWN):
+    elif workflow.spec_version.startswith("v") and workflow.spec_version.startswith(KNOWN, 1):
+        plain = workflow.spec_version[1:]
+        message = f"specVersion {workflow.spec_version!r} is read as {plain!r}"
+        yield context.warning("tolerated-spelling", message, workflow.where.value("specVersion"), f"write {plain!r}")
+    elif not workflow.spec_version.startswith(KNOWN):
         message = f"specVersion {workflow.spec_version!r} is not known here: the definition is read as 0.8"
         yield context.warning("spec-version", message, workflow.where.value("specVersion"))

@@ -163,13 +163,40 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """How long a continued execution may take: it takes the place of its workflow's own timeout."""
+
+    seconds: float
+    interrupt: bool = True
+    run_before: str | None = None
+    """The state to run when the time is over."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the limit as JSON."""
+        return {"seconds": self.seconds, "interrupt": self.interrupt, "runBefore": self.run_before}
+
+    @staticmethod
+    def from_json(record: JSON) -> "Limit | None":
+        """Return the limit that `to_json` wrote; a number alone, as runs carried it before, is its seconds."""
+        if isinstance(record, int | float):
+            return Limit(record)
+        if not isinstance(record, dict):
+            return None
+        return Limit(
+            float(str(record["seconds"])),
+            interrupt=bool(record["interrupt"]),
+            run_before=None if record["runBefore"] is None else str(record["runBefore"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ContinuedAs:
     """The run ended, and another execution is to take over from it."""
 
     workflow_id: str
     version: str | None
     data: JSON
-    timeout: timedelta | None = None
+    limit: Limit | None = None
     events: tuple[CloudEvent, ...] = ()
     """Events that came and that nobody has taken: they are the next execution's."""
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.interpreter.compensation import compensate
+from swf_temporal.interpreter.compensation import compensate, while_undoing
 from swf_temporal.interpreter.correlation import belongs, fixed_by
 from swf_temporal.interpreter.events import is_like, produce_all
 from swf_temporal.interpreter.host import (
@@ -28,6 +28,7 @@ from swf_temporal.interpreter.host import (
     Happening,
     Host,
     Instance,
+    Limit,
     Outcome,
     Suspended,
     TraceEntry,
@@ -38,9 +39,9 @@ from swf_temporal.interpreter.lane import Frame, Lane
 from swf_temporal.interpreter.lifetime import Expired, run_in_time
 from swf_temporal.interpreter.parameters import for_run, has_open_parameters
 from swf_temporal.interpreter.program import Program
-from swf_temporal.interpreter.stages import Left, run_state
+from swf_temporal.interpreter.stages import run_state
 from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.states import End
+from swf_temporal.model.states import End, Transition
 
 STATES_WITHOUT_PAUSE = 200
 """After how many states in a row the host may take stock."""
@@ -64,7 +65,7 @@ class Interpretation:
         data: JSON,
         instance: Instance,
         progress: dict[str, Any] | None = None,
-        limit: timedelta | None = None,
+        limit: Limit | None = None,
     ) -> None:
         """Make an instance that begins with *data*, or goes on from *progress*.
 
@@ -79,7 +80,7 @@ class Interpretation:
         self.record: list[str] = list(record.get("compensation", ()))
         self.fixed: dict[str, JSON] = dict(record.get("correlation", {}))
         self.frame: Frame = record.get("frame", {})
-        self.limit: float | None = record.get("limit", None if limit is None else limit.total_seconds())
+        self.limit = Limit.from_json(record.get("limit")) or limit
         self.numbers: dict[str, int] = dict(record.get("numbers", {}))
         self._started: float = record.get("started", host.now().timestamp())
         self._instance = instance
@@ -88,7 +89,9 @@ class Interpretation:
         self._about: dict[str, JSON] | None = None
         self._walked = 0
         self.last_moment: float | None = None
-        """After which no further state is begun."""
+        """After which no further state is begun, but to finish undoing."""
+        self.undoing = False
+        """Whether what was done is being undone."""
         self.awaited: dict[int, tuple[str, list[str], float | None]] = {}
         """What is waited for now: in which state, which events, until when."""
 
@@ -128,6 +131,11 @@ class Interpretation:
     def awaits(self, event: CloudEvent) -> bool:
         """Tell whether a path of this instance waits for an event like *event*."""
         return self.inbox.is_awaited(event)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last moment has passed."""
+        return self.last_moment is not None and self.time() >= self.last_moment
 
     @property
     def state(self) -> str | None:
@@ -237,14 +245,14 @@ class Interpretation:
 
     # Walking
 
-    async def walk(self, start: str, data: JSON, frame: Frame, *, recording: bool = True) -> Ended:
+    async def walk(self, start: str, data: JSON, frame: Frame) -> Ended:
         """Run states from *start* on until one of them ends."""
         name: str = frame.get("state", start)
         data = frame.get("data", data)
         while True:
             frame["state"], frame["data"] = name, data
             self.gate()
-            if self.last_moment is not None and self.time() >= self.last_moment:
+            if "run" not in frame and self.is_over and not self.undoing:
                 raise Expired
             self._walked += 1
             if self._walked >= STATES_WITHOUT_PAUSE:
@@ -256,24 +264,16 @@ class Interpretation:
                 run = frame["run"] = {}
             lane = Lane(self, state, run, self.variables(), name)
             left = await run_state(state, data, lane)
-            if recording and left.completed and state.compensated_by is not None and "recorded" not in run:
+            if not self.undoing and left.completed and state.compensated_by is not None and "recorded" not in run:
                 run["recorded"] = True
                 self.record.append(name)
-            data = await self._leave(left, lane)
+            leaving = while_undoing(left.leaving) if self.undoing else left.leaving
+            data = await _leave(leaving, left.data, lane)
             lane.note(Happening.STATE_LEFT, name)
             del frame["run"]
-            if isinstance(left.leaving, End):
-                return Ended(data, left.leaving)
-            name = left.leaving.next_state
-
-    async def _leave(self, left: Left, lane: Lane) -> JSON:
-        """Do what leaving a state asks for, in the order of the specification: compensate, then produce events."""
-        data = left.data
-        if left.leaving.compensate:
-            data = await compensate(data, lane)
-        if left.leaving.produce_events:
-            await produce_all(left.leaving.produce_events, data, lane)
-        return data
+            if isinstance(leaving, End):
+                return Ended(data, leaving)
+            name = leaving.next_state
 
     def variables(self) -> dict[str, JSON]:
         """Return the variables that a state begins with."""
@@ -308,6 +308,15 @@ class Interpretation:
             "correlation": self.fixed,
             "compensation": self.record,
             "error": self.error,
-            "limit": self.limit,
+            "limit": None if self.limit is None else self.limit.to_json(),
         }
         return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}
+
+
+async def _leave(leaving: Transition | End, data: JSON, lane: Lane) -> JSON:
+    """Do what leaving a state asks for, in the order of the specification: compensate, then produce events."""
+    if leaving.compensate:
+        data = await compensate(data, lane)
+    if leaving.produce_events:
+        await produce_all(leaving.produce_events, data, lane)
+    return data

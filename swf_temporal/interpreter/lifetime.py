@@ -1,14 +1,13 @@
 """How long does an instance live: until its end, its timeout, or for ever?"""
 
 import asyncio
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut
+from swf_temporal.errors import TimedOut, WrongData
 from swf_temporal.interpreter.compensation import compensate
 from swf_temporal.interpreter.data_schemas import check_input, check_output
-from swf_temporal.interpreter.host import Completed, ContinuedAs, Outcome
+from swf_temporal.interpreter.host import Completed, ContinuedAs, Limit, Outcome
 from swf_temporal.interpreter.joining import MISSING, within
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.model.states import ContinueAs, EventState
@@ -52,6 +51,8 @@ def _undoes_when_cancelled(interpretation: "Interpretation") -> bool:
 
 async def _run_in_time(interpretation: "Interpretation") -> Outcome:
     timeout = _timeout(interpretation)
+    if timeout is not None and timeout.run_before is not None:
+        _check_run_before(timeout.run_before, interpretation)
     if timeout is None:
         return await _run_through(interpretation)
     frame = interpretation.frame
@@ -66,11 +67,18 @@ async def _run_in_time(interpretation: "Interpretation") -> Outcome:
 
 
 def _timeout(interpretation: "Interpretation") -> WorkflowExecTimeout | None:
-    """Return the workflow's timeout; a limit set from outside takes the place of its duration."""
-    own = interpretation.program.workflow.timeouts.workflow_exec_timeout
-    if interpretation.limit is None:
-        return own
-    return (own or WorkflowExecTimeout(duration="")).model_copy(update={"duration": f"PT{interpretation.limit:f}S"})
+    """Return the workflow's timeout, or what a `continueAs` sets in its place."""
+    limit = interpretation.limit
+    if limit is None:
+        return interpretation.program.workflow.timeouts.workflow_exec_timeout
+    return WorkflowExecTimeout(duration=f"PT{limit.seconds:f}S", interrupt=limit.interrupt, run_before=limit.run_before)
+
+
+def _check_run_before(state: str, interpretation: "Interpretation") -> None:
+    """Refuse what only a run can tell: a `continueAs` names a state of another workflow."""
+    workflow = interpretation.program.workflow
+    if all(one.name != state for one in workflow.states):
+        raise WrongData(f"{state!r} is to run before the end, and is no state of workflow {workflow.id!r}")
 
 
 async def _run_until(timeout: WorkflowExecTimeout, interpretation: "Interpretation") -> Outcome | None:
@@ -83,11 +91,32 @@ async def _run_until(timeout: WorkflowExecTimeout, interpretation: "Interpretati
         return None if outcome is MISSING else outcome
     interpretation.last_moment = deadline
     try:
-        return await _run_through(interpretation)
+        if not interpretation.program.workflow.keep_active:
+            return await _run_through(interpretation)
+        outcome = await within(_run_through(interpretation), _idle_at(deadline, interpretation))
     except Expired:
         return None
+    else:
+        return None if outcome is MISSING else outcome
     finally:
         interpretation.last_moment = None
+
+
+async def _idle_at(moment: float, interpretation: "Interpretation") -> None:
+    """Wait until *moment*, and for ever if something is running then, which finishes and looks at the time itself."""
+    await interpretation.time_out_at(moment, "timeout of the workflow")
+    if not _is_idle(interpretation):
+        await asyncio.get_running_loop().create_future()
+
+
+def _is_idle(interpretation: "Interpretation") -> bool:
+    """Tell whether a round has ended, and no other has begun: no event of it has come."""
+    frame = interpretation.frame
+    if "idle" in frame:
+        return True
+    walk = frame.get("walk", {})
+    is_waiting = walk.get("state") == interpretation.program.workflow.start_state
+    return "again" in frame and is_waiting and not walk.get("run", {}).get("body", {}).get("taken")
 
 
 async def _run_through(interpretation: "Interpretation") -> Outcome:
@@ -97,6 +126,8 @@ async def _run_through(interpretation: "Interpretation") -> Outcome:
     start = workflow.start_state
     while True:
         if "idle" in frame:
+            if interpretation.is_over:
+                raise Expired
             await interpretation.inbox.wait(lambda _: False)
         walk = frame.setdefault("walk", {})
         left = await interpretation.walk(start, interpretation.input, walk)
@@ -108,6 +139,7 @@ async def _run_through(interpretation: "Interpretation") -> Outcome:
             return Completed(left.data)
         # The start state waits anew, with the data that this round ended with.
         frame["walk"] = {"state": start, "data": left.data}
+        frame["again"] = True
         if not isinstance(interpretation.program.state(start), EventState):
             frame["idle"] = True
 
@@ -119,10 +151,20 @@ def _continued(to: ContinueAs, left: "Ended", interpretation: "Interpretation") 
         data = lane.filtered(to.data, data)
     elif to.data is not None:
         data = lane.fill(to.data, data)
-    limit = to.workflow_exec_timeout
-    text = limit.get("duration") if isinstance(limit, dict) else limit
-    timeout: timedelta | None = lane.duration(str(text), data) if text is not None else None
-    return ContinuedAs(to.workflow_id, to.version, data, timeout, tuple(interpretation.inbox.kept))
+    limit = _limit(to.workflow_exec_timeout, data, lane)
+    return ContinuedAs(to.workflow_id, to.version, data, limit, tuple(interpretation.inbox.kept))
+
+
+def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
+    """Return what a `continueAs` says of the time that the other execution may take."""
+    if given is None:
+        return None
+    said: dict[str, JSON] = given if isinstance(given, dict) else {"duration": given}
+    interrupt, run_before = lane.fill(said.get("interrupt", True), data), lane.fill(said.get("runBefore"), data)
+    if not isinstance(interrupt, bool) or not isinstance(run_before, str | None):
+        message = "the workflowExecTimeout of continueAs needs true or false as 'interrupt', and a name as 'runBefore'"
+        raise lane.locate(WrongData(message))
+    return Limit(lane.duration(str(said.get("duration")), data).total_seconds(), interrupt, run_before)
 
 
 def _lane(interpretation: "Interpretation") -> Lane:

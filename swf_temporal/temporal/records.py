@@ -46,8 +46,8 @@ class Pin:
     """Where a continued run goes on."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
-    limit: float | None = None
-    """Seconds that a `continueAs` gives this execution in place of the workflow's own timeout."""
+    limit: JSON = None
+    """What a `continueAs` sets in place of the workflow's own timeout."""
     call: dict[str, Any] | None = None
     """The call that this run consists in: one that was invoked `async`, and that nobody waits for."""
     scripted: bool = False

@@ -16,7 +16,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import FatalFault, InvalidDefinition, PayloadTooLarge, WorkflowFault
-from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Suspended, TraceEntry
+from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Limit, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
 from swf_temporal.model.cloudevent import CloudEvent
@@ -124,7 +124,7 @@ class Interpreter:
         host = self._host = TemporalHost(self._pin, program.workflow.source.name)
         host.on_note = self._noted
         instance = Instance(info.workflow_id, info.run_id)
-        limit = None if self._pin.limit is None else timedelta(seconds=self._pin.limit)
+        limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         while True:
             interpretation = Interpretation(program, host, self._data, instance, progress, limit)
@@ -159,7 +159,7 @@ class Interpreter:
             version=to.version,
             numbers=interpretation.numbers,
             events=[event.to_json() for event in to.events],
-            limit=None if to.timeout is None else to.timeout.total_seconds(),
+            limit=None if to.limit is None else to.limit.to_json(),
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]
         workflow.continue_as_new(workflow=to.workflow_id, args=args)

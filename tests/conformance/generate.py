@@ -1,7 +1,7 @@
 """Which sentences of the specification are shown to hold, and by what? Run as a program, it writes the page about it.
 
 Sentences stand in `sentences/`, a file for each part of the specification, in our own words. A scenario shows one by
-naming its id under `spec`; where no scenario can, `shown_by` names the test that does. From the root of the project:
+naming its id under `spec`; `shown_by` names tests that show more of it. From the root of the project:
 `python -m tests.conformance.generate`.
 """
 
@@ -32,9 +32,9 @@ _ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
 _HEAD = """# Conformance
 
 What the two texts of the specification demand, sentence by sentence in our own words, and what shows that it holds.
-The texts are the release 0.8 and the draft that came after it, 0.8-next. Every link leads to a scenario, which runs in
-simulation and on Temporal or claims that a definition is refused, or to a test. A test stands where no scenario can
-show a sentence, because it takes a real service, a schedule of a server, or chance. This page is generated:
+The texts are the release 0.8 and the draft that came after it, 0.8-next. Every sentence has a scenario, which runs in
+simulation and on Temporal or claims that a definition is refused. Tests stand beside it where they show more, such as
+with services and brokers that are not the scenario's own. This page is generated:
 `python -m tests.conformance.generate`.
 """
 _TABLE = "| what it says | texts | shown by | remark |\n|---|---|---|---|\n"
@@ -52,7 +52,7 @@ class Sentence:
     decided: str = ""
     """Where we differ from the text by decision, and why."""
     shown_by: tuple[str, ...] = ()
-    """Tests, as `path` or `path::name`, where no scenario can show it."""
+    """Tests, as `path` or `path::name`, that show more of it than its scenarios."""
     missing: str = ""
     """Why it does not hold yet."""
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.model.states import EventState, State
+from swf_temporal.model.states import End, EventState, State
 from swf_temporal.validation.context import Context
-from swf_temporal.validation.flow import targets
+from swf_temporal.validation.flow import targets, ways
 
 _CODE = "compensation"
 
@@ -44,7 +44,18 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
         yield context.error(_CODE, message, state.where.key("compensatedBy"))
     if state.end is not None:
         yield context.warning(_CODE, f"{subject}: its end is ignored", state.where.key("end"))
+    for way in ways(state):
+        if way is not state and way.end is not None and _says_something(way.end):
+            message = f"{subject}: what its end says is ignored"
+            yield context.warning(_CODE, message, way.where.key("end"))
+        if way.transition is not None and way.transition.compensate:
+            message = f"{subject}: nothing is undone anew on its way"
+            yield context.warning(_CODE, message, way.transition.where.key("compensate"))
     for name, position in targets(state):
         if name in context.states and not context.states[name].used_for_compensation:
             message = f"{subject} and cannot lead to {name!r}, which is not"
             yield context.error(_CODE, message, position)
+
+
+def _says_something(end: End) -> bool:
+    return end.terminate or end.compensate or bool(end.produce_events) or end.continue_as is not None

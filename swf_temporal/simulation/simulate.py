@@ -176,7 +176,7 @@ class World:
     async def _run_execution(self, execution: ContinuedAs, instance_id: str) -> Completed | ContinuedAs:
         program = self._program(execution.workflow_id, execution.version)
         host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name)
-        data, limit = execution.data, execution.timeout
+        data, limit = execution.data, execution.limit
         progress: dict[str, Any] | None = None
         events = [*execution.events, *self._early]
         self._early = []

@@ -62,10 +62,11 @@ def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]
     try:
         return Workflow.model_validate(root), []
     except ValidationError as refused:
-        found: dict[tuple[Position, str], Problem] = {}
+        found: dict[tuple[Position, str, str], Problem] = {}
         for details in refused.errors(include_url=False):
             problem = _problem(details, root, source)
-            found.setdefault((problem.position, problem.code), problem)
+            # One thing that is wrong is told once; what is missing in one place may be several things.
+            found.setdefault((problem.position, problem.code, problem.message * (problem.code == "missing")), problem)
         return salvage(root, refused), list(found.values())
 
 
@@ -118,6 +119,10 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
         key = str(path[-1]) if kind == "missing" else "type"
         message = f"{place.owner} has no {key}"
         return source.problem("missing", message, _missing_at(place, key), _key_meant(place, key))
+    if place.what == "stateExecTimeout" and isinstance(place.value, Object):
+        # One that says its total was replaced by that.
+        hint = "a state is not retried: how long it may take is its total"
+        return source.problem("missing", f"{place.subject} has no total", place.position, hint)
     if kind == "union_tag_invalid":
         word, position = place.value["type"], place.value.where.value("type")
         message, hint = _choice(f"{place.owner}: state type", word, STATE_TYPES)

@@ -79,6 +79,14 @@ async def run_sequence(
 async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
     """Perform *action* on *data* and return its effect, or None if it was skipped."""
     name = name_of(action)
+    try:
+        return await _run(action, name, data, lane, timeout)
+    except WorkflowFault as fault:
+        fault.action = fault.action or name
+        raise lane.locate(fault) from None
+
+
+async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
     frame = lane.frame
     if "condition" not in frame:
         frame["condition"] = action.condition is None or lane.holds(action.condition, data)
@@ -88,10 +96,7 @@ async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None
         return None
     if action.sleep is not None and action.sleep.before:
         await lane.pause("before", action.sleep.before, data, f"before {name}")
-    try:
-        effect = await _performed(action, name, data, lane, timeout)
-    except WorkflowFault as fault:
-        raise lane.locate(fault, name) from None
+    effect = await _performed(action, name, data, lane, timeout)
     if action.sleep is not None and action.sleep.after:
         await lane.pause("after", action.sleep.after, data, f"after {name}")
     return effect
@@ -114,7 +119,7 @@ async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout:
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     given = action.action_data_filter
-    seen = data if given is None else lane.selected(given.from_state_data, data)
+    seen = data if given is None or _is_detached(action) else lane.selected(given.from_state_data, data)
     if "result" not in frame:
         result = await _invoke(action, name, seen, lane, timeout)
         frame["result"] = None if result is NOTHING else result
@@ -125,6 +130,12 @@ async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout:
     value = frame["result"] if given is None else lane.selected(given.results, frame["result"])
     to = None if given is None or given.to_state_data is None else lane.target(given.to_state_data, data)
     return [to, value]
+
+
+def _is_detached(action: Action) -> bool:
+    """Tell whether nobody waits for it; then its filter is not for it."""
+    ref = action.function_ref or action.sub_flow_ref
+    return ref is not None and ref.invoke == "async"
 
 
 async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:

@@ -5,9 +5,10 @@ Definition"). An attribute with a value of its own must have it. One without is 
 has it: from then on only events with the same value belong to this instance.
 """
 
+import json
 from collections.abc import Callable, Mapping
 
-from swf_temporal.data import JSON, identity
+from swf_temporal.data import JSON
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.definitions import Event
 
@@ -15,19 +16,26 @@ ADDRESSED = "swfaddressed"
 """The attribute of an event that was sent to this very instance: attributes that it lacks do not tell it apart."""
 
 
-def belongs(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], fill: Callable[[JSON], JSON]) -> bool:
-    """Tell whether *event* may be taken by the instance whose attributes are *fixed*."""
+def demanded(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
+    """Return the values that attributes must have, which *fill* makes of what is written."""
+    return {
+        _key(rule.context_attribute_name): fill(rule.context_attribute_value)
+        for rule in definition.correlation
+        if rule.context_attribute_value is not None
+    }
+
+
+def belongs(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON]) -> bool:
+    """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*."""
     for rule in definition.correlation:
-        name = rule.context_attribute_name
+        name = _key(rule.context_attribute_name)
         value = event.attribute(name)
         if value is None:
             if event.attributes.get(ADDRESSED):
                 continue
             return False
-        if rule.context_attribute_value is not None:
-            if identity(value) != identity(fill(rule.context_attribute_value)):
-                return False
-        elif name in fixed and identity(fixed[name]) != identity(value):
+        wanted = values if rule.context_attribute_value is not None else fixed
+        if name in wanted and _as_text(wanted[name]) != _as_text(value):
             return False
     return True
 
@@ -35,7 +43,17 @@ def belongs(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], fil
 def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
     """Return the attributes that taking *event* fixes."""
     return {
-        rule.context_attribute_name: event.attribute(rule.context_attribute_name)
+        _key(rule.context_attribute_name): event.attribute(rule.context_attribute_name)
         for rule in definition.correlation
         if rule.context_attribute_value is None and event.attribute(rule.context_attribute_name) is not None
     }
+
+
+def _key(name: str) -> str:
+    """Return a name as names of attributes are compared: without regard to case."""
+    return name.lower()
+
+
+def _as_text(value: JSON) -> str:
+    """Return a value as it travels: the number 7 and the text "7" are one attribute to whoever sends it."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -6,7 +6,7 @@ from swf_temporal.data import JSON, add_result
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.model.actions import EventDataFilter
-from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.model.cloudevent import FIXED, CloudEvent
 from swf_temporal.model.definitions import Event
 from swf_temporal.model.states import ProduceEvent
 
@@ -53,7 +53,8 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
     """Produce the event *ref*. A text as *template* selects from the data; an object is filled; none sends all."""
     interpretation = lane.interpretation
     definition = interpretation.program.event(ref)
-    own = lane.fill(dict(attributes), data) if attributes else {}
+    filled = lane.fill(dict(attributes), data) if attributes else {}
+    own = filled if isinstance(filled, dict) else {}
     event = CloudEvent(
         id=interpretation.host.new_id(),
         source=definition.source or DEFAULT_SOURCE,
@@ -62,7 +63,7 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
         attributes={
             "time": interpretation.host.now().isoformat(),
             "datacontenttype": "application/json",
-            **(own if isinstance(own, dict) else {}),
+            **{name: value for name, value in own.items() if name.lower() not in FIXED},
         },
     )
     lane.note(Happening.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)

@@ -20,7 +20,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.interpreter.compensation import compensate, while_undoing
-from swf_temporal.interpreter.correlation import belongs, fixed_by
+from swf_temporal.interpreter.correlation import belongs, demanded, fixed_by
 from swf_temporal.interpreter.events import is_like, produce_all
 from swf_temporal.interpreter.host import (
     Completed,
@@ -203,12 +203,12 @@ class Interpretation:
     ) -> tuple[int, CloudEvent] | None:
         """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
         definitions = [self.program.event(ref) for ref in refs]
+        # Once, and here: what fails where an event is delivered fails for whoever sends it.
+        values = [demanded(definition, lambda value: lane.fill(value, self.data)) for definition in definitions]
 
         def which(event: CloudEvent) -> int:
             for index, definition in enumerate(definitions):
-                if is_like(definition, event) and belongs(
-                    definition, event, self.fixed, lambda value: lane.fill(value, self.data)
-                ):
+                if is_like(definition, event) and belongs(definition, event, self.fixed, values[index]):
                     return index
             return -1
 
@@ -268,7 +268,8 @@ class Interpretation:
                 run["recorded"] = True
                 self.record.append(name)
             leaving = while_undoing(left.leaving) if self.undoing else left.leaving
-            data = await _leave(leaving, left.data, lane)
+            # The way that handles an error knows of it.
+            data = await _leave(leaving, left.data, lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]}))
             lane.note(Happening.STATE_LEFT, name)
             del frame["run"]
             if isinstance(leaving, End):

@@ -116,9 +116,12 @@ class Lane:
             value = self.fill(text, data)
             text = f"PT{value}S" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
         try:
-            return parse_duration(text)
+            length = parse_duration(text)
         except (ValueError, OverflowError) as error:
             raise self.locate(WrongData(str(error))) from None
+        if length < timedelta():
+            raise self.locate(WrongData(f"{text!r} is a negative duration"))
+        return length
 
     def merged_at(self, path: Path, value: JSON, data: JSON) -> JSON:
         """Return *data* with *value* merged into the element at *path* (section "Data Merging")."""

@@ -4,10 +4,12 @@ from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from json import loads
-from typing import Any
+from typing import Any, Final
 
 from swf_temporal.data import JSON
 
+FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
+"""What makes an event what it is: no attribute that is added to one takes its place."""
 _NAMED = ("id", "source", "type", "data", "data_base64", "specversion")
 
 

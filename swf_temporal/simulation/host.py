@@ -22,17 +22,22 @@ if TYPE_CHECKING:
     from swf_temporal.simulation.simulate import World
 
 MOST_STATES_WITHOUT_TIME = 100_000
+MOST_NESTED = 1000
 
 
 class SimulatedHost:
     """The host of one simulated instance."""
 
-    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str, source: str) -> None:
-        """Make the host of the instance *instance_id*, whose definition was read from *source*."""
+    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str, source: str, depth: int = 0) -> None:
+        """Make the host of the instance *instance_id*, whose definition was read from *source*.
+
+        *depth* tells how many instances are waiting for this one.
+        """
         self.world = world
         self.loop = loop
         self.instance_id = instance_id
         self.source = source
+        self.depth = depth
         self.trace: list[TraceEntry] = []
         self._breaths = 0
         self._breathed_at = -1.0
@@ -73,13 +78,17 @@ class SimulatedHost:
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the definition of that id, in the same virtual time."""
         self.world.catalogue.find(call.workflow_id, call.version)  # a definition that is not there is no failure of it
-        work = self.world.run_instance(call.workflow_id, call.version, call.data, f"{self.instance_id}/{call.id}")
+        if self.depth >= MOST_NESTED:
+            raise StepLimitExceeded(f"{MOST_NESTED:,} sub-workflows wait for one another")
+        own_id = f"{self.instance_id}/{call.id}"
+        work = self.world.run_instance(call.workflow_id, call.version, call.data, own_id, self.depth + 1)
         if call.detached:
             self.world.detach(self._forgiving(work), outlives=call.outlives_parent)
             return None
         try:
             if call.timeout is None:
-                return await work
+                # A task of its own: what waits for what waits would be too deep for one.
+                return await self.loop.create_task(work)
             result = await within(work, asyncio.sleep(call.timeout.total_seconds()))
         except WorkflowFault as fault:
             raise subflow_fault(call.workflow_id, fault) from None

@@ -164,18 +164,20 @@ class World:
                 self.outside.close()
             loop.close()
 
-    async def run_instance(self, workflow_id: str, version: str | None, data: JSON, instance_id: str) -> JSON:
-        """Run one instance to its end, through as many executions as it continues as."""
+    async def run_instance(
+        self, workflow_id: str, version: str | None, data: JSON, instance_id: str, depth: int = 0
+    ) -> JSON:
+        """Run one instance to its end, through as many executions as it continues as; *depth* others wait for it."""
         execution = ContinuedAs(workflow_id, version, data)
         while True:
-            outcome = await self._run_execution(execution, instance_id)
+            outcome = await self._run_execution(execution, instance_id, depth)
             if isinstance(outcome, Completed):
                 return outcome.output
             execution = outcome
 
-    async def _run_execution(self, execution: ContinuedAs, instance_id: str) -> Completed | ContinuedAs:
+    async def _run_execution(self, execution: ContinuedAs, instance_id: str, depth: int) -> Completed | ContinuedAs:
         program = self._program(execution.workflow_id, execution.version)
-        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name)
+        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, depth)
         data, limit = execution.data, execution.limit
         progress: dict[str, Any] | None = None
         events = [*execution.events, *self._early]

@@ -6,6 +6,7 @@ from enum import Enum, auto
 from typing import Any
 
 from swf_temporal.errors import Position
+from swf_temporal.expressions.compiled import Constant
 from swf_temporal.model import actions, definitions, states, workflow
 from swf_temporal.model.node import Node
 from swf_temporal.model.workflow import Source
@@ -106,6 +107,12 @@ def fields(nodes: Nodes) -> Iterator[Field]:
         if isinstance(function.operation, str):
             sort = Sort.EXPRESSION if function.type == "expression" else Sort.TEMPLATE
             yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))
+
+
+def is_plain(field: Field, compiled: object) -> bool:
+    """Tell whether a field that is an expression by definition holds a text that is none, nor looks like one."""
+    is_text = isinstance(compiled, Constant) and compiled.doubt is None and compiled.value == field.text
+    return field.sort is Sort.EXPRESSION and is_text
 
 
 def _attributes(kind: type[Node]) -> dict[str, str]:

@@ -75,7 +75,7 @@ def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
             size = int(size)
     if size is None or size == 0:
         return MOST_AT_ONCE
-    if not isinstance(size, int | float) or isinstance(size, bool) or size < 1:
+    if not isinstance(size, int | float) or isinstance(size, bool) or size < 1 or size != int(size):
         raise lane.locate(WrongData(f"batchSize of {state.name!r} is {size!r}, which is not a count"))
     return min(int(size), MOST_AT_ONCE)
 

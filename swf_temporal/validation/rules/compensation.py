@@ -14,7 +14,7 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each state that compensates and may not, or that the control flow leads into."""
     workflow = context.workflow
     for state in workflow.states:
-        target = context.states.get(state.compensated_by or "")
+        target = None if state.compensated_by is None else context.states.get(state.compensated_by)
         if target is not None and not target.used_for_compensation:
             message = f"state {state.name!r} is compensated by {target.name!r}, which is not usedForCompensation"
             yield context.error(_CODE, message, state.where.value("compensatedBy"))

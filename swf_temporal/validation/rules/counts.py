@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from swf_temporal.errors import Problem
 from swf_temporal.model.states import ForeachState, ParallelState
 from swf_temporal.validation.context import Context
-from swf_temporal.validation.numbers import number
+from swf_temporal.validation.numbers import is_open, number
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -34,6 +34,6 @@ def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[P
     elif state.completion_type == "allOf":
         message = f"{owner} completes with all of its branches: numCompleted has no meaning"
         yield context.warning("num-completed", message, state.where.key("numCompleted"))
-    elif isinstance(state.num_completed, int) and not 0 <= state.num_completed <= len(state.branches):
-        message = f"{owner} waits for {state.num_completed} branches, but has {len(state.branches)}"
+    elif not is_open(state.num_completed) and not 0 <= count <= len(state.branches):
+        message = f"{owner} waits for {count:g} branches, but has {len(state.branches)}"
         yield context.error("num-completed", message, position)

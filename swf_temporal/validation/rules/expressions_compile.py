@@ -6,7 +6,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression, Constant
 from swf_temporal.model.definitions import Function
 from swf_temporal.validation.context import Context
-from swf_temporal.validation.fields import Field, Sort
+from swf_temporal.validation.fields import Field, is_plain
 
 _IN_FUNCTION = "in the expression function"
 """How a complaint starts that is about the text of a function, where it is told already."""
@@ -27,7 +27,7 @@ def check(context: Context) -> Iterator[Problem]:
             yield context.error("expression-syntax", message, position)
         elif isinstance(compiled, Constant) and compiled.doubt is not None:
             yield _doubtful(context, field, compiled.doubt)
-        elif isinstance(compiled, Constant) and field.sort is Sort.EXPRESSION and field.key in _SELECTING:
+        elif field.key in _SELECTING and is_plain(field, compiled):
             # A text is what it yields then, whatever the data.
             message = f"{field.owner}: {field.key} is a plain text, and yields nothing but that"
             hint = f"did you mean '${{ {field.text} }}'?" if field.text.strip() else None

@@ -26,7 +26,9 @@ def _repeated(context: Context, kind: str, nodes: Sequence[Node], within: str = 
     first: dict[str, Node] = {}
     for node in nodes:
         name: str = getattr(node, "name")  # noqa: B009 - all of these have one, but share no class that does
-        if name in first:
+        if not name.strip():
+            yield context.error("missing", f"a {kind}{within} has an empty name", node.where.value("name"))
+        elif name in first:
             message = f"there are several {_PLURAL[kind]} named {name!r}{within}"
             line = first[name].where.value("name").line
             yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")

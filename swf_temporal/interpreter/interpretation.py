@@ -39,9 +39,9 @@ from swf_temporal.interpreter.lane import Frame, Lane
 from swf_temporal.interpreter.lifetime import Expired, run_in_time
 from swf_temporal.interpreter.parameters import for_run, has_open_parameters
 from swf_temporal.interpreter.program import Program
-from swf_temporal.interpreter.stages import run_state
+from swf_temporal.interpreter.stages import Left, left_by_error, run_state
 from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.states import End, Transition
+from swf_temporal.model.states import End, State, Transition
 
 STATES_WITHOUT_PAUSE = 200
 """After how many states in a row the host may take stock."""
@@ -267,14 +267,35 @@ class Interpretation:
             if not self.undoing and left.completed and state.compensated_by is not None and "recorded" not in run:
                 run["recorded"] = True
                 self.record.append(name)
-            leaving = while_undoing(left.leaving) if self.undoing else left.leaving
-            # The way that handles an error knows of it.
-            data = await _leave(leaving, left.data, lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]}))
+            data, leaving = await self._leave(state, left, lane)
             lane.note(Happening.STATE_LEFT, name)
             del frame["run"]
             if isinstance(leaving, End):
                 return Ended(data, leaving)
             name = leaving.next_state
+
+    async def _leave(self, state: State, left: Left, lane: Lane) -> tuple[JSON, Transition | End]:
+        """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
+
+        Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
+        """
+        leaving = while_undoing(left.leaving) if self.undoing else left.leaving
+        # The way that handles an error knows of it.
+        lane = lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]})
+        data = left.data
+        if leaving.compensate:
+            data = await compensate(data, lane)
+        if leaving.produce_events:
+            try:
+                await produce_all(leaving.produce_events, data, lane)
+            except WorkflowFault as fault:
+                if not left.completed:
+                    raise
+                instead = left_by_error(state, fault, data, lane)
+                if lane.frame.pop("recorded", False) and self.record:
+                    self.record.pop()
+                return await self._leave(state, instead, lane)
+        return data, leaving
 
     def variables(self) -> dict[str, JSON]:
         """Return the variables that a state begins with."""
@@ -312,12 +333,3 @@ class Interpretation:
             "limit": None if self.limit is None else self.limit.to_json(),
         }
         return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}
-
-
-async def _leave(leaving: Transition | End, data: JSON, lane: Lane) -> JSON:
-    """Do what leaving a state asks for, in the order of the specification: compensate, then produce events."""
-    if leaving.compensate:
-        data = await compensate(data, lane)
-    if leaving.produce_events:
-        await produce_all(leaving.produce_events, data, lane)
-    return data

@@ -44,6 +44,14 @@ async def run_state(state: State, data: JSON, lane: Lane) -> Left:
     return Left(step.data, leaving, not step.by.startswith("error"))
 
 
+def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Left:
+    """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
+    step = _catch(state, lane.locate(fault), data, lane)
+    lane.frame["left"] = [step.by, step.data]
+    lane.frame.pop("events", None)
+    return Left(step.data, _leaving(state, step.by), completed=False)
+
+
 async def _step(state: State, data: JSON, lane: Lane) -> Step:
     given = state.state_data_filter
     try:

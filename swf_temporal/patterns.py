@@ -4,14 +4,21 @@ There are patterns that take years on texts made for them, and who writes the te
 Python's own library can neither tell nor be stopped, and while it works, nothing else does in the whole process.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
+from time import perf_counter
 from typing import Final
 
 import regex
 
 LIMIT: Final = 0.25
 """Seconds. Several of these must fit into the two that a workflow may hold up its worker."""
+_TOGETHER: Final = 1.0
+"""Seconds for many of them."""
 _KEPT = 1024
+_end: ContextVar[float | None] = ContextVar("end", default=None)
 
 
 class BadPattern(ValueError):  # noqa: N818 - named for what it is about
@@ -27,10 +34,24 @@ class PatternTooSlow(Exception):  # noqa: N818 - as above
 
 def matches_somewhere(pattern: str, text: str) -> bool:
     """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern for what is no pattern."""
+    end = _end.get()
+    left = LIMIT if end is None else min(LIMIT, end - perf_counter())
+    if left <= 0:
+        raise PatternTooSlow(pattern)
     try:
-        return compiled(pattern).search(text, timeout=LIMIT) is not None
+        return compiled(pattern).search(text, timeout=left) is not None
     except TimeoutError:
         raise PatternTooSlow(pattern) from None
+
+
+@contextmanager
+def one_limit() -> Iterator[None]:
+    """Let all that is matched within take no more than a few times as long as one match may."""
+    token = _end.set(perf_counter() + _TOGETHER)
+    try:
+        yield
+    finally:
+        _end.reset(token)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -40,3 +61,5 @@ def compiled(pattern: str) -> "regex.Pattern[str]":
         return regex.compile(pattern)
     except regex.error as error:
         raise BadPattern(str(error)) from None
+    except RecursionError:
+        raise BadPattern("it is nested too deeply") from None

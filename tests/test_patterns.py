@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere
+from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
 
 
 def test_matches() -> None:
@@ -22,3 +22,17 @@ def test_refuses() -> None:
     """A text that is no pattern is told from one that matches nothing."""
     with pytest.raises(BadPattern, match="missing"):
         matches_somewhere("(", "(")
+    with pytest.raises(BadPattern, match="nested too deeply"):
+        matches_somewhere("(" * 5000 + ")" * 5000, "")
+
+
+def test_many_together_are_stopped() -> None:
+    """Each of them is quick enough; all of them are not."""
+
+    def again_and_again() -> None:
+        while True:
+            matches_somewhere("(a|aa)+$", "a" * 18 + "!")
+
+    with one_limit(), pytest.raises(PatternTooSlow):
+        again_and_again()
+    assert not matches_somewhere("(a|aa)+$", "a" * 18 + "!")

@@ -8,7 +8,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.simulation.definitions import check_reading
+from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Expected, Scenario
 from swf_temporal.simulation.differences import line_by_line, unequal
 from swf_temporal.simulation.requests import request_differences
@@ -35,7 +35,7 @@ class Observed:
     requests: Sequence[Mapping[str, JSON]] = ()
     """What services were asked: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
     unanswered: Sequence[str] = ()
-    """Requests that the scenario has no answer for."""
+    """What the scenario has no service or no answer for."""
     trace: Sequence[TraceEntry] = ()
     elapsed: timedelta | None = None
     """None where time is not virtual."""
@@ -51,7 +51,7 @@ class Observed:
 def check(scenario: Scenario, observed: Observed) -> list[str]:
     """Return how *observed* differs from what *scenario* expects: one readable text a difference, none if it holds."""
     expect = scenario.expect
-    found = check_reading(scenario)
+    found = check_reading(scenario) + _unknown(scenario)
     if observed.status != expect.status:
         found.append(f"status: expected {expect.status}, but the run {_status(observed)}")
     if expect.output is not UNSAID and observed.status == "completed":
@@ -61,7 +61,7 @@ def check(scenario: Scenario, observed: Observed) -> list[str]:
     if expect.produced is not None:
         found += _produced(expect.produced, observed.produced)
     found += _of_functions(expect, observed)
-    found += [f"services: {request}, for which there is no answer" for request in observed.unanswered]
+    found += [f"services: {missing}" for missing in observed.unanswered]
     if expect.requests is not None:
         found += request_differences(expect.requests, observed.requests)
     if expect.states is not None:
@@ -85,6 +85,15 @@ def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
             told = [str(entry.kind), entry.state, entry.name, _anonymous(dict(entry.detail))]
             lanes.setdefault(entry.lane, []).append(told)
     return dict(sorted(lanes.items()))
+
+
+def _unknown(scenario: Scenario) -> list[str]:
+    """Return what is said of functions that there are not: it would hold whatever the run does."""
+    said = dict.fromkeys([*scenario.functions, *scenario.expect.calls, *scenario.expect.delays])
+    if not said:
+        return []
+    known = {function.name for workflow in workflows_of(scenario) for function in workflow.functions}
+    return [f"functions: no definition has a function {name!r}" for name in said if name not in known]
 
 
 def _anonymous(value: JSON) -> JSON:

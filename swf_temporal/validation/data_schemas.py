@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
-from swf_temporal.patterns import BadPattern, PatternTooSlow, compiled, matches_somewhere
+from swf_temporal.patterns import BadPattern, PatternTooSlow, compiled, matches_somewhere, one_limit
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -47,7 +47,10 @@ class DataSchemaValidator:
     def violations(self, data: JSON) -> list[str]:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
         try:
-            found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MOST_TOLD + 1)]
+            with one_limit():
+                found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MOST_TOLD + 1)]
+        except PatternTooSlow as error:
+            return [f"$: {error}"]
         except RecursionError:
             return ["$: the schema leads round in a circle, or the data is nested too deeply"]
         return found if len(found) <= MOST_TOLD else [*found[:MOST_TOLD], "and more"]
@@ -81,25 +84,17 @@ def _bounded(kind: Any) -> Any:
     from jsonschema.validators import extend  # noqa: PLC0415 - as above
 
     def pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
-        if validator.is_type(instance, "string"):
-            try:
-                if not matches_somewhere(pattern, instance):
-                    yield ValidationError(f"{instance!r} does not match {pattern!r}")
-            except PatternTooSlow as error:
-                yield ValidationError(str(error))
+        if validator.is_type(instance, "string") and not matches_somewhere(pattern, instance):
+            yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
     def looking_at_names(keyword: str) -> Any:
         """Return what *keyword* means, for names of properties that were matched with the schema's patterns before."""
         meaning = kind.VALIDATORS[keyword]
 
         def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            try:
-                for one in schema.get("patternProperties", ()):
-                    for name in instance if validator.is_type(instance, "object") else ():
-                        matches_somewhere(one, name)
-            except PatternTooSlow as error:
-                yield ValidationError(str(error))
-                return
+            for one in schema.get("patternProperties", ()):
+                for name in instance if validator.is_type(instance, "object") else ():
+                    matches_somewhere(one, name)
             yield from meaning(validator, value, instance, schema) or ()
 
         return checked

@@ -7,18 +7,29 @@ from typing import Any
 import pytest
 
 from swf_temporal.data import JSON
+from swf_temporal.dialects.source import read_source
 from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.simulation.description import ExpectedStarts
+from swf_temporal.model.workflow import Source
+from swf_temporal.simulation.description import ExpectedStarts, Written
 from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 CET = timezone(timedelta(hours=1))
+SOURCE = Source(
+    """\
+id: w
+specVersion: "0.8"
+functions: [{name: f, type: custom}]
+states: [{name: S, type: operation, actions: [{functionRef: f}], end: true}]
+""",
+    "f.yaml",
+)
 STARTS_DIFFER = "starts: what is expected (-) and what came (+) differ"
 
 
 def _check(expected: Expected, **seen: Any) -> list[str]:
-    scenario = Scenario("claim", Path("f.yaml"), 1, Path("w.yaml"), expected)
+    scenario = Scenario("claim", Path("f.yaml"), 1, Written(read_source(SOURCE)[0], SOURCE), expected)
     return check(scenario, Observed(**{"status": expected.status, **seen}))
 
 

@@ -80,25 +80,26 @@ SLOW = "a" * 60 + "!"
 
 
 @pytest.mark.parametrize(
-    ("schema", "data", "where"),
+    ("schema", "data"),
     [
-        ({"type": "string", "pattern": EVIL}, SLOW, "$"),
-        ({"propertyNames": {"pattern": EVIL}}, {SLOW: 1}, "$"),
-        ({"patternProperties": {EVIL: {}}}, {SLOW: 1}, "$"),
-        ({"unevaluatedProperties": False, "patternProperties": {EVIL: {}}}, {SLOW: 1}, "$"),
-        ({"additionalProperties": False, "patternProperties": {EVIL: {}}}, {SLOW: 1}, "$"),
-        ({"$ref": "#/$defs/word", "$defs": {"word": {"pattern": EVIL}}}, SLOW, "$"),
+        ({"type": "string", "pattern": EVIL}, SLOW),
+        ({"propertyNames": {"pattern": EVIL}}, {SLOW: 1}),
+        ({"patternProperties": {EVIL: {}}}, {SLOW: 1}),
+        ({"unevaluatedProperties": False, "patternProperties": {EVIL: {}}}, {SLOW: 1}),
+        ({"additionalProperties": False, "patternProperties": {EVIL: {}}}, {SLOW: 1}),
+        ({"$ref": "#/$defs/word", "$defs": {"word": {"pattern": EVIL}}}, SLOW),
         (
             {"$schema": DRAFTS[-1], "pattern": EVIL, "properties": {"a": {"$ref": "#"}}, "items": {"pattern": EVIL}},
             {"a": SLOW},
-            "$.a",
         ),
+        ({"not": {"pattern": EVIL}}, SLOW),
+        ({"items": {"anyOf": [{"pattern": EVIL}, True]}}, [SLOW] * 40),
     ],
 )
-def test_patterns_take_no_longer_than_they_may(schema: Any, data: Any, where: str) -> None:
+def test_patterns_take_no_longer_than_they_may(schema: Any, data: Any) -> None:
     """A pattern that does not come to an end is told, and holds nothing up."""
-    [told, *_] = DataSchemaValidator(schema).violations(data)
-    assert told == f"{where}: it takes too long to tell what matches the pattern '(a|aa)+$'"
+    told = DataSchemaValidator(schema).violations(data)
+    assert told == ["$: it takes too long to tell what matches the pattern '(a|aa)+$'"]
 
 
 def test_patterns_match_as_ever() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from swf_temporal.dialects.placed import Array, Object, plain
 from swf_temporal.errors import Position, Severity
 from swf_temporal.simulation.description import Expected, ExpectedProblem, ExpectedStarts
-from swf_temporal.simulation.reading.services import Requests
+from swf_temporal.simulation.reading.requests import Requests
 from swf_temporal.simulation.reading.strict import Strict
 
 _STATUSES = ("completed", "failed", "waiting", "cancelled")

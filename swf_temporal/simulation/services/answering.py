@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from mimetypes import MimeTypes
 from urllib.parse import parse_qsl, urlsplit
 
 from swf_temporal.data import JSON
@@ -12,6 +13,8 @@ from swf_temporal.functions.call import refusal
 from swf_temporal.simulation.description import Reply, Service
 
 _FORM = "application/x-www-form-urlencoded"
+_TYPES = MimeTypes()
+"""By the endings of files: those that are the same on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Heard:
     requests: list[dict[str, JSON]] = field(default_factory=list)
     """In their order: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
     unanswered: list[str] = field(default_factory=list)
-    """Those that the scenario has no answer for, as people read them."""
+    """What the scenario has no service or no answer for, or none that can be sent, as people read it."""
 
 
 class Answering:
@@ -39,7 +42,7 @@ class Answering:
         told: dict[str, JSON] = {
             "service": self.service.name,
             "request": request,
-            "query": dict(parse_qsl(urlsplit(request.partition(" ")[2]).query, keep_blank_values=True)),
+            "query": _fields(urlsplit(request.partition(" ")[2]).query),
             "headers": {**lower},
             "body": body,
         }
@@ -55,10 +58,17 @@ class Answering:
         known = next((request for request in requests if request in replies), None)
         with self._lock:
             if known is None:
-                self._heard.unanswered.append(f"{self.service.name} was asked {requests[0]}")
+                self._heard.unanswered.append(
+                    f"{self.service.name} was asked {requests[0]}, for which there is no answer"
+                )
                 return None
             given = self._given[known] = self._given.get(known, 0) + 1
         return replies[known][min(given, len(replies[known])) - 1]
+
+    def complain(self, of: str) -> None:
+        """Take note of what is wrong with an answer of the scenario."""
+        with self._lock:
+            self._heard.unanswered.append(f"{self.service.name}: {of}")
 
 
 def no_service(where: str) -> CallFailed:
@@ -78,10 +88,10 @@ def body_of(content: bytes, content_type: str) -> JSON:
         return None
     text = content.decode(errors="replace")
     if content_type.partition(";")[0].strip().lower() == _FORM:
-        return dict(parse_qsl(text, keep_blank_values=True))
+        return _fields(text)
     try:
         value: JSON = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value
 
@@ -89,9 +99,18 @@ def body_of(content: bytes, content_type: str) -> JSON:
 def content_of(reply: Reply) -> tuple[bytes, str | None]:
     """Return what a reply brings, and of which media type that is if the reply does not say."""
     if reply.file is not None:
-        return reply.file.read_bytes(), "application/json" if reply.file.suffix == ".json" else "application/yaml"
+        yaml = "application/yaml" if reply.file.suffix in {".yaml", ".yml"} else None
+        return reply.file.read_bytes(), yaml or _TYPES.guess_type(reply.file.name)[0] or "application/octet-stream"
     if reply.body is None:
         return b"", None
     if isinstance(reply.body, str) and any(name.lower() == "content-type" for name in reply.headers):
         return reply.body.encode(), None
     return json.dumps(reply.body, ensure_ascii=False).encode(), "application/json"
+
+
+def _fields(text: str) -> dict[str, JSON]:
+    """Return the fields of a query or a form; one that comes several times has the list of its values."""
+    values: dict[str, list[JSON]] = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        values.setdefault(name, []).append(value)
+    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}

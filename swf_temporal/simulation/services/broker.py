@@ -7,6 +7,8 @@ server, is what the document and the definition say; how a protocol carries it i
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
@@ -15,10 +17,18 @@ from swf_temporal.simulation.description import Service
 from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service
 
 
+class Server(NamedTuple):
+    """Where a broker is, and what it speaks."""
+
+    family: str
+    host: str
+    port: int
+
+
 class ScriptedBrokers(Brokers):
     """The brokers of a scenario, whatever their protocol; what goes over HTTP goes to services of HTTP."""
 
-    def __init__(self, http: Http, brokers: Mapping[tuple[str, int], Answering]) -> None:
+    def __init__(self, http: Http, brokers: Mapping[Server, Answering]) -> None:
         super().__init__(http)
         self._scripted = _ScriptedBroker(brokers)
 
@@ -30,7 +40,7 @@ class ScriptedBrokers(Brokers):
 class _ScriptedBroker:
     """Takes messages, and gives those that wait on a channel, each of them once."""
 
-    def __init__(self, brokers: Mapping[tuple[str, int], Answering]) -> None:
+    def __init__(self, brokers: Mapping[Server, Answering]) -> None:
         self._brokers = brokers
         self._waiting = {
             (address, channel): [Message(*content_of(reply), reply.headers) for reply in replies]
@@ -71,12 +81,12 @@ class _ScriptedBroker:
         return self._brokers[server]
 
 
-def server_of(service: Service) -> tuple[str, int]:
-    """Return host and port of a broker, which its name is the URL of."""
-    scheme, _, rest = service.name.partition("://")
-    host, _, port = rest.rstrip("/").partition(":")
-    return host.lower(), int(port) if port else WIRES[scheme].port
+def server_of(service: Service) -> Server:
+    """Return where the broker is that the name of *service* is the URL of."""
+    url = urlsplit(service.name)
+    wire = WIRES[url.scheme]
+    return Server(wire.family, url.hostname or "", url.port or wire.port)
 
 
-def _server(channel: Channel) -> tuple[str, int]:
-    return channel.host.lower(), channel.port or 0
+def _server(channel: Channel) -> Server:
+    return Server(WIRES[channel.protocol].family, channel.host.lower(), channel.port or 0)

@@ -70,9 +70,22 @@ class GrpcService:
             await context.abort(self._library.StatusCode[reply.status], str(reply.body or ""))
         answers = reply.body if method.server_streaming and isinstance(reply.body, list) else [reply.body]
         for answer in answers:
-            text = json.dumps({} if answer is None else answer)
-            made = json_format.Parse(text, GetMessageClass(method.output_type)(), descriptor_pool=self._described.pool)
-            yield made.SerializeToString()
+            try:
+                made = self._as_message({} if answer is None else answer, method)
+            except json_format.ParseError as error:
+                wrong = f"the answer to {short} is no {method.output_type.full_name}: {error}"
+                self._answering.complain(wrong)
+                await context.abort(self._library.StatusCode.INTERNAL, wrong)
+            yield made
+
+    def _as_message(self, answer: JSON, method: MethodDescriptor) -> bytes:
+        if not isinstance(answer, dict) and method.output_type.file.package != "google.protobuf":
+            raise json_format.ParseError("it is not an object")
+        message = GetMessageClass(method.output_type)()
+        content: bytes = json_format.Parse(
+            json.dumps(answer), message, descriptor_pool=self._described.pool
+        ).SerializeToString()
+        return content
 
 
 class _Handlers:

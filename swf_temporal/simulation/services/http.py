@@ -4,6 +4,7 @@ By a real server on this machine, so that what a definition has sent really goes
 there without TLS: certificates are no matter of definitions.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,14 +19,41 @@ from swf_temporal.simulation.services.answering import Answering, body_of, conte
 THIS_MACHINE = "127.0.0.1"
 _POLLING = 0.01
 """Seconds until a server notices that it is to stop."""
+_GOODBYE = 1.0
+"""Seconds that connections have to end."""
+
+
+class _Server(ThreadingHTTPServer):
+    """Listens on a free port."""
+
+    daemon_threads = True
+
+    def __init__(self, answering: Answering) -> None:
+        super().__init__((THIS_MACHINE, 0), _handler(answering))
+        self._handling: list[threading.Thread] = []
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer on one connection, until that is closed."""
+        self._handling.append(threading.current_thread())
+        super().process_request_thread(request, client_address)
+
+    def server_close(self) -> None:
+        """Stop listening. The clients have gone before, so nothing is left to be answered."""
+        super().server_close()
+        for thread in self._handling:
+            thread.join(_GOODBYE)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say what went wrong, unless it is that a call was given up: nobody waits for its answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class HttpService:
     """A server on a free port."""
 
     def __init__(self, answering: Answering) -> None:
-        self._server = ThreadingHTTPServer((THIS_MACHINE, 0), _handler(answering))
-        self._server.daemon_threads = True
+        self._server = _Server(answering)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLLING,), daemon=True)
         self._thread.start()
 
@@ -87,7 +115,7 @@ def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
 
         def _send(self, reply: Reply) -> None:
             content, media_type = content_of(reply)
-            self.send_response(int(reply.status))
+            self.send_response_only(int(reply.status))  # without a date: it would be another in every run
             headers = {name.lower(): value for name, value in reply.headers.items()}
             if media_type is not None:
                 headers.setdefault("content-type", media_type)

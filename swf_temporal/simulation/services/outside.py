@@ -11,12 +11,20 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import refusal
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.performing import Calls
 from swf_temporal.simulation.description import Service
 from swf_temporal.simulation.services.answering import Heard
 from swf_temporal.simulation.services.places import Places
+from swf_temporal.validation.engine_activities import read_terms
+
+_WHERE_TO_SAY = {
+    "UnknownSecret": "give it in `secrets`",
+    "NoServer": "describe it in `services`, by the name of its document or of the function",
+}
+"""By the code of a fault: what a scenario does where a worker would be configured."""
 
 
 class Outside:
@@ -29,28 +37,52 @@ class Outside:
         self._places = Places()
         self._thread: _LoopThread | None = None
         self._starting: asyncio.Task[Calls] | None = None
+        self._under_way: set[asyncio.Task[JSON]] = set()
+        self._turn = asyncio.Lock()
+        self._is_over = False
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
-        """Make one attempt at *call*. Raises CallFailed."""
-        if self._thread is None:
-            self._thread = _LoopThread()
-        return await asyncio.wrap_future(self._thread.do(self._perform(call, source, key, attempt)))
+        """Make one attempt at *call*, after those that were asked for before. Raises CallFailed."""
+        # Side by side, which of them has the first answer would be another in every run.
+        async with self._turn:
+            if self._is_over:
+                raise refusal("NotScripted", "the scenario is over, and its services with it")
+            if self._thread is None:
+                self._thread = _LoopThread()
+            under_way = asyncio.wrap_future(self._thread.do(self._perform(call, source, key, attempt)))
+            try:
+                return await asyncio.shield(under_way)
+            except asyncio.CancelledError:
+                await asyncio.wait([under_way])  # as no time passes, what has begun is seen to its end
+                raise
 
     def close(self) -> None:
-        """Stop everything that was started."""
+        """Stop everything that was started, and calls that nobody waits for any more."""
+        self._is_over = True
         if self._thread is not None:
             self._thread.do(self._stop()).result()
             self._thread.stop()
             self._thread = None
 
     async def _perform(self, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
+        task = asyncio.create_task(self._attempt(call, source, key, attempt))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await task
+
+    async def _attempt(self, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
         calls = await asyncio.shield(self._starting)
         try:
+            if read_terms(call.function) is not None:
+                message = f"function {call.function.name!r} is an activity of another worker: answer it in `functions`"
+                raise refusal("NotScripted", message)
             return await calls.perform(call, source=source, key=key, attempt=attempt)
         except CallFailed as fault:
-            fault.message = self._places.as_named(fault.message)
+            fault.message = _for_scenarios(self._places.as_named(fault.message), fault.code)
+            if fault.code == "NotScripted":
+                self.heard.unanswered.append(fault.message)  # a definition may catch it
             raise
 
     async def _start(self) -> Calls:
@@ -58,6 +90,9 @@ class Outside:
         return Calls(functions=self._places.functions(), secrets=self._secrets)
 
     async def _stop(self) -> None:
+        for attempt in self._under_way:
+            attempt.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
         if self._starting is not None:
             [calls] = await asyncio.gather(self._starting, return_exceptions=True)
             if not isinstance(calls, BaseException):
@@ -83,3 +118,8 @@ class _LoopThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _for_scenarios(message: str, code: str) -> str:
+    """Return *message* with what is to be done in a scenario, if that is not what it says."""
+    return f"{message.partition(': ')[0]}: {_WHERE_TO_SAY[code]}" if code in _WHERE_TO_SAY else message

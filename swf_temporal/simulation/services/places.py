@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import httpx
+
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.origins import Origin, origin_of
 from swf_temporal.functions.operator.network import Network
@@ -11,7 +13,7 @@ from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.simulation.description import Kind, Service
 from swf_temporal.simulation.services.answering import Answering, Heard, no_service
-from swf_temporal.simulation.services.broker import ScriptedBrokers, server_of
+from swf_temporal.simulation.services.broker import ScriptedBrokers, Server, server_of
 from swf_temporal.simulation.services.grpc import GrpcService
 from swf_temporal.simulation.services.http import THIS_MACHINE, HttpService, Rerouted
 
@@ -26,7 +28,8 @@ class _OnlyServices(Network):
 
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the scenario has no service there."""
-        if (host.strip("[]").lower(), port) not in self.services:
+        written = httpx.URL(scheme="http", host=host).raw_host.decode() if host else ""
+        if (written.strip("[]").lower(), port) not in self.services:
             raise no_service(f"{host}:{port}")
 
     async def admit(self, host: str, port: int) -> list[str]:
@@ -45,7 +48,7 @@ class Places:
     _base_urls: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     """By the URL of a server: what the scenario calls it."""
-    _brokers: dict[Address, Answering] = field(default_factory=dict)
+    _brokers: dict[Server, Answering] = field(default_factory=dict)
 
     async def start(self, services: Sequence[Service], heard: Heard) -> None:
         """Start *services*. Raises CallFailed if a proto file cannot be compiled."""
@@ -90,9 +93,10 @@ class Places:
         server = HttpService(answering)
         self.servers.append(server)
         url = url or f"http://{THIS_MACHINE}:{server.port}"
-        self._ports[origin_of(url)] = server.port
+        self._ports[origin_of(str(httpx.URL(url)))] = server.port  # a host may have letters that DNS does not know
         return url
 
     def _reached(self) -> Sequence[Address]:
         listening = [(THIS_MACHINE, server.port) for server in self.servers]
-        return [*self._brokers, *((origin.host, origin.port) for origin in self._ports), *listening]
+        brokers = ((broker.host, broker.port) for broker in self._brokers)
+        return [*brokers, *((origin.host, origin.port) for origin in self._ports), *listening]

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings, environment_name
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.performing import filled
@@ -36,14 +35,7 @@ class Calls:
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Make one attempt at *call*."""
-        secrets = self.secrets.as_mapping(call.secrets)
-        missing = [name for name in call.secrets if name not in secrets]
-        if missing:
-            variable = f"SWF_SECRET_{environment_name(missing[0])}"
-            message = (
-                f"the secret {missing[0]!r} is not known here: a worker is given it by {variable} or SWF_SECRETS_FILE"
-            )
-            raise CallFailed(message, code="UnknownSecret", retryable=False)
+        secrets = self.secrets.entrusted(call.secrets)
         return await self.functions.call(
             Call(
                 function=call.function,

@@ -66,7 +66,7 @@ def run(
     if simulate and timeout is not None:
         raise UsageError("--timeout is for a run on a server", "a simulation is over at once, whatever it waits for")
     if simulate:
-        raise typer.Exit(run_simulated(workflows, data, events, script))
+        run_until_stopped(run_simulated(workflows, data, events, script))
     if script is not None:
         raise UsageError("--script says what functions answer in a simulation", "add --simulate")
     settings = read_settings(os.environ, local=True, file=config, resources=readable)

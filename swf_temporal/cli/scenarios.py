@@ -1,8 +1,8 @@
 """`swf test`: do workflows do what scenarios claim?"""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from swf_temporal.cli.junit import write_junit
 from swf_temporal.cli.logs import be_quiet
 from swf_temporal.cli.scenario_host import scenario_host
-from swf_temporal.cli.stopping import run_until_stopped
+from swf_temporal.cli.stopping import beside, run_until_stopped
 from swf_temporal.cli.verdicts import Verdict
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.simulation.scenario import (
@@ -82,7 +82,7 @@ async def _verdicts(scenarios: Sequence[Scenario], host: Where) -> AsyncIterator
         if scenario.is_refused:
             yield Verdict(scenario, "reading", tuple(check_reading(scenario)))
         elif host is Where.SIMULATION:
-            yield _left_out(scenario, Where.SIMULATION) or _simulated(scenario)[0]
+            yield _left_out(scenario, Where.SIMULATION) or (await beside(partial(_simulated, scenario)))[0]
     if host is Where.SIMULATION or not running:
         return
     async with scenario_host() as temporal:
@@ -90,7 +90,7 @@ async def _verdicts(scenarios: Sequence[Scenario], host: Where) -> AsyncIterator
             seen: Observed | None = None
             if host is Where.BOTH:
                 left_out = _left_out(scenario, Where.SIMULATION)
-                verdict, seen = (left_out, None) if left_out else await asyncio.to_thread(_simulated, scenario)
+                verdict, seen = (left_out, None) if left_out else await beside(partial(_simulated, scenario))
                 yield verdict
             yield _left_out(scenario, Where.TEMPORAL) or await _on_temporal(scenario, temporal.observe, seen)
 

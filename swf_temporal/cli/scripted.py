@@ -18,9 +18,9 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.performing import filled
 from swf_temporal.interpreter.retrying import Draw
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.scenario import Scenario, chance_of, outside_of, scripted
 from swf_temporal.temporal.activities import decided
 
@@ -38,7 +38,7 @@ class Call:
     """When the next attempt should begin."""
     attempt: int
     """The number of that attempt, not counting those that only waited."""
-    outcome: "JSON | CallFailed | TimedOut" = None
+    outcome: JSON | WorkflowFault = None
     """What that attempt comes to, if it is known already."""
     is_known: bool = False
 
@@ -115,24 +115,24 @@ class ScriptedCalls:
 
 async def _answered(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> Call:
     """Return what an attempt at *call* comes to; `session.took` says after which time."""
-    name, arguments = call.function.name, filled(call, session.secrets)
-    session.calls.append((name, arguments))
     session.took = timedelta()
-    outcome: JSON | CallFailed = None
-    if name not in session.functions and session.outside is not None:
-        try:
-            outcome = await session.outside.perform(call, source=source, key=key, attempt=attempt)
-        except CallFailed as fault:
-            outcome = fault
-    elif name not in session.functions:
-        message = f"function {name!r} has no scripted result: give it one in `functions`"
-        outcome = CallFailed(message, code="NotScripted", retryable=False)
-    else:
-        try:
-            outcome = await session.functions[name](arguments)
-        except CallFailed as fault:
-            outcome = fault
+    outcome: JSON | WorkflowFault
+    try:
+        outcome = await _outcome(session, call, attempt, source=source, key=key)
+    except WorkflowFault as fault:
+        outcome = fault
     return Call(activity.info().started_time, attempt, outcome, is_known=True)
+
+
+async def _outcome(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> JSON:
+    name, arguments = call.function.name, arguments_of(call, session.secrets)
+    session.calls.append((name, arguments))
+    if name in session.functions:
+        return await session.functions[name](arguments)
+    if session.outside is not None:
+        return await session.outside.perform(call, source=source, key=key, attempt=attempt)
+    message = f"function {name!r} has no scripted result: give it one in `functions`"
+    raise CallFailed(message, code="NotScripted", retryable=False)
 
 
 def _postponed(session: Session, place: tuple[str, str], answer: Call) -> ApplicationError:

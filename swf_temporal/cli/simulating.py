@@ -1,31 +1,46 @@
 """How is a definition run in virtual time, its functions answering from a script?"""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from swf_temporal.cli.output import print_json
+from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
+from swf_temporal.functions.secrets import Secrets, scrub
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.scenario import answering
 from swf_temporal.simulation.simulate import Simulation, simulate
 
-_NOT_SCRIPTED = "NotScripted"
-"""The code of a call that nobody said the answer of."""
+_HOW = {
+    "NotScripted": "say in a file what it answers, and give that with --script",
+    "UnknownSecret": "give it as to a worker, by SWF_SECRET_<NAME> or SWF_SECRETS_FILE; a made-up one will do",
+}
+"""By the code of a fault, how this command is told what is missing."""
 
 
-def run_simulated(workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None) -> int:
-    """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1."""
+async def run_simulated(
+    workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None
+) -> int:
+    """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1.
+
+    Secrets come from the environment, as a worker's do.
+    """
     first, *others = workflows
     functions = {} if script is None else answering(script)
-    ended = simulate(first, data, events=events, functions=functions, definitions=others)
+    declared = [name for workflow in workflows for name in workflow.secrets]
+    secrets = Secrets.from_environment(os.environ).as_mapping(declared) if declared else {}
+    ended = await beside(
+        lambda: simulate(first, data, events=events, functions=functions, definitions=others, secrets=secrets)
+    )
     if ended.status == "completed":
-        print_json(ended.output)
+        print_json(scrub(ended.output, secrets))
         return 0
-    typer.echo(f"error: {_why(ended)}", err=True)
+    typer.echo(f"error: {scrub(_why(ended), secrets)}", err=True)
     return 1
 
 
@@ -37,5 +52,6 @@ def _why(ended: Simulation) -> str:
         return f"the workflow waits in state {awaited[-1].state!r} for {awaited[-1].name}: give it with --event"
     fault = ended.fault or WorkflowFault(ended.status)
     where = f" in state {fault.state!r}" if fault.state else ""
-    hint = "\n  say in a file what it answers, and give that with --script" if fault.code == _NOT_SCRIPTED else ""
-    return f"the workflow failed{where}: {fault.name}: {fault.message}{hint}"
+    how = _HOW.get(fault.code)
+    message = fault.message if how is None else f"{fault.message.partition(': ')[0]}\n  {how}"
+    return f"the workflow failed{where}: {fault.name}: {message}"

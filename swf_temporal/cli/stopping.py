@@ -2,11 +2,14 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+import threading
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
+
+_T = TypeVar("_T")
 
 
 def run_until_stopped(work: Coroutine[Any, Any, int]) -> None:
@@ -39,6 +42,32 @@ def run_until_stopped(work: Coroutine[Any, Any, int]) -> None:
             raise
         code = 128 + signal.SIGTERM
     raise typer.Exit(code)
+
+
+async def beside(work: Callable[[], _T]) -> _T:
+    """Do *work*, which blocks, in a thread of its own. Being told to stop does not wait for it: the process may end."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
+
+    def tell(result: _T | None, failure: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if failure is None:
+            done.set_result(result)  # type: ignore[arg-type]
+        else:
+            done.set_exception(failure)
+
+    def target() -> None:
+        result, failure = None, None
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            failure = error
+        with suppress(RuntimeError):  # nobody waits any more
+            loop.call_soon_threadsafe(tell, result, failure)
+
+    threading.Thread(target=target, daemon=True).start()
+    return await done
 
 
 def stop_signal() -> asyncio.Event:

@@ -121,8 +121,8 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
         return source.problem("missing", message, _missing_at(place, key), _key_meant(place, key))
     if place.what == "stateExecTimeout" and isinstance(place.value, Object):
         # One that says its total was replaced by that.
-        hint = "a state is not retried: how long it may take is its total"
-        return source.problem("missing", f"{place.subject} has no total", place.position, hint)
+        meant = "a state is not retried: how long it may take is its total"
+        return source.problem("missing", f"{place.subject} has no total", place.position, meant)
     if kind == "union_tag_invalid":
         word, position = place.value["type"], place.value.where.value("type")
         message, hint = _choice(f"{place.owner}: state type", word, STATE_TYPES)

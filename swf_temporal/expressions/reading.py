@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from swf_temporal.expressions.compiled import BadExpression
+from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.expressions.parsing import parsed
 from swf_temporal.expressions.template import Source, split
 from swf_temporal.expressions.trees import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Operation, Tree
@@ -27,17 +28,44 @@ def makes(text: str, variables: Collection[str]) -> frozenset[str] | None:
     return None
 
 
+def members(text: str, variable: str) -> Iterator[str]:
+    """Yield the members of *variable* that the expressions in *text* name, as in `$CONST.rate` or `$CONST["rate"]`.
+
+    An expression in JSONPath is read as if it were one in jq, which names them alike.
+    """
+    for source in _sources(text):
+        try:
+            words = [*tokens(source), *[_NO_WORD] * 5]
+        except BadExpression:
+            continue
+        for at, word in enumerate(words):
+            if word.text == f"${variable}":
+                opening, *quoted, closing = words[at + 1 : at + 6]
+                is_closed = opening.text == "." or opening.text + closing.text == "[]"
+                if opening.kind == "field":
+                    yield opening.text[1:]
+                elif is_closed and [word.kind for word in quoted] == ["quote", "text", "quote"]:
+                    yield quoted[1].text
+
+
+_NO_WORD = Token("", "", 0)
+
+
 def _trees(text: str, variables: Collection[str]) -> Iterator[Tree]:
-    """Yield what is simple of the expressions in a text; a bare one counts as an expression."""
-    try:
-        pieces = split(text)
-    except BadExpression:
-        return
-    sources = [piece.text for piece in pieces if isinstance(piece, Source)] or [text]
-    for source in sources:
+    """Yield what is simple of the expressions in a text."""
+    for source in _sources(text):
         tree = parsed(source, variables)
         if tree is not None:
             yield tree
+
+
+def _sources(text: str) -> list[str]:
+    """Return the expressions in a text; a bare one counts as an expression."""
+    try:
+        pieces = split(text)
+    except BadExpression:
+        return []
+    return [piece.text for piece in pieces if isinstance(piece, Source)] or [text]
 
 
 def _read(tree: Tree) -> Iterator[str]:

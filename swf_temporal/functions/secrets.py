@@ -12,6 +12,7 @@ import yaml
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.functions.call import refusal
 from swf_temporal.functions.operator.settings import environment_name
 
 _PREFIX = "SWF_SECRET_"
@@ -46,6 +47,17 @@ class Secrets:
     def as_mapping(self, names: Iterable[str]) -> dict[str, JSON]:
         """Return those of *names* that are known here, each under the name that was asked for."""
         return {name: self._values[environment_name(name)] for name in names if environment_name(name) in self._values}
+
+    def entrusted(self, names: Iterable[str]) -> dict[str, JSON]:
+        """Return all of *names* for a call. Raises CallFailed, which no repetition mends, if one is not known here."""
+        wanted = list(names)
+        known = self.as_mapping(wanted)
+        for name in wanted:
+            if name not in known:
+                variable = f"{_PREFIX}{environment_name(name)}"
+                how = f"a worker is given it by {variable} or SWF_SECRETS_FILE"
+                raise refusal("UnknownSecret", f"the secret {name!r} is not known here: {how}")
+        return known
 
 
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:

@@ -146,7 +146,7 @@ async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: st
     if action.sub_flow_ref is not None:
         return await _run_subflow(action, action.sub_flow_ref, name, data, lane, timeout)
     if action.event_ref is not None:
-        return await _exchange_events(action.event_ref, name, data, lane, timeout)
+        return await _exchange_events(action, action.event_ref, name, data, lane, timeout)
     raise lane.locate(WrongData(f"action {name!r} refers to no function, event or sub-workflow"))
 
 
@@ -224,8 +224,8 @@ async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, l
 
 
 async def _with_retries(
-    attempt: Callable[[], Coroutine[Any, Any, JSON]], rule: RetryRule | None, name: str, lane: Lane
-) -> JSON:
+    attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane
+) -> Any:
     """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
     frame = lane.frame
     number = frame.get("attempt", 1)
@@ -247,21 +247,31 @@ async def _with_retries(
             frame["again"] = lane.interpretation.time() + delay.total_seconds()
 
 
-async def _exchange_events(ref: EventRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
-    """Produce an event and, unless nobody waits for it, return the payload of the event that answers it."""
-    frame = lane.frame
-    if "produced" not in frame:
+async def _exchange_events(
+    action: Action, ref: EventRef, name: str, data: JSON, lane: Lane, timeout: str | None
+) -> Any:
+    """Produce an event and, unless nobody waits for it, return the payload of the event that answers it.
+
+    An answer that does not come in time is asked for again as the action's retries say.
+    """
+    frame, interpretation = lane.frame, lane.interpretation
+    if "attempt" not in frame:
         lane.note(Happening.ACTION_STARTED, name, event=ref.produce_event_ref)
-        await produce(ref.produce_event_ref, ref.data, ref.context_attributes, data, lane)
-        frame["produced"] = True
-    if ref.invoke == "async" or ref.consume_event_ref is None:
-        return NOTHING
-    limits = [
-        lane.deadline("result timeout", ref.consume_event_timeout, data),
-        lane.deadline("action timeout", timeout, data),
-    ]
-    deadline = min((limit for limit in limits if limit is not None), default=None)
-    taken = await lane.interpretation.wait_for_event([ref.consume_event_ref], deadline, lane)
-    if taken is None:
-        raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
-    return payload_of(lane.interpretation.program.event(ref.consume_event_ref), taken[1])
+
+    async def attempt() -> Any:
+        if "produced" not in frame:
+            await produce(ref.produce_event_ref, ref.data, ref.context_attributes, data, lane)
+            frame["produced"] = True
+        if ref.invoke == "async" or ref.consume_event_ref is None:
+            return NOTHING
+        limit = lane.deadline("result timeout", ref.consume_event_timeout, data)
+        taken = await interpretation.wait_for_event([ref.consume_event_ref], limit, lane)
+        if taken is None:
+            # Another attempt asks anew, and has as much time.
+            del frame["produced"], frame["result timeout"]
+            raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
+        return payload_of(interpretation.program.event(ref.consume_event_ref), taken[1])
+
+    rule = None if ref.invoke == "async" else interpretation.program.retry_rule(action)
+    deadline = lane.deadline("action timeout", timeout, data)
+    return await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")

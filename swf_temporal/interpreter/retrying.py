@@ -118,6 +118,9 @@ class RetryRule:
     def _unjittered(self, attempt: int) -> float:
         """Return the delay without jitter, and not limited yet: jitter comes before the limit."""
         delay = min(self.delay, LONGEST_DELAY)
+        if self.multiplier == 1.0 and attempt > 1:
+            # Without an end to them, attempts are many, and steps as many for each.
+            return min(delay + (attempt - 1) * self.increment, self._limit + self.increment, LONGEST_DELAY)
         for _ in range(attempt - 1):
             before, delay = delay, self._grown(min(delay, self._limit))
             if delay == before:

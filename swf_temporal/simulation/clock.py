@@ -5,6 +5,7 @@ there. An hour passes in microseconds, and in the same order as it would have pa
 """
 
 import asyncio
+import math
 import selectors
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 """When every simulation begins, so that it gives the same results every time."""
+_RESOLUTION = 1e-6
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -27,7 +29,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._outside = 0
         super().__init__(_Jumping(self, when_idle, at_standstill))
         # What asyncio takes for equal moments. Its own figure is smaller than what a number tells apart after a month.
-        self._clock_resolution = 1e-6
+        self._clock_resolution = _RESOLUTION
 
     def time(self) -> float:
         """Return the virtual time, in seconds since the simulation began."""
@@ -54,6 +56,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def jump(self, seconds: float) -> None:
         """Let time pass."""
         self._virtual += seconds
+        # After some centuries even that is less than what a number tells apart, and no timer would ever be due.
+        self._clock_resolution = max(_RESOLUTION, math.ulp(self._virtual))
 
 
 class _Jumping(selectors.DefaultSelector):

@@ -14,14 +14,19 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.interpreter.joining import MISSING, within
-from swf_temporal.interpreter.performing import filled, subflow_fault
+from swf_temporal.interpreter.performing import subflow_fault
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.clock import VirtualLoop
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.simulate import World
 
 MOST_STATES_WITHOUT_TIME = 100_000
+MOST_ATTEMPTS = 100_000
+"""At one action. Retries without an end would go on for ever, since nothing here takes time."""
+LONGEST = timedelta(days=365 * 1_000)
+"""How long a simulation may last. Retries come to that soon whose delays are multiplied."""
 MOST_NESTED = 1000
 
 
@@ -51,13 +56,18 @@ class SimulatedHost:
         return self.world.new_id()
 
     def note(self, entry: TraceEntry) -> None:
-        """Append to the trace."""
+        """Append to the trace. An action that was tried very often is given up."""
         self.trace.append(entry)
         self.world.noted(self, entry)
+        if entry.kind is Happening.ACTION_RETRIED and entry.detail["attempt"] == MOST_ATTEMPTS:
+            raise StepLimitExceeded(f"{MOST_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
 
     async def sleep(self, duration: timedelta, why: str) -> None:  # noqa: ARG002 - shown by other hosts
-        """Let virtual time pass."""
-        await asyncio.sleep(duration.total_seconds())
+        """Let virtual time pass, but no more than there is."""
+        seconds, left = duration.total_seconds(), LONGEST.total_seconds() - self.loop.time()
+        await asyncio.sleep(min(seconds, left))
+        if seconds > left:
+            raise StepLimitExceeded("the run went on for 1,000 years, and a simulation lasts no longer")
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
@@ -97,7 +107,7 @@ class SimulatedHost:
         return result
 
     async def breathe(self) -> None:
-        """Give up on a workflow that goes round in a circle without ever waiting."""
+        """Give up a workflow that goes round in a circle without ever waiting."""
         if self._breathed_at != self.loop.time():
             self._breaths, self._breathed_at = 0, self.loop.time()
         self._breaths += 1
@@ -106,12 +116,11 @@ class SimulatedHost:
         await asyncio.sleep(0)
 
     async def _attempts(self, call: FunctionCall) -> JSON:
-        arguments = filled(call, self.world.secrets)
         draw = self.world.chance(f"{self.instance_id}/{call.id}")
         attempt = 1
         while True:
             try:
-                return await self._attempt(call, arguments, attempt)
+                return await self._attempt(call, attempt)
             except WorkflowFault as fault:
                 fault.attempt, fault.function = attempt, call.function.name
                 delay = None if call.retry is None else call.retry.after(attempt, fault, draw)
@@ -119,12 +128,12 @@ class SimulatedHost:
                     raise
                 self.world.delays.append((call.function.name, delay))
                 self._note_retry(call, attempt, fault, delay)
-                await asyncio.sleep(delay.total_seconds())
+                await self.sleep(delay, f"retry of {call.action}")
                 attempt += 1
 
-    async def _attempt(self, call: FunctionCall, arguments: JSON, attempt: int) -> JSON:
+    async def _attempt(self, call: FunctionCall, attempt: int) -> JSON:
         functions: Mapping[str, Any] = self.world.functions
-        name = call.function.name
+        name, arguments = call.function.name, arguments_of(call, self.world.secrets)
         self.world.calls.append((name, arguments))
         if name not in functions:
             if self.world.outside is not None:

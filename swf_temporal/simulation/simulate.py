@@ -289,7 +289,7 @@ def _outside_any_loop(work: Callable[[], Simulation]) -> Simulation:
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             failures.append(error)
 
-    thread = threading.Thread(target=target, name="simulation")
+    thread = threading.Thread(target=target, name="simulation", daemon=True)
     thread.start()
     thread.join()
     if failures:

@@ -142,6 +142,33 @@ def test_simulation(swf: Swf) -> None:
     assert "waits in state 'Wait' for Paid up" in waiting.err
 
 
+def test_secrets_of_a_simulation(swf: Swf) -> None:
+    """A simulation is given secrets as a worker is, says how where one is missing, and shows none."""
+    swf.write(
+        "secretive.yaml",
+        """\
+id: secretive
+specVersion: "0.8"
+secrets: [TOKEN]
+functions: [{name: echo, type: custom}]
+states:
+  - name: Echo
+    type: operation
+    actions: [{functionRef: {refName: echo, arguments: {t: "${ $SECRETS.TOKEN }"}}}]
+    end: true
+""",
+    )
+    swf.write("script.yaml", 'echo: {computes: "${ {length: (.t | length), token: .t} }"}\n')
+    simulated = ("run", "secretive.yaml", "--simulate", "--script", "script.yaml")
+
+    given = swf(*simulated, env={"SWF_SECRET_TOKEN": "made-up"})
+    assert json.loads(given.out) == {"length": 7, "token": "***"}
+
+    missing = swf(*simulated)
+    assert missing.code == 1
+    assert "CallFailed: the secret 'TOKEN' is not known here\n  give it as to a worker, by SWF_SECRET_" in missing.err
+
+
 def test_warnings_are_told(swf: Swf) -> None:
     """What is doubtful about a definition is told on stderr, and it runs."""
     swf.write(

@@ -1,5 +1,6 @@
 """`swf test` as a process, and scenarios on Temporal."""
 
+import signal
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -186,3 +187,27 @@ async def test_time_is_virtual_on_temporal(tmp_path: Path) -> None:
     [(scenario, observed)] = await run_on_temporal(scenarios)
     assert check(scenario, observed) == []
     assert canonical(observed.trace) == canonical(simulation.trace)
+
+
+ENDLESS = """\
+scenario: Ends
+workflow: {id: short, specVersion: "0.8", states: [{name: Say, type: inject, data: {}, end: true}]}
+---
+scenario: Never ends
+workflow:
+  id: endless
+  specVersion: "0.8"
+  states:
+    - {name: Nap, type: sleep, duration: PT1S, transition: Nap again}
+    - {name: Nap again, type: sleep, duration: PT1S, transition: Nap}
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_simulation_without_an_end_can_be_stopped(swf: Swf, number: signal.Signals, code: int) -> None:
+    """Being told to stop ends a simulation whatever it is doing."""
+    swf.write("endless.yaml", ENDLESS)
+    with swf.running("test", "endless.yaml") as test:
+        assert test.process.stdout is not None
+        assert "Ends (simulation)" in test.process.stdout.readline()
+        assert test.stop(number).code == code

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.functions.secrets import Secrets, scrub
 
 
@@ -25,6 +25,17 @@ def test_variables_are_secrets() -> None:
     assert secrets.as_mapping(["api.key", "odd", "missing"]) == {"api.key": "12345", "odd": "{x"}
     with pytest.raises(KeyError):
         secrets.get("missing")
+
+
+def test_all_secrets_or_none() -> None:
+    """A call is given every secret that it may need, or is told which one is not known."""
+    secrets = Secrets({"key": "k"})
+    assert secrets.entrusted(["KEY"]) == {"KEY": "k"}
+    with pytest.raises(
+        CallFailed, match=r"'my.db' is not known here: a worker is given it by SWF_SECRET_MY_DB"
+    ) as told:
+        secrets.entrusted(["KEY", "my.db"])
+    assert (told.value.code, told.value.retryable) == ("UnknownSecret", False)
 
 
 @pytest.mark.parametrize("text", ["db: {user: u}\nkey: k\n", '{"db": {"user": "u"}, "key": "k"}'])

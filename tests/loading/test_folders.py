@@ -23,7 +23,7 @@ specVersion: "0.8"
 functions: ../shared/functions.yaml
 states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]
 """.lstrip()
-NEXT = 'id: next\nspecVersion: "0.8"\nstates: [{name: A, type: inject, data: 1, end: true}]\n'
+NEXT = 'id: next\nspecVersion: "0.8"\nstates: [{name: A, type: inject, data: {a: 1}, end: true}]\n'
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.loading import load
-from swf_temporal.simulation import CallFailed, simulate
+from swf_temporal.simulation import CallFailed, host, simulate
 
 ORDER: dict[str, Any] = {
     "id": "order",
@@ -131,6 +132,19 @@ def test_fills_secrets() -> None:
     assert run.calls == (("price", {"k": "key"}),)
 
 
+def test_finds_secrets_as_a_worker_does() -> None:
+    """Names of secrets are compared in capitals; one that is declared and not given fails the call."""
+    action = {"functionRef": {"refName": "price", "arguments": {"k": '${ $SECRETS["api.key"] }'}}}
+    definition = {**ORDER, "secrets": ["api.key"], "states": [{**ORDER["states"][0], "actions": [action]}]}
+    assert simulate(definition, functions={"price": None}, secrets={"API_KEY": "k"}).calls == (("price", {"k": "k"}),)
+
+    run = simulate(definition, functions={"price": None})
+
+    assert run.error is not None
+    assert (run.error.code, run.calls) == ("UnknownSecret", ())
+    assert run.error.message == "the secret 'api.key' is not known here: give it in `secrets`"
+
+
 def test_takes_a_file_a_text_an_object_or_a_workflow(tmp_path: Path) -> None:
     """A definition may be given in each of the ways in which it may be at hand."""
     text = "id: x\nspecVersion: '0.8'\nstates:\n- {name: A, type: inject, data: {a: 1}, end: true}\n"
@@ -193,3 +207,66 @@ def test_tells_what_happened() -> None:
         ("state-left", "Price"),
         ("workflow-completed", ""),
     ]
+
+
+RETRYING: dict[str, Any] = {
+    **ORDER,
+    "retries": [{"name": "on", "delay": "PT0S"}],
+    "states": [{**ORDER["states"][0], "actions": [{"functionRef": "price", "retryRef": "on"}]}],
+}
+
+
+def _fails(_arguments: JSON) -> None:
+    raise CallFailed(code=503)
+
+
+def test_gives_up_attempts_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries that nothing ends are given up, and no entry for errors can catch that."""
+    monkeypatch.setattr(host, "MOST_ATTEMPTS", 1_000)
+
+    run = simulate(RETRYING, functions={"price": _fails})
+
+    assert run.error is not None
+    assert (run.error.name, run.error.action) == ("StepLimitExceeded", "price")
+    assert run.error.message == "1,000 attempts at it failed, and a simulation makes no more"
+    assert len(run.calls) == 1_000
+
+
+def test_gives_up_sub_workflows_that_always_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt at a sub-workflow is an attempt."""
+    monkeypatch.setattr(host, "MOST_ATTEMPTS", 50)
+    child = {**ORDER, "id": "child"}
+    states = [{**ORDER["states"][0], "actions": [{"subFlowRef": "child", "retryRef": "on"}]}]
+
+    run = simulate({**RETRYING, "states": states}, functions={"price": _fails}, definitions=[child])
+
+    assert run.error is not None
+    assert (run.error.name, len(run.calls)) == ("StepLimitExceeded", 50)
+
+
+def test_does_not_last_for_ever() -> None:
+    """Delays that grow come to the end of what a simulation may last."""
+    automatic = {**ORDER, "autoRetries": True}
+
+    run = simulate(automatic, functions={"price": _fails}, input={})
+
+    assert run.error is not None
+    assert run.error.name == "StepLimitExceeded"
+    assert "1,000 years" in run.error.message
+    assert run.elapsed == timedelta(days=365_000)
+
+
+def test_times_that_last_longer_than_a_simulation_limit_nothing() -> None:
+    """A timeout of many centuries is no reason to give up what ends before."""
+    patient = {**ORDER, "timeouts": {"stateExecTimeout": "P5000Y", "workflowExecTimeout": "P9000Y"}}
+    assert simulate(patient, {"item": "lamp"}, functions={"price": {"price": 3}}).status == "completed"
+
+
+def test_short_waits_after_centuries() -> None:
+    """Where numbers have grown so large that they no longer tell microseconds apart, time still passes."""
+    naps = [
+        {"name": "Long", "type": "sleep", "duration": "P900Y", "transition": "Short"},
+        {"name": "Short", "type": "sleep", "duration": "PT0.5S", "end": True},
+    ]
+    run = simulate({"id": "naps", "specVersion": "0.8", "states": naps})
+    assert (run.status, run.elapsed) == ("completed", timedelta(days=900 * 365, seconds=0.5))

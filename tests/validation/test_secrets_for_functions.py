@@ -70,6 +70,32 @@ states:
             ),
         ],
     ),
+    "in the place where a result goes": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions: [{functionRef: f, actionDataFilter: {toStateData: ".a[$SECRETS.k]"}}]
+  end: true
+""",
+        [
+            "8:62 error state 'A': toStateData uses $SECRETS, which only the arguments of a function may",
+        ],
+    ),
+    "beside an expression, and in a text of one": (
+        """
+id: a
+specVersion: "0.8"
+secrets: [k]
+states:
+- {name: A, type: inject, data: {a: "$SECRETS.k: ${ .n }", b: '${ "$SECRETS.k" }'}, end: true}
+""",
+        [],
+    ),
     "in arguments": (
         """
 id: a
@@ -125,6 +151,23 @@ states:
 """,
         [
             "8:48 error state 'A' uses the secret 'k', which is not declared in 'secrets'",
+        ],
+    ),
+    "in a text, and by a text": (
+        """
+id: a
+specVersion: "0.8"
+functions: [{name: f, operation: a.json#f}]
+states:
+- name: A
+  type: operation
+  actions:
+  - functionRef: {refName: f, arguments: {a: '${ "\\($SECRETS.k)"+ $SECRETS."l" + $SECRETS[.m] + $SECRETS["n" + .o] }'}}
+  end: true
+""",
+        [
+            "8:46 error state 'A' uses the secret 'k', which is not declared in 'secrets'",
+            "8:46 error state 'A' uses the secret 'l', which is not declared in 'secrets'",
         ],
     ),
 }

@@ -28,6 +28,8 @@ from swf_temporal.validation.rules import (
     function_operations,
     functions_defined,
     identity,
+    inject_data,
+    names_free,
     names_unique,
     not_empty,
     one_call,
@@ -64,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     conditions_decide.check,
     fields_set.check,
     secrets_for_functions.check,
+    names_free.check,
     # Function, Event, Retry, Error and Auth Definitions
     functions_defined.check,
     function_operations.check,
@@ -81,6 +84,7 @@ RULES: tuple[Rule, ...] = (
     references_unique.check,
     # Workflow States
     one_call.check,
+    inject_data.check,
     switch_conditions.check,
     counts.check,
     targets_exist.check,

@@ -3,18 +3,18 @@
 Anywhere else their values would become workflow data, which is kept and shown.
 """
 
-import re
 from collections.abc import Iterator
 
 from swf_temporal.dialects.words import did_you_mean
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.reading import members
 from swf_temporal.model.actions import FunctionRef
 from swf_temporal.model.definitions import Auth, Function
+from swf_temporal.validation.compiling import Result
 from swf_temporal.validation.context import Context
 from swf_temporal.validation.engine_activities import PREFIX
-
-_SECRET = re.compile(r'\$SECRETS(?:\.(\w+)|\s*\[\s*"([^"]+)"\s*\])')
+from swf_temporal.validation.fields import Field
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -23,7 +23,7 @@ def check(context: Context) -> Iterator[Problem]:
     activities = {one.name for one in context.workflow.functions if _is_activity(one)}
     expressions = {one.name for one in context.workflow.functions if one.type == "expression"}
     for field, compiled in context.expressions:
-        if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
+        if not _uses_secrets(field, compiled):
             continue
         # An expression function is evaluated in the workflow, where what it yields would be kept.
         in_workflow = isinstance(field.node, Function) and field.node.type == "expression"
@@ -41,10 +41,18 @@ def check(context: Context) -> Iterator[Problem]:
             hint = f"function {field.node.ref_name!r} is an activity of Temporal: its worker must know them itself"
             yield context.error("secrets-in-expression", message, field.position, hint)
         elif "secrets" not in context.workflow.externals or declared:
-            for name in (found[1] or found[2] for found in _SECRET.finditer(field.text)):
+            for name in members(field.text, "SECRETS"):
                 if name not in declared:
                     message = f"{field.owner} uses the secret {name!r}, which is not declared in 'secrets'"
                     yield context.error("secret-undefined", message, field.position, did_you_mean(name, declared))
+
+
+def _uses_secrets(field: Field, compiled: Result) -> bool:
+    """Tell whether the expressions in a text use secrets themselves; of an expression function it is told there."""
+    if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
+        return False
+    # What names a place in the data does not tell what it mentions.
+    return "SECRETS" in getattr(compiled, "mentions", {"SECRETS"})
 
 
 def _is_activity(function: Function) -> bool:

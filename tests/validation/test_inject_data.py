@@ -1,0 +1,32 @@
+"""What a state injects is an object."""
+
+from collections.abc import Callable
+
+import pytest
+
+TEXT = """
+id: a
+specVersion: "0.8"
+states:
+- name: A
+  type: inject
+  data: DATA
+  end: true
+""".lstrip()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [("[1]", "a list"), ("7", "7"), ("true", "True"), ("plain", "'plain'"), ("[]", "a list")],
+)
+def test_no_object(found: Callable[[str, str], list[str]], data: str, kind: str) -> None:
+    """Anything else takes the place of the data."""
+    assert found("inject-data", TEXT.replace("DATA", data)) == [
+        f"6:9 warning state 'A' injects {kind}, which takes the place of all data: only an object is added to it"
+    ]
+
+
+@pytest.mark.parametrize("data", ["{}", "{a: 1}", "${ .a }", "null"])
+def test_object(found: Callable[[str, str], list[str]], data: str) -> None:
+    """An object is added, and so is what an expression yields."""
+    assert found("inject-data", TEXT.replace("DATA", data)) == []

@@ -69,7 +69,7 @@ def _seconds_a_state(make: Callable[[int], State], runs: int) -> list[float]:
 
     def run() -> None:
         loop = VirtualLoop(lambda: False, lambda: None)
-        host = SimulatedHost(world, loop, "bench")
+        host = SimulatedHost(world, loop, "bench", "<bench>")
         interpretation = Interpretation(program, host, DATA, Instance("bench", "run"))
         loop.run_until_complete(interpretation.run())
         loop.close()

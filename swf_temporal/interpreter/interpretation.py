@@ -280,6 +280,8 @@ class Interpretation:
         Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
         """
         leaving = while_undoing(left.leaving) if self.undoing else left.leaving
+        if not (leaving.compensate or leaving.produce_events):
+            return left.data, leaving
         # The way that handles an error knows of it.
         lane = lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]})
         data = left.data

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+from swf_temporal.simulation.description import HOSTS
 from swf_temporal.simulation.reading.scenarios import find_scenarios
 
 ROOT: Final = Path(__file__).parents[2]
@@ -63,6 +64,8 @@ class Showing:
 
     claim: str
     file: Path
+    everywhere: bool
+    """Whether it runs on every host."""
 
 
 @cache
@@ -78,7 +81,7 @@ def showings() -> dict[str, list[Showing]]:
     for scenario in find_scenarios([SCENARIOS]):
         for tag in scenario.spec:
             if "/" in tag:
-                found.setdefault(tag, []).append(Showing(scenario.claim, scenario.file))
+                found.setdefault(tag, []).append(Showing(scenario.claim, scenario.file, scenario.hosts == HOSTS))
     return found
 
 

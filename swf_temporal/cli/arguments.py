@@ -46,6 +46,8 @@ def read_document(path: Path) -> JSON:
     try:
         # What YAML writes and JSON cannot, such as dates, becomes text.
         value: JSON = json.loads(json.dumps(yaml.safe_load(text), default=str))
+    except RecursionError:
+        raise UsageError(f"{path} is not YAML that can be read: it is nested too deeply") from None
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     return value
@@ -88,7 +90,7 @@ def length_of(text: str | None, option: str) -> timedelta | None:
     except (ValueError, OverflowError):
         length = timedelta()
     if length <= timedelta():
-        raise UsageError(f"{option} is {text!r}", "it is a number of seconds, or a duration such as PT30S")
+        raise UsageError(f"{option} is {text!r}", "it is a number of seconds above zero, or a duration such as PT30S")
     return length
 
 
@@ -106,7 +108,9 @@ def attributes_of(pairs: Iterable[str]) -> dict[str, JSON]:
 def _parsed(text: str, where: str) -> JSON:
     try:
         value: JSON = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise UsageError(f"{where} is not JSON that can be read: it is nested too deeply") from None
+    except ValueError as error:
         raise UsageError(f"{where} is not JSON: {error}", "a text needs its quotes: '\"text\"'") from None
     return value
 

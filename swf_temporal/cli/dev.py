@@ -16,7 +16,7 @@ from swf_temporal.cli.logs import log_lines
 from swf_temporal.cli.options import HIGHEST_PORT, LOWEST_PORT, Config, FunctionModules, TaskQueue
 from swf_temporal.cli.serving import working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
-from swf_temporal.errors import Problem
+from swf_temporal.errors import Problem, UsageError
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, local_server
@@ -48,11 +48,15 @@ def dev(
 
     Running instances keep the text that they began with. Instances are remembered from one start to the next.
     """
+    if port == ui_port:
+        raise UsageError(f"--port and --ui-port are both {port}", "the server and its UI have a port each")
     live = LiveCatalogue(folder)
     settings = read_settings(os.environ, local=True, file=config)
     offered = functions_of(functions or (), settings.modules)
     log_lines()
     _tell(live.refresh())
+    if not list(live):
+        _tell([f"there is no definition in {folder} that can be served yet"])
     run_until_stopped(_develop(live, offered, settings, local=(port, ui_port, database), task_queue=task_queue))
 
 

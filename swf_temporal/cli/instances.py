@@ -54,6 +54,7 @@ _IN_THE_ENGINE = {
     Status.TIMED_OUT: "TimedOut",
     Status.CONTINUED: "ContinuedAsNew",
 }
+_WITH_A_REASON = (Status.FAILED, Status.TERMINATED, Status.TIMED_OUT)
 _HERE = {name.upper(): status for status, name in _IN_THE_ENGINE.items()}
 
 
@@ -147,6 +148,8 @@ async def _facts(client: Client, workflow_id: str, *, with_trace: bool) -> dict[
     except RPCError as error:
         raise not_there(error, workflow_id) from None
     facts = _row(execution) | under_way(execution)
+    if facts["status"] in _WITH_A_REASON:
+        facts["reason"] = await _reason(client, workflow_id)
     try:
         async with asyncio.timeout(_PATIENCE):
             facts |= await query(client, workflow_id, "status")
@@ -155,6 +158,15 @@ async def _facts(client: Client, workflow_id: str, *, with_trace: bool) -> dict[
     except (TimeoutError, UsageError):
         facts["note"] = "no worker answers for it now"
     return facts
+
+
+async def _reason(client: Client, workflow_id: str) -> str | None:
+    """Return why an instance that has ended gave no output."""
+    try:
+        await result_of(client.get_workflow_handle(workflow_id))
+    except RunEnded as ended:
+        return ended.message
+    return None  # it was started anew meanwhile
 
 
 def _row(execution: WorkflowExecution) -> dict[str, Any]:
@@ -186,6 +198,8 @@ def _filter(status: Status | None, definition: str | None) -> str:
 def _show(facts: dict[str, Any], how_to_connect: str) -> None:
     console = _console()
     console.print(f"{escape(facts['id'])}: {escape(facts['definition'])}, {facts['status']}")
+    for line in (facts.get("reason") or "").splitlines():
+        console.print(f"  {escape(line)}")
     if facts.get("state") and facts["status"] == Status.RUNNING:
         console.print(f"  in state {escape(facts['state'])}")
         for line in hints(facts["id"], facts, how_to_connect):

@@ -53,7 +53,7 @@ def code_of(arguments: Sequence[str]) -> int:
         return 130
     except InvalidDefinition as error:
         count = len(error.problems)
-        _say(f"{error}\n\nnothing was started: {count} {'problem' if count == 1 else 'problems'}")
+        _say(f"{error}\n\nnothing was done: {count} {'problem' if count == 1 else 'problems'}")
         return 2
     except WorkflowFault as fault:
         _say(f"error: {fault.message}")

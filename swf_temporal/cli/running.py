@@ -21,6 +21,12 @@ from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.server import Server
 
+_HOW = {
+    "UnknownFunction": "functions and types of your own come from what --functions names",
+    "UnknownDefinition": "sub-workflows come from the folder of the definition, and those that --definitions names",
+}
+"""By the code of a fault, how this command is told what is missing."""
+
 _GRACE = 10
 """Seconds in which a cancelled workflow may end by itself."""
 
@@ -60,7 +66,7 @@ async def run_on_some_server(order: Order, address: str | None, namespace: str |
                 async with _cancelled_with_us(handle), _followed(watch):
                     output = await _awaited(handle, order.timeout)
             except RunEnded as ended:
-                typer.echo(f"error: {ended.message}", err=True)
+                typer.echo(f"error: {ended.message}{_how(ended)}", err=True)
                 return 1
     print_json(output)
     return 0
@@ -111,6 +117,12 @@ async def _cancel(handle: Handle) -> None:
 def _announce(handle: Handle, server: Server) -> None:
     link = server.link(handle.id, handle.result_run_id)
     typer.echo(f"{handle.id}{f'  {link}' if link else ''}", err=True)
+
+
+def _how(ended: RunEnded) -> str:
+    """Return, in a line of its own, how this command is told what the run missed; nothing if it missed nothing."""
+    how = None if ended.fault is None else _HOW.get(ended.fault.code)
+    return "" if how is None else f"\n  {how}"
 
 
 def _how_to_connect(server: Server, address: str | None, *, ours: bool) -> str:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from temporalio.client import Client
-from temporalio.envconfig import ClientConfig
 from temporalio.worker import Worker
 
 from swf_temporal.cli.logs import be_quiet
@@ -17,7 +16,7 @@ from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.performing import Calls
-from swf_temporal.temporal.client import connect
+from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, is_free, local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 
@@ -68,7 +67,7 @@ async def known_server(address: str | None, namespace: str | None) -> Server:
 
 def is_configured() -> bool:
     """Tell whether the environment, or the user's configuration of Temporal, names a server."""
-    return "target_host" in ClientConfig.load_client_connect_config()
+    return "target_host" in configured()
 
 
 @asynccontextmanager

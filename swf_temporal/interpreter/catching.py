@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.model.states import OnError, StateBase
-from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere
+from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
 
 ErrorName: TypeAlias = tuple[str, str | None]
 """An error's name and its code."""
@@ -37,16 +37,18 @@ def covers(error: ErrorName, fault: WorkflowFault) -> bool:
 
 def is_named(fault: WorkflowFault, errors: Iterable[ErrorName]) -> bool:
     """Tell whether *fault* is one of *errors*."""
-    return any(covers(error, fault) for error in errors)
+    with one_limit():
+        return any(covers(error, fault) for error in errors)
 
 
 def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault) -> OnError | None:
     """Return the first onErrors entry of *state* that covers *fault*, in the order written."""
     if not fault.catchable:
         return None
-    for entry in state.on_errors:
-        if any(covers(errors.get(ref, (ref, None)), fault) for ref in entry.error_refs):
-            return entry
+    with one_limit():
+        for entry in state.on_errors:
+            if any(covers(errors.get(ref, (ref, None)), fault) for ref in entry.error_refs):
+                return entry
     return None
 
 

@@ -5,10 +5,9 @@ Definition"). An attribute with a value of its own must have it. One without is 
 has it: from then on only events with the same value belong to this instance.
 """
 
-import json
 from collections.abc import Callable, Mapping
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, identity
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.definitions import Event
 
@@ -49,6 +48,11 @@ def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
     }
 
 
+def kept(record: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the attributes that a suspended instance had fixed; earlier versions wrote their names as they stood."""
+    return {_key(name): value for name, value in record.items()}
+
+
 def _key(name: str) -> str:
     """Return a name as names of attributes are compared: without regard to case."""
     return name.lower()
@@ -56,4 +60,4 @@ def _key(name: str) -> str:
 
 def _as_text(value: JSON) -> str:
     """Return a value as it travels: the number 7 and the text "7" are one attribute to whoever sends it."""
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return value if isinstance(value, str) else identity(value)

@@ -49,12 +49,16 @@ class Inbox:
             self.seen[key] = None
             if len(self.seen) > REMEMBERED:
                 del self.seen[next(iter(self.seen))]
+        self.hand_over(event)
+        return True
+
+    def hand_over(self, event: CloudEvent) -> None:
+        """Give *event* to the first path that waits for one like it, or keep it."""
         for accepts, waiting in self._waiting:
             if not waiting.done() and accepts(event):
                 waiting.set_result(event)
-                return True
+                return
         self.kept.append(event)
-        return True
 
     def is_awaited(self, event: CloudEvent) -> bool:
         """Tell whether some path waits for an event like *event*."""

@@ -20,7 +20,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.interpreter.compensation import compensate, while_undoing
-from swf_temporal.interpreter.correlation import belongs, demanded, fixed_by
+from swf_temporal.interpreter.correlation import belongs, demanded, fixed_by, kept
 from swf_temporal.interpreter.events import is_like, produce_all
 from swf_temporal.interpreter.host import (
     Completed,
@@ -78,7 +78,7 @@ class Interpretation:
         self.inbox = Inbox(record.get("inbox"))
         self.error: JSON = record.get("error")
         self.record: list[str] = list(record.get("compensation", ()))
-        self.fixed: dict[str, JSON] = dict(record.get("correlation", {}))
+        self.fixed: dict[str, JSON] = kept(record.get("correlation", {}))
         self.frame: Frame = record.get("frame", {})
         self.limit = Limit.from_json(record.get("limit")) or limit
         self.numbers: dict[str, int] = dict(record.get("numbers", {}))
@@ -133,6 +133,11 @@ class Interpretation:
         return self.inbox.is_awaited(event)
 
     @property
+    def is_cancelled(self) -> bool:
+        """Whether it was cancelled, and undoes what it did."""
+        return "cancelled" in self.frame
+
+    @property
     def is_over(self) -> bool:
         """Whether the last moment has passed."""
         return self.last_moment is not None and self.time() >= self.last_moment
@@ -140,21 +145,31 @@ class Interpretation:
     @property
     def state(self) -> str | None:
         """The state that is running now."""
-        name: str | None = self.frame.get("walk", {}).get("state")
+        name: str | None = self._innermost.get("state")
         return name
 
     @property
     def data(self) -> JSON:
         """The data that the running state began with."""
-        data: JSON = self.frame.get("walk", {}).get("data", self.input)
+        data: JSON = self._innermost.get("data", self.input)
         return data
 
     @property
     def latest_data(self) -> JSON:
         """The data as the actions of the running state have left it."""
-        body = self.frame.get("walk", {}).get("run", {}).get("body", {})
-        data: JSON = body.get("data", self.data)
-        return data
+        return _latest(self.walking, self.input)
+
+    @property
+    def walking(self) -> Frame:
+        """The progress of the walk that is under way: the instance's own, or the one before its end."""
+        walk: Frame = self.frame.get("before") or self.frame.get("walk", {})
+        return walk
+
+    @property
+    def _innermost(self) -> Frame:
+        undoing = self.frame.get("cancelled") or self.walking.get("run", {})
+        walk: Frame = undoing.get("compensation", {}).get("walk") or self.walking
+        return walk
 
     # For lanes
 
@@ -213,17 +228,20 @@ class Interpretation:
             return -1
 
         event = self.inbox.take(lambda event: which(event) >= 0)
-        if event is None:
+        while event is None or (index := which(event)) < 0:
+            if event is not None:
+                # In the moment in which it was handed over another path took one that fixed an attribute.
+                self.inbox.hand_over(event)
             self.gate()
             if "awaited" not in lane.frame:
                 lane.frame["awaited"] = True
                 lane.note(Happening.EVENT_AWAITED, ", ".join(refs))
             event = await self._next_event(lambda event: which(event) >= 0, refs, deadline, lane)
+            if event is None:
+                del lane.frame["awaited"]
+                lane.note(Happening.EVENT_TIMED_OUT, ", ".join(refs))
+                return None
         lane.frame.pop("awaited", None)
-        if event is None:
-            lane.note(Happening.EVENT_TIMED_OUT, ", ".join(refs))
-            return None
-        index = which(event)
         self.fixed.update(fixed_by(definitions[index], event))
         lane.note(Happening.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
         return index, event
@@ -335,3 +353,14 @@ class Interpretation:
             "limit": None if self.limit is None else self.limit.to_json(),
         }
         return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}
+
+
+def _latest(walk: Frame, data: JSON) -> JSON:
+    """Return the data of a walk as it was left: by actions, by a state that is being left, or by undoing."""
+    run = walk.get("run", {})
+    data = run.get("body", {}).get("data", walk.get("data", data))
+    if "left" in run:
+        data = run["left"][1]
+    undoing = run.get("compensation", {})
+    data = undoing.get("data", data)
+    return _latest(undoing["walk"], data) if "walk" in undoing else data

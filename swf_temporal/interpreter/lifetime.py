@@ -39,7 +39,7 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
                 raise
             current.uncancel()
     lane = _lane(interpretation)
-    lane.frame = frame.setdefault("cancelled", {})
+    lane.frame = frame.setdefault("cancelled", _undone_so_far(interpretation))
     await compensate(interpretation.latest_data, lane)
     raise asyncio.CancelledError
 
@@ -47,6 +47,12 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
 def _undoes_when_cancelled(interpretation: "Interpretation") -> bool:
     asked = interpretation.program.workflow.metadata.get("compensateOnCancel") is True
     return asked and bool(interpretation.record)
+
+
+def _undone_so_far(interpretation: "Interpretation") -> dict[str, JSON]:
+    """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
+    run = interpretation.walking.get("run", {})
+    return {"compensation": run["compensation"]} if "compensation" in run else {}
 
 
 async def _run_in_time(interpretation: "Interpretation") -> Outcome:

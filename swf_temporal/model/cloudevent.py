@@ -81,6 +81,6 @@ def _data_of(event: Mapping[str, Any]) -> JSON:
         return encoded
     try:
         decoded: JSON = loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # what is nested too deeply stays the text that it is
         return text
     return decoded

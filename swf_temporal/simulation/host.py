@@ -6,8 +6,9 @@ but for the services that a scenario starts.
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from swf_temporal.simulation.simulate import World
 
 MOST_STATES_WITHOUT_TIME = 100_000
+MOST_STATES = 500_000
+"""Of all instances together. A circle of states that wait a little would go on for a very long time."""
 MOST_ATTEMPTS = 100_000
 """At one action. Retries without an end would go on for ever, since nothing here takes time."""
 LONGEST = timedelta(days=365 * 1_000)
@@ -44,6 +47,7 @@ class SimulatedHost:
         self.source = source
         self.depth = depth
         self.trace: list[TraceEntry] = []
+        self._children: list[asyncio.Task[None]] = []
         self._breaths = 0
         self._breathed_at = -1.0
 
@@ -56,9 +60,13 @@ class SimulatedHost:
         return self.world.new_id()
 
     def note(self, entry: TraceEntry) -> None:
-        """Append to the trace. An action that was tried very often is given up."""
+        """Append to the trace. A run that goes on and on is given up, and so is an action that was tried very often."""
         self.trace.append(entry)
         self.world.noted(self, entry)
+        if entry.kind is Happening.STATE_ENTERED:
+            self.world.states += 1
+            if self.world.states > MOST_STATES:
+                raise StepLimitExceeded(f"{MOST_STATES:,} states ran, and a simulation runs no more")
         if entry.kind is Happening.ACTION_RETRIED and entry.detail["attempt"] == MOST_ATTEMPTS:
             raise StepLimitExceeded(f"{MOST_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
 
@@ -72,7 +80,7 @@ class SimulatedHost:
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
         if call.detached:
-            self.world.detach(self._forgiving(self._attempts(call)))
+            self.world.detach(self._forgiving(partial(self._attempts, call)))
             return None
         if call.timeout is None:
             return await self._attempts(call)
@@ -91,20 +99,27 @@ class SimulatedHost:
         if self.depth >= MOST_NESTED:
             raise StepLimitExceeded(f"{MOST_NESTED:,} sub-workflows wait for one another")
         own_id = f"{self.instance_id}/{call.id}"
-        work = self.world.run_instance(call.workflow_id, call.version, call.data, own_id, self.depth + 1)
+        work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, self.depth + 1)
         if call.detached:
-            self.world.detach(self._forgiving(work), outlives=call.outlives_parent)
+            child = self.world.detach(self._forgiving(work))
+            if not call.outlives_parent:
+                self._children.append(child)
             return None
         try:
             if call.timeout is None:
                 # A task of its own: what waits for what waits would be too deep for one.
-                return await self.loop.create_task(work)
-            result = await within(work, asyncio.sleep(call.timeout.total_seconds()))
+                return await self.loop.create_task(work())
+            result = await within(work(), asyncio.sleep(call.timeout.total_seconds()))
         except WorkflowFault as fault:
             raise subflow_fault(call.workflow_id, fault) from None
         if result is MISSING:
             raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")
         return result
+
+    def end_children(self) -> None:
+        """End the sub-workflows that nobody waits for, and that are not to outlive this execution."""
+        for child in self._children:
+            child.cancel()
 
     async def breathe(self) -> None:
         """Give up a workflow that goes round in a circle without ever waiting."""
@@ -162,9 +177,9 @@ class SimulatedHost:
         detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
         self.note(TraceEntry(Happening.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
-    async def _forgiving(self, work: Any) -> None:
+    async def _forgiving(self, work: Callable[[], Awaitable[JSON]]) -> None:
         """Do *work* for nobody: its errors are not to hurt the instance that asked for it."""
         try:
-            await work
+            await work()
         except WorkflowFault as fault:
             self.world.forgiven.append(fault)

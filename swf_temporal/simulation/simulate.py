@@ -120,6 +120,8 @@ class World:
         self.calls: list[tuple[str, JSON]] = []
         self.delays: list[tuple[str, timedelta]] = []
         self.forgiven: list[WorkflowFault] = []
+        self.states = 0
+        """How many states were entered, in all instances."""
         self.trace: list[TraceEntry] = []
         self.noticed: Callable[[Interpretation, TraceEntry], None] | None = None
         """Is told of every trace entry of every instance: where a test suspends one."""
@@ -132,15 +134,15 @@ class World:
         self._cancelling = cancelling
         self._programs: dict[str, Program] = {}
         self._instances: dict[str, Interpretation] = {}
-        self._detached: list[tuple[asyncio.Task[None], bool]] = []
+        self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._stand_still)
         self._main: asyncio.Task[JSON] | None = None
         self._standing = False
 
     def run(self, data: JSON) -> Simulation:
-        """Run the first definition to its end, or until it can go no further; without data it begins with `{}`."""
-        return _outside_any_loop(lambda: self._run({} if data is None else data))
+        """Run the first definition to its end, or until it can go no further."""
+        return _outside_any_loop(lambda: self._run(data))
 
     def _run(self, data: JSON) -> Simulation:
         loop = self._loop
@@ -178,7 +180,17 @@ class World:
     async def _run_execution(self, execution: ContinuedAs, instance_id: str, depth: int) -> Completed | ContinuedAs:
         program = self._program(execution.workflow_id, execution.version)
         host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, depth)
-        data, limit = execution.data, execution.limit
+        try:
+            return await self._interpret(program, host, execution)
+        finally:
+            host.end_children()
+
+    async def _interpret(
+        self, program: Program, host: SimulatedHost, execution: ContinuedAs
+    ) -> Completed | ContinuedAs:
+        instance_id = host.instance_id
+        # Whoever starts an instance without data gives it an object that has none.
+        data, limit = {} if execution.data is None else execution.data, execution.limit
         progress: dict[str, Any] | None = None
         events = [*execution.events, *self._early]
         self._early = []
@@ -209,9 +221,11 @@ class World:
         if interpretation is not None and self.noticed is not None:
             self.noticed(interpretation, entry)
 
-    def detach(self, work: Coroutine[Any, Any, None], *, outlives: bool = True) -> None:
+    def detach(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do *work* beside everything else."""
-        self._detached.append((self._loop.create_task(work), outlives))
+        task = self._loop.create_task(work)
+        self._detached.append(task)
+        return task
 
     def _program(self, workflow_id: str, version: str | None) -> Program:
         workflow = self.catalogue.find(workflow_id, version)
@@ -232,15 +246,16 @@ class World:
     def _stand_still(self) -> None:
         """End what waits for something that will never come."""
         self._standing = not self._cancelling
+        if self._standing:
+            # Nobody cancels a run that only waits, so it undoes nothing.
+            for interpretation in self._instances.values():
+                interpretation.record.clear()
         if self._main is not None:
             self._main.cancel()
 
     def _finish(self) -> None:
-        """Let what outlives the main instance come to its end, and end the rest."""
-        for task, outlives in self._detached:
-            if not outlives:
-                task.cancel()
-        while pending := [task for task, _ in self._detached if not task.done()]:
+        """Let what outlives the main instance come to its end."""
+        while pending := [task for task in self._detached if not task.done()]:
             self._main = pending[0]  # cancelled if nothing can happen any more
             self._loop.run_until_complete(asyncio.wait(pending))
 

@@ -43,7 +43,7 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
 
     Raises UsageError if no server answers there, or it has no such namespace.
     """
-    config: dict[str, Any] = dict(ClientConfig.load_client_connect_config())
+    config = configured()
     if address is not None:
         config["target_host"] = address
     if namespace is not None:
@@ -58,6 +58,14 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
         ) from None
     await _refuse_unknown_namespace(client)
     return client
+
+
+def configured() -> dict[str, Any]:
+    """Return what the environment, and the user's configuration of Temporal, say of the server. Raises UsageError."""
+    try:
+        return dict(ClientConfig.load_client_connect_config())
+    except Exception as error:  # noqa: BLE001 - the library has no public class for what it raises
+        raise UsageError(f"the configuration of Temporal cannot be used: {error}", "see TEMPORAL_PROFILE") from None
 
 
 async def _refuse_unknown_namespace(client: Client) -> None:
@@ -94,17 +102,8 @@ async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it 
     first = workflows[0]
     pin = Pin(pinned(list(workflows)), version=first.version, suspend_after=suspend_after, scripted=scripted)
     pin.events = [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(events)]
-    try:
-        return await client.start_workflow(
-            first.id,
-            args=[{} if data is None else data, pin.to_json()],
-            id=workflow_id,
-            task_queue=task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=first.name or first.id,
-        )
-    except WorkflowAlreadyStartedError:
-        raise UsageError(f"an instance {workflow_id!r} is running already", "choose another --id") from None
+    arguments = [{} if data is None else data, pin.to_json()]
+    return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id)
 
 
 async def start_known(
@@ -179,6 +178,8 @@ async def _start(
         )
     except WorkflowAlreadyStartedError:
         raise UsageError(f"an instance {workflow_id!r} is running already", "choose another --id") from None
+    except RPCError as error:
+        raise UsageError(f"the server did not start {workflow_id!r}: {error.message}") from None
 
 
 def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:
@@ -208,7 +209,7 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
 
 def has_ended(workflow_id: str) -> UsageError:
     """Return what to tell somebody who wants something of an instance that has ended."""
-    return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` has what it gave")
+    return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` tells what came of it")
 
 
 def _reason(error: Exception) -> str:

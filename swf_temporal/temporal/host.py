@@ -60,6 +60,7 @@ class TemporalHost:
         self.on_note: Callable[[TraceEntry], None] | None = None
         self._pending = 0
         self._room: asyncio.Future[None] | None = None
+        self._ending_with_this: list[asyncio.Future[Any]] = []
         self._sent = 0
         self._sent_at: datetime | None = None
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
@@ -86,6 +87,11 @@ class TemporalHost:
             del self.trace[: REMEMBERED // 2]
         if self.on_note is not None:
             self.on_note(entry)
+
+    def has_children_to_end(self) -> bool:
+        """Tell whether sub-workflows are running that end with this execution, though nobody waits for them."""
+        self._ending_with_this = [child for child in self._ending_with_this if not child.done()]
+        return bool(self._ending_with_this)
 
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
@@ -156,6 +162,8 @@ class TemporalHost:
         pin = Pin(definitions=self.pin.definitions, version=call.version, scripted=self.pin.scripted)
         handle = await self._start_child(call.workflow_id, call, pin)
         if call.detached:
+            if not call.outlives_parent:
+                self._ending_with_this.append(handle)
             return None
         self._pending += 1
         try:

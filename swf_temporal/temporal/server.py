@@ -67,7 +67,10 @@ async def local_server(
             raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
     port, ui_port = port or free_port(), ui_port or free_port()
     if database is not None:
-        database.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            database.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"there can be no folder {database.parent}: {error.strerror}", "see --db") from None
     program = find_program()
     if program is None:
         async with _downloaded(port, ui_port, database, extra) as client:
@@ -165,11 +168,13 @@ def free_port() -> int:
 
 
 def is_free(port: int) -> bool:
-    """Tell whether nothing listens on *port*."""
+    """Tell whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise UsageError(f"port {port} is not for this user to listen on", "choose one above 1023") from None
         except OSError:
             return False
     return True

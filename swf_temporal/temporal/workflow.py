@@ -29,6 +29,16 @@ from swf_temporal.temporal.telling import details, failure_text, status_of
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """What a definition or its data can provoke where we missed it. Anything else may pass, and the task is tried again."""
 
+_UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
+"""What the converter raises on a payload that is no JSON, or that is nested too deeply."""
+
+_LONGEST, _LARGEST = 40_000, 40 * 1024 * 1024
+"""How many events and bytes an execution may have that should not continue as new; servers end it at 51,200 and 50 MiB.
+
+The engine knows an execution alone, and not the next: with it, it ends the children that are to end with the run, and
+only it, having been asked to, can end Canceled.
+"""
+
 _RESOLVE_LIMIT = timedelta(seconds=30)
 
 
@@ -67,7 +77,12 @@ class Interpreter:
     @workflow.signal(dynamic=True)
     def signal(self, name: str, args: Sequence[RawValue]) -> None:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
-        self._take(name, _value(args[0]) if args else None)
+        try:
+            value = _value(args[0]) if args else None
+        except _UNREADABLE as error:
+            workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
+            return
+        self._take(name, value)
 
     @workflow.update(name="deliver")
     def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -191,6 +206,9 @@ class Interpreter:
             return
         self._interpretation.deliver(event)
 
+    def _has_children_to_end(self) -> bool:
+        return self._host is not None and self._host.has_children_to_end()
+
     def _noted(self, entry: TraceEntry) -> None:
         interpretation = self._interpretation
         if interpretation is None:
@@ -202,7 +220,11 @@ class Interpreter:
             self._took_stock = entry.at
             info = workflow.info()
             limit = self._pin.suspend_after
-            if info.is_continue_as_new_suggested() or (limit and info.get_current_history_length() >= limit):
+            length = info.get_current_history_length()
+            if not (info.is_continue_as_new_suggested() or (limit and length >= limit)):
+                return
+            is_endangered = length >= _LONGEST or info.get_current_history_size() >= _LARGEST
+            if is_endangered or not (interpretation.is_cancelled or self._has_children_to_end()):
                 interpretation.suspend()
 
 
@@ -211,13 +233,15 @@ def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | None]:
     try:
         data = _value(args[0]) if args else {}
         pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin()  # type: ignore[arg-type]  # checked below
-    except (ValueError, TypeError, AttributeError, RuntimeError) as error:
+    except _UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
     return {} if data is None else data, pin, None
 
 
 def _value(raw: RawValue) -> JSON:
-    value: JSON = workflow.payload_converter().from_payload(raw.payload)
+    value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
+    if isinstance(value, bytes):
+        raise ValueError("these are bytes")  # noqa: TRY004 - data, not code
     return value
 
 

@@ -15,7 +15,7 @@ from typing import IO
 import pytest
 
 COMMAND = [sys.executable, "-c", "from swf_temporal.cli.main import main; main()"]
-PATIENCE = 30
+PATIENCE = 60
 
 HELLO = """\
 id: hello

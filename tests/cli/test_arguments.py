@@ -22,6 +22,16 @@ def test_no_json(text: str) -> None:
         json_value(text, "--input")
 
 
+def test_nested_too_deeply(tmp_path: Path) -> None:
+    """What is JSON or YAML, but deeper than can be read, is told as that."""
+    deep = "[" * 100_000 + "]" * 100_000
+    with pytest.raises(UsageError, match=r"^--input is not JSON that can be read: it is nested too deeply$"):
+        json_value(deep, "--input")
+    (tmp_path / "deep.yaml").write_text("[" * 5_000 + "]" * 5_000)
+    with pytest.raises(UsageError, match=r"deep.yaml is not YAML that can be read: it is nested too deeply$"):
+        read_document(tmp_path / "deep.yaml")
+
+
 def test_files(tmp_path: Path) -> None:
     """A file holds JSON or YAML, by its ending; what only YAML can write becomes text."""
     (tmp_path / "a.json").write_text('{"a": 1}')

@@ -111,6 +111,15 @@ def test_functions_of_the_server(on: On) -> None:
     assert "that is no number" in err
 
 
+def test_status_tells_why_an_instance_failed(on: On) -> None:
+    """Of an instance that failed the status has the reason, and tells it to programs too."""
+    on("start", "caller", "--id", "failed-1", "--input", '{"n": "x"}', "--wait")
+    _, out, _ = on("status", "failed-1")
+    assert out.startswith("failed-1: caller, failed\n  workflow 'caller' failed in state 'Work'\n")
+    assert "that is no number" in out
+    assert "that is no number" in json.loads(on("status", "failed-1", "--json")[1])["reason"]
+
+
 def test_unknown_definition(on: On) -> None:
     """An id that no worker knows is told at once, with those that it knows."""
     code, _, err = on("start", "helo")

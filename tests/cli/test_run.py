@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.cli.conftest import BROKEN, CALLER, Dev, Swf, free_port, listens
+from tests.cli.conftest import BROKEN, CALLER, PATIENCE, Dev, Swf, free_port, listens
 
 pytestmark = pytest.mark.temporal
 
@@ -74,6 +74,7 @@ def test_runs_sub_workflows(swf: Swf, dev: Dev) -> None:
     unknown = swf("run", far, "--address", dev.address)
     assert unknown.code == 1
     assert "no definition 'hello' is known here" in unknown.err
+    assert unknown.err.endswith("and those that --definitions names\n")
 
 
 def test_takes_events(swf: Swf, dev: Dev) -> None:
@@ -82,6 +83,30 @@ def test_takes_events(swf: Swf, dev: Dev) -> None:
     ended = swf("run", "waiter.yaml", "--event", "paid.yaml", "--address", dev.address)
     assert json.loads(ended.out) == {"paid": 3}
     assert "← event Paid up" in ended.err
+
+
+def test_input_that_the_server_refuses(swf: Swf, dev: Dev) -> None:
+    """More data than the server takes is told in a line."""
+    swf.write("large.json", json.dumps({"name": "x" * 3_000_000}))
+    ended = swf("run", "hello.yaml", "--input", "@large.json", "--address", dev.address)
+    assert (ended.code, ended.out) == (2, "")
+    assert "the server did not start 'hello-" in ended.err
+    assert "size exceeds limit" in ended.err
+
+
+def test_a_profile_that_is_not_there(swf: Swf) -> None:
+    """What is wrong with the configuration of Temporal is told in a line, and where it comes from."""
+    ended = swf("list", env={"TEMPORAL_PROFILE": "nosuch"})
+    assert (ended.code, ended.out) == (2, "")
+    assert "Profile 'nosuch' not found" in ended.err
+    assert "see TEMPORAL_PROFILE" in ended.err
+
+
+def test_a_database_that_cannot_be(swf: Swf) -> None:
+    """A file is no folder for a database."""
+    ended = swf("dev", ".", "--db", "hello.yaml/instances.db")
+    assert (ended.code, ended.out) == (2, "")
+    assert "there can be no folder hello.yaml" in ended.err
 
 
 def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
@@ -93,7 +118,7 @@ def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
         assert words is not None
         sent = swf("event", words[1], "--name", "Paid up", "--data", '{"a": 1}', "--address", words[2])
         assert sent.code == 0
-        out, _ = run.process.communicate(timeout=30)
+        out, _ = run.process.communicate(timeout=PATIENCE)
         assert (run.process.returncode, json.loads(out)) == (0, {"a": 1})
 
 

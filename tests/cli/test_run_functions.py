@@ -56,3 +56,4 @@ def test_functions_of_all_kinds(swf: Swf) -> None:
     assert "function 'sum' is a script, and this worker runs none" in refused.err
     limited = swf("run", "several.yaml", "--functions", "soap.py", env={**env, "SWF_FUNCTION_MODULES": "other"})
     assert "no custom function 'greet' is known" in limited.err
+    assert limited.err.endswith("functions and types of your own come from what --functions names\n")

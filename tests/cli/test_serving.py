@@ -64,6 +64,24 @@ def test_taken_port(swf: Swf, option: str) -> None:
     assert not (swf.folder / ".swf").exists()
 
 
+def test_one_port_for_two(swf: Swf) -> None:
+    """`swf dev` wants a port for the server and another one for its UI."""
+    ended = swf("dev", "--port", "7777", "--ui-port", "7777")
+    assert ended.code == 2
+    assert ended.err.startswith("error: --port and --ui-port are both 7777\n")
+
+
+def test_nothing_to_serve_yet(swf: Swf) -> None:
+    """`swf dev` says when a folder has nothing that it could serve, and serves what comes."""
+    (swf.folder / "new").mkdir()
+    with swf.running("dev", "new", "--port", str(free_port()), "--ui-port", str(free_port())) as dev:
+        dev.until("there is no definition in new that can be served yet")
+        dev.until("ready: ")
+        swf.write("new/hello.yaml", HELLO)
+        dev.until("hello.yaml: serving hello 1.0")
+        assert dev.stop(signal.SIGTERM).code == 0
+
+
 def test_worker(swf: Swf, dev: Dev) -> None:
     """A worker serves a task queue, says how it is over HTTP, logs a failure in a line, and ends when it is told to."""
     health = free_port()
@@ -92,7 +110,7 @@ def test_worker_with_broken_definitions(swf: Swf) -> None:
     assert ended.code == 2
     assert "a.yaml:5" in ended.err
     assert "b.yaml:5" in ended.err
-    assert ended.err.endswith("nothing was started: 2 problems\n")
+    assert ended.err.endswith("nothing was done: 2 problems\n")
 
 
 def test_worker_tells_warnings(swf: Swf, dev: Dev) -> None:

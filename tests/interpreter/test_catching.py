@@ -89,3 +89,17 @@ def test_a_pattern_that_takes_for_ever_describes_nothing() -> None:
     """A code that is a regular expression covers what it matches in time."""
     assert covers(("slow", "(a|aa)+c"), CallFailed("aac"))
     assert not covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"))
+
+
+def test_patterns_together_have_one_limit() -> None:
+    """Once the time for all of them is over no pattern describes a fault; a run that is held up for long hangs."""
+    names = [f"slow {number}" for number in range(40)]
+    slow = dict.fromkeys(names, ("slow", "(a|aa)+$"))
+    state = OperationState.model_validate(
+        {"name": "S", "type": "operation", "onErrors": [{"errorRefs": [*names, "quick"]}, {"errorRefs": ["any"]}]}
+    )
+
+    assert (
+        handler_of(state, {**slow, "quick": ("quick", "a!$"), **ERRORS}, CallFailed("a" * 60 + "!"))
+        is (state.on_errors[1])
+    )

@@ -270,3 +270,23 @@ def test_short_waits_after_centuries() -> None:
     ]
     run = simulate({"id": "naps", "specVersion": "0.8", "states": naps})
     assert (run.status, run.elapsed) == ("completed", timedelta(days=900 * 365, seconds=0.5))
+
+
+def test_a_circle_that_waits_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """States that lead round in a circle are not run for a thousand years of virtual time."""
+    monkeypatch.setattr("swf_temporal.simulation.host.MOST_STATES", 500)
+    circle = {
+        "id": "circle",
+        "specVersion": "0.8",
+        "states": [
+            {"name": "Nap", "type": "sleep", "duration": "PT1S", "transition": "Again"},
+            {"name": "Again", "type": "inject", "data": {}, "transition": "Nap"},
+        ],
+    }
+    run = simulate(circle)
+    assert run.error is not None
+    assert (run.error.name, run.error.message) == (
+        "StepLimitExceeded",
+        "500 states ran, and a simulation runs no more",
+    )
+    assert run.elapsed.total_seconds() == 250

@@ -1,10 +1,12 @@
 """Long runs: continued as new between two steps, by themselves or because the definition says so."""
 
+import asyncio
 from itertools import count
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
+from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, define
 
@@ -74,6 +76,60 @@ async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
     assert isinstance(output, dict)
     assert output["out"] == [i * 10 for i in range(40)]
     assert sorted(seen) == list(range(40))
+
+
+async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Bench) -> None:
+    """A run does not continue as new while that would end sub-workflows that are to live as long as it does."""
+    parent = define(
+        {"name": "a", "type": "operation", "actions": [{"subFlowRef": {"workflowId": "child", "invoke": "async"}}]},
+        *LOOP,
+        functions=("f",),
+        id="parent",
+    )
+    child = define(
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        calling("work", "g"),
+        functions=("g",),
+        events=[{"name": "go", "type": "go", "source": "x"}],
+        id="child",
+    )
+    calls = count(1)
+    worked = asyncio.Event()
+
+    async def f(_: JSON) -> JSON:
+        number = next(calls)
+        if number == 10:
+            await bench.client.get_workflow_handle(f"{handle.id}/a/child#1").signal("go", {})
+            await worked.wait()
+        return {"n": number}
+
+    async with bench.worker(parent, child, f=f, g=lambda _: worked.set()) as worker:
+        handle = await worker.start(suspend_after=30)
+        output = await asyncio.wait_for(swf.result(handle), 30)
+
+    assert output == {"n": 12}
+
+
+async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) -> None:
+    """However much there is to undo, the execution that was cancelled is the one that ends Canceled."""
+    definition = define(
+        calling("a", "f", compensatedBy="undo", transition="wait"),
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}], "end": True},
+        calling("undo", *["g"] * 9, usedForCompensation=True),
+        functions=("f", "g"),
+        metadata={"compensateOnCancel": True},
+        events=[{"name": "late", "type": "late", "source": "x"}],
+    )
+    async with bench.worker(definition, f={}, g={}) as worker:
+        handle = await worker.start(suspend_after=25)
+        await worker.awaiting(handle, "late")
+        await handle.cancel()
+        with pytest.raises(swf.RunEnded, match="cancelled"):
+            await asyncio.wait_for(swf.result(handle), 30)
+        status = (await bench.client.get_workflow_handle(handle.id).describe()).status
+
+    assert status == WorkflowExecutionStatus.CANCELED
+    assert len(worker.scripted.calls) == 10
 
 
 async def test_continue_as_starts_the_next_execution(bench: Bench) -> None:

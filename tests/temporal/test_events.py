@@ -1,10 +1,13 @@
 """How events reach a running instance: signals, updates, early and twice."""
 
 import asyncio
+from base64 import b64encode
 from typing import Any
 
 import pytest
+from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
+from temporalio.common import RawValue
 
 from tests.temporal.conftest import Bench, define
 
@@ -89,6 +92,22 @@ async def test_signal_that_makes_no_sense_does_no_harm(bench: Bench) -> None:
         await handle.signal("unheard-of", {"a": 1})
         await handle.signal("event", "nonsense")
         await handle.signal("event", {"source": 5})
+        await handle.signal("paid", {"amount": 1})
+
+        assert await handle.result() == {"amount": 1}
+
+
+@pytest.mark.parametrize("data", [b"{", b"[" * 5000 + b"]" * 5000, b"\xff"], ids=["broken", "too deep", "no text"])
+async def test_signal_that_cannot_be_read_does_no_harm(bench: Bench, data: bytes) -> None:
+    """A signal whose payload is no JSON, or too deeply nested, is passed over: failing would stop the run for ever."""
+    unreadable = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=data))
+    nested = b64encode(b"[" * 5000 + b"]" * 5000).decode()
+    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        await handle.signal("paid", unreadable)
+        await handle.signal("event", {"id": "2", "source": "bank", "type": "other", "data_base64": nested})
+        await handle.signal("paid", b"bytes")
         await handle.signal("paid", {"amount": 1})
 
         assert await handle.result() == {"amount": 1}

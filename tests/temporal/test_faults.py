@@ -4,11 +4,13 @@ import asyncio
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 
@@ -167,6 +169,35 @@ async def test_a_cancelled_run_ends_cancelled(bench: Bench) -> None:
         status = (await handle.describe()).status
 
     assert status == WorkflowExecutionStatus.CANCELED
+
+
+async def test_a_compensation_that_is_cancelled_goes_on(bench: Bench) -> None:
+    """Cancelled while it undoes what it did, a run undoes the rest: what is undone already is not undone again."""
+    started = asyncio.Event()
+
+    async def last(_: JSON) -> JSON:
+        if not started.is_set():
+            started.set()
+            await asyncio.sleep(60)
+        return {}
+
+    undoing: dict[str, Any] = {"usedForCompensation": True}
+    definition = define(
+        calling("a", "do", compensatedBy="u", end={"compensate": True}),
+        calling("u", "undo", transition="v", **undoing),
+        calling("v", "last", **undoing),
+        functions=("do", "undo", "last"),
+        metadata={"compensateOnCancel": True},
+    )
+    async with bench.worker(definition, do={"done": 1}, undo={"undone": 1}, last=last) as worker:
+        handle = await worker.start()
+        await started.wait()
+        await handle.cancel()
+        with pytest.raises(swf.RunEnded, match="cancelled"):
+            await asyncio.wait_for(swf.result(handle), 30)
+        calls = [name for name, *_ in worker.scripted.calls]
+
+    assert calls == ["do", "undo", "last", "last"]
 
 
 async def test_a_sub_workflows_error_reaches_the_parents_handler(bench: Bench) -> None:

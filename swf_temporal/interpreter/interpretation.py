@@ -40,6 +40,7 @@ from swf_temporal.interpreter.lifetime import Expired, run_in_time
 from swf_temporal.interpreter.parameters import for_run, has_open_parameters
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.stages import Left, left_by_error, run_state
+from swf_temporal.interpreter.whereabouts import innermost_walk, latest_data, walk_under_way
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.states import End, State, Transition
 
@@ -145,31 +146,19 @@ class Interpretation:
     @property
     def state(self) -> str | None:
         """The state that is running now."""
-        name: str | None = self._innermost.get("state")
+        name: str | None = innermost_walk(self.frame).get("state")
         return name
 
     @property
     def data(self) -> JSON:
         """The data that the running state began with."""
-        data: JSON = self._innermost.get("data", self.input)
+        data: JSON = innermost_walk(self.frame).get("data", self.input)
         return data
 
     @property
     def latest_data(self) -> JSON:
         """The data as the actions of the running state have left it."""
-        return _latest(self.walking, self.input)
-
-    @property
-    def walking(self) -> Frame:
-        """The progress of the walk that is under way: the instance's own, or the one before its end."""
-        walk: Frame = self.frame.get("before") or self.frame.get("walk", {})
-        return walk
-
-    @property
-    def _innermost(self) -> Frame:
-        undoing = self.frame.get("cancelled") or self.walking.get("run", {})
-        walk: Frame = undoing.get("compensation", {}).get("walk") or self.walking
-        return walk
+        return latest_data(walk_under_way(self.frame), self.input)
 
     # For lanes
 
@@ -353,14 +342,3 @@ class Interpretation:
             "limit": None if self.limit is None else self.limit.to_json(),
         }
         return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}
-
-
-def _latest(walk: Frame, data: JSON) -> JSON:
-    """Return the data of a walk as it was left: by actions, by a state that is being left, or by undoing."""
-    run = walk.get("run", {})
-    data = run.get("body", {}).get("data", walk.get("data", data))
-    if "left" in run:
-        data = run["left"][1]
-    undoing = run.get("compensation", {})
-    data = undoing.get("data", data)
-    return _latest(undoing["walk"], data) if "walk" in undoing else data

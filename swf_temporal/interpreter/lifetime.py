@@ -10,6 +10,7 @@ from swf_temporal.interpreter.data_schemas import check_input, check_output
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Limit, Outcome
 from swf_temporal.interpreter.joining import MISSING, within
 from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.whereabouts import walk_under_way
 from swf_temporal.model.states import ContinueAs, EventState
 from swf_temporal.model.workflow import WorkflowExecTimeout
 
@@ -51,7 +52,7 @@ def _undoes_when_cancelled(interpretation: "Interpretation") -> bool:
 
 def _undone_so_far(interpretation: "Interpretation") -> dict[str, JSON]:
     """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
-    run = interpretation.walking.get("run", {})
+    run = walk_under_way(interpretation.frame).get("run", {})
     return {"compensation": run["compensation"]} if "compensation" in run else {}
 
 

@@ -224,7 +224,11 @@ async def test_a_token_is_a_password(
     """A broker that takes tokens need not be told a name beside; this one takes passwords, so it is."""
     token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
 
-    await mqtt.send(channel(mosquitto.secure_port, "hers/token", credentials=token, tls=trusting), Message(b"x"))
+    here = channel(mosquitto.secure_port, "hers/token", credentials=token, tls=trusting)
+
+    async with mqtt.receive(here) as deliveries:
+        await mqtt.send(here, Message(b"borne"))
+        assert (await anext(deliveries)).message.payload == b"borne"
 
 
 async def test_what_a_user_may_not_do_is_told(

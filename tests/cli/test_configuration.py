@@ -1,13 +1,13 @@
 """How calls are made from `swf run` and `swf worker`, as the operator configures it."""
 
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from tests.cli.conftest import Dev, Swf
+from tests.listening import listening
 
 pytestmark = pytest.mark.temporal
 
@@ -38,12 +38,8 @@ def url() -> Iterator[str]:
             """Stay quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(server):
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def test_a_file_says_how_calls_are_made(swf: Swf, dev: Dev, url: str) -> None:

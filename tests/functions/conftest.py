@@ -14,6 +14,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Function
+from tests.listening import listening
 
 Failed = Callable[[Functions, Call], Awaitable[CallFailed]]
 HttpCall = Callable[..., Call]
@@ -138,12 +139,8 @@ def service() -> Iterator[Service]:
     handler = type("Handler", (_Handler,), {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     handler.service = Service(server)  # type: ignore[attr-defined]  # each test has a class of its own
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    yield handler.service  # type: ignore[attr-defined]  # as above
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(server):
+        yield handler.service  # type: ignore[attr-defined]  # as above
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """An OAuth2 server that a library of others carries out: it issues, checks, exchanges and expires tokens."""
 
-import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,8 @@ from authlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidRequestError
 from authlib.oauth2.rfc6750 import BearerTokenValidator
 from flask import Flask, jsonify, request
 from werkzeug.serving import make_server
+
+from tests.listening import listening
 
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 _ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - the name of a kind of token
@@ -165,13 +166,7 @@ def _application(served: Server) -> Flask:  # noqa: C901 - one application, whos
 def serving() -> Iterator[Server]:
     """Serve until the block ends."""
     served = Server()
-    listening = make_server("127.0.0.1", 0, _application(served), threaded=True)
-    served.url = f"http://127.0.0.1:{listening.server_port}"
-    thread = threading.Thread(target=lambda: listening.serve_forever(poll_interval=0.01))
-    thread.start()
-    try:
+    server = make_server("127.0.0.1", 0, _application(served), threaded=True)
+    served.url = f"http://127.0.0.1:{server.server_port}"
+    with listening(server):
         yield served
-    finally:
-        listening.shutdown()
-        thread.join()
-        listening.server_close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +23,7 @@ from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
+from tests.listening import listening
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed
@@ -98,15 +98,11 @@ class _Handler(BaseHTTPRequestHandler):
 def server() -> Iterator[TokenServer]:
     """Return a token server that listens until the test is over."""
     handler = type("Handler", (_Handler,), {})
-    listening = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    tokens = TokenServer(f"http://127.0.0.1:{listening.server_port}")
+    tokens_server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    tokens = TokenServer(f"http://127.0.0.1:{tokens_server.server_port}")
     handler.server_of_tokens = tokens  # type: ignore[attr-defined]  # each test has a class of its own
-    thread = threading.Thread(target=lambda: listening.serve_forever(poll_interval=0.01))
-    thread.start()
-    yield tokens
-    listening.shutdown()
-    listening.server_close()
-    thread.join()
+    with listening(tokens_server):
+        yield tokens
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.interpreter.host import Deferred, FunctionCall
 from swf_temporal.model.definitions import Auth, AuthRef, Function
 from swf_temporal.performing import Calls
+from tests.listening import listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,14 +160,8 @@ def serving() -> Iterator[Endpoint]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Endpoint(server)
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    try:
+    with listening(server):
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import aclosing
 from datetime import timedelta
@@ -20,6 +19,7 @@ from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
 from tests.functions.conftest import Failed, HttpCall, Service
+from tests.listening import listening
 
 
 async def test_a_worker_does_not_call_this_machine(service: Service, http_call: HttpCall, failed: Failed) -> None:
@@ -166,12 +166,8 @@ def secure(authority: trustme.CA) -> Iterator[str]:
     context.verify_mode = ssl.CERT_OPTIONAL
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    yield f"https://localhost:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(server):
+        yield f"https://localhost:{server.server_port}"
 
 
 async def test_a_server_must_prove_who_it_is(secure: str, http_call: HttpCall, failed: Failed) -> None:

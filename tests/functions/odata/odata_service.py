@@ -1,6 +1,5 @@
 """An OData service of version 4 that a library of others carries out, over HTTP."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +10,8 @@ from odatapy.edm import csdl
 from odatapy.server import OData
 from odatapy.server.adapters import ODataWSGIApp
 from odatapy.server.inmemory import InMemoryDataStore, InMemoryProcessor
+
+from tests.listening import listening
 
 PERSONS: list[dict[str, Any]] = [
     {"Id": 1, "Name": "Ada", "Born": 1815},
@@ -76,11 +77,5 @@ def serving(page_size: int | None = None) -> Iterator[str]:
     handler = odata.create_handler(odata.create_service_metadata(_Provider()))
     handler.register(InMemoryProcessor(_store(), page_size))
     server = make_server("127.0.0.1", 0, ODataWSGIApp(handler), handler_class=_Quiet)
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    try:
+    with listening(server):
         yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.urls import entity_url, key_text
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.model.definitions import Auth, AuthRef, Function
+from tests.listening import listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,14 +121,8 @@ def serving(version: int) -> Iterator[ODataService]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = ODataService(server, version)
-    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
-    thread.start()
-    try:
+    with listening(server):
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture(params=[2, 3, 4])

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from swf_temporal.dialects.placed import Object, plain
 from swf_temporal.errors import Position
+from swf_temporal.interpreter.catching import GRPC_STATUSES
 from swf_temporal.model.workflow import Source
 from swf_temporal.simulation.description import Kind, Reply
 from swf_temporal.simulation.reading.strict import Strict
@@ -13,11 +14,7 @@ from swf_temporal.simulation.reading.strict import Strict
 _REPLY = ("status", "headers", "body", "file")
 _STATUSES: Final = range(200, 600)
 _WITHOUT_BODY = (204, 304)
-_FAILURES = (
-    "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE",
-    "DATA_LOSS", "UNAUTHENTICATED",
-)  # fmt: skip
+_FAILURES = tuple(status for status in GRPC_STATUSES if status != "OK")
 """How a call of gRPC can fail."""
 _HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")

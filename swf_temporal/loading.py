@@ -111,6 +111,18 @@ def load(
     return _valid(check(text, name=name or "<definition>", resources=resources))
 
 
+def load_pinned(text: str, *, name: str) -> Workflow:
+    """Return the workflow that a running instance carries as *text*, without asking whether it follows the rules.
+
+    They were asked when the instance was started. A rule that came later must not end what runs since before it.
+    Raises InvalidDefinition if no workflow can be read in the text.
+    """
+    reading = read(Source(text, name))
+    if reading.workflow is None:
+        raise InvalidDefinition(reading.problems)
+    return reading.workflow
+
+
 def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None = None) -> list[Workflow]:
     """Return the workflows in *folder* and the folders in it, in the order of their paths.
 

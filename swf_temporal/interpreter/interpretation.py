@@ -134,6 +134,11 @@ class Interpretation:
         return self.inbox.is_awaited(event)
 
     @property
+    def semantics(self) -> int:
+        """The number of the reading that this run began with: see `interpreter/semantics.py`."""
+        return self.program.semantics
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled, and undoes what it did."""
         return "cancelled" in self.frame

@@ -13,6 +13,7 @@ from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.interpreter.catching import ErrorName, names_of
 from swf_temporal.interpreter.retrying import RetryRule, rule_of
+from swf_temporal.interpreter.semantics import SEMANTICS
 from swf_temporal.interpreter.shared_auth import with_shared_auth
 from swf_temporal.model.actions import Action
 from swf_temporal.model.definitions import Auth, Event, Function, Retry
@@ -22,10 +23,11 @@ from swf_temporal.validation.data_schemas import BadSchema, DataSchemaValidator
 
 
 class Program:
-    """A definition, ready to be interpreted."""
+    """A definition, ready to be interpreted as *semantics* says."""
 
-    def __init__(self, workflow: Workflow) -> None:
+    def __init__(self, workflow: Workflow, semantics: int = SEMANTICS) -> None:
         self.workflow = workflow
+        self.semantics = semantics
         self.states: dict[str, State] = {state.name: state for state in workflow.states}
         self.functions: dict[str, Function] = with_shared_auth(workflow.functions)
         self.events: dict[str, Event] = {event.name: event for event in workflow.events}

@@ -159,7 +159,8 @@ class TemporalHost:
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
-        pin = Pin(definitions=self.pin.definitions, version=call.version, scripted=self.pin.scripted)
+        own = {"semantics": self.pin.semantics, "scripted": self.pin.scripted}
+        pin = Pin(self.pin.definitions, call.version, **own)
         handle = await self._start_child(call.workflow_id, call, pin)
         if call.detached:
             if not call.outlives_parent:

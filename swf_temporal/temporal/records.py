@@ -5,7 +5,8 @@ may need, so that a changed file never changes a running instance. A run that wa
 looks its definition up once, by a local activity, and carries the same record from then on.
 """
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,8 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Deferred, FunctionCall
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.retrying import RetryRule
-from swf_temporal.loading import load
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.loading import load, load_pinned
 from swf_temporal.model.definitions import Auth, Function
 from swf_temporal.model.workflow import Workflow
 
@@ -24,6 +26,12 @@ RESOLVE = "resolve definitions"
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
+_SEMANTICS = "semantics"
+"""Where the number stands among those of a pin: workers of the first release refuse records with unknown fields.
+
+The other numbers belong to ids of calls, which have a slash in them.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
@@ -32,6 +40,11 @@ class Pinned:
     text: str
     name: str
     sha256: str = ""
+
+    @staticmethod
+    def from_json(record: Mapping[str, str]) -> "Pinned":
+        """Return what was pinned; fields that a later release added are passed over."""
+        return Pinned(**_known(Pinned, record))
 
 
 @dataclass(slots=True)
@@ -52,18 +65,35 @@ class Pin:
     """The call that this run consists in: one that was invoked `async`, and that nobody waits for."""
     scripted: bool = False
     """Whether a script answers all functions, so that activities of others are not run."""
+    semantics: int | None = SEMANTICS
+    """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
     suspend_after: int | None = None
     """After how many events of history the run continues as new, where the server's own advice is not to be awaited."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the pin as JSON, without what says nothing."""
-        return {key: value for key, value in asdict(self).items() if value not in (None, [], {}) and value is not False}
+        record = asdict(self)
+        semantics = record.pop("semantics")
+        if semantics not in (None, FIRST_SEMANTICS):
+            record["numbers"] = {**self.numbers, _SEMANTICS: semantics}
+        return {key: value for key, value in record.items() if value not in (None, [], {}) and value is not False}
 
     @staticmethod
     def from_json(record: dict[str, Any]) -> "Pin":
-        """Return the pin that `to_json` wrote."""
-        definitions = [Pinned(**one) for one in record.get("definitions", ())]
-        return Pin(**{**record, "definitions": definitions})
+        """Return the pin that `to_json` wrote, in this release or another: unknown fields are passed over."""
+        definitions = [Pinned.from_json(one) for one in record.get("definitions", ())]
+        numbers = dict(record.get("numbers", {}))
+        # What comes without digests was not written by any release of ours: it is as new as a run without a pin.
+        unrecorded = None if any(not one.sha256 for one in definitions) else FIRST_SEMANTICS
+        semantics = numbers.pop(_SEMANTICS, unrecorded)
+        return Pin(
+            **{**_known(Pin, record), "definitions": definitions, "numbers": numbers, "semantics": semantics},
+        )
+
+
+def _known(kind: type[Pin] | type[Pinned], record: Mapping[str, Any]) -> dict[str, Any]:
+    names = {one.name for one in fields(kind)}
+    return {key: value for key, value in record.items() if key in names}
 
 
 def pinned(workflows: list[Workflow]) -> list[Pinned]:
@@ -73,14 +103,19 @@ def pinned(workflows: list[Workflow]) -> list[Pinned]:
 
 @lru_cache(maxsize=512)
 def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
-    """Return the definitions that a run carries."""
-    return Catalogue(load(one.text, name=one.name) for one in definitions)
+    """Return the definitions that a run carries.
+
+    One with a digest was checked when the run was started; one without came from somebody else, unchecked.
+    """
+    return Catalogue(
+        load_pinned(one.text, name=one.name) if one.sha256 else load(one.text, name=one.name) for one in definitions
+    )
 
 
 @lru_cache(maxsize=512)
-def program_of(definitions: tuple[Pinned, ...], workflow_id: str, version: str | None) -> Program:
+def program_of(definitions: tuple[Pinned, ...], workflow_id: str, version: str | None, semantics: int) -> Program:
     """Return the program of the definition *workflow_id* among those that a run carries."""
-    return Program(catalogue_of(definitions).find(workflow_id, version))
+    return Program(catalogue_of(definitions).find(workflow_id, version), semantics)
 
 
 def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from swf_temporal.errors import FatalFault, InvalidDefinition, PayloadTooLarge, 
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Limit, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.addressing import event_of_signal
 from swf_temporal.temporal.failures import application_error
@@ -123,6 +124,8 @@ class Interpreter:
         if self._wrong is not None:
             raise WorkflowFault(self._wrong, name="WrongInput")
         info = workflow.info()
+        if self._pin.semantics is None:
+            self._pin.semantics = _recorded_semantics()
         if not self._pin.definitions:
             found = await workflow.execute_local_activity(
                 RESOLVE,
@@ -131,8 +134,8 @@ class Interpreter:
                 start_to_close_timeout=_RESOLVE_LIMIT,
                 summary=f"definition of {info.workflow_type}",
             )
-            self._pin.definitions = [Pinned(**one) for one in found]
-        return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version)
+            self._pin.definitions = [Pinned.from_json(one) for one in found]
+        return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, self._pin.semantics)
 
     async def _interpret(self, program: Program) -> Any:
         info = workflow.info()
@@ -182,7 +185,7 @@ class Interpreter:
     def _next_pin(self, **changes: Any) -> Pin:
         pin = self._pin
         own = {"version": pin.version, "suspend_after": pin.suspend_after, "scripted": pin.scripted}
-        return Pin(**{"definitions": pin.definitions, **own, **changes})
+        return Pin(**{"definitions": pin.definitions, "semantics": pin.semantics, **own, **changes})
 
     def _size(self, value: Any) -> int:
         return len(workflow.payload_converter().to_payload(value).data)
@@ -228,11 +231,17 @@ class Interpreter:
                 interpretation.suspend()
 
 
+def _recorded_semantics() -> int:
+    """Return the reading that a run without a pin began with; its history has a marker for each but the first."""
+    numbers = range(SEMANTICS, FIRST_SEMANTICS, -1)
+    return next((number for number in numbers if workflow.patched(f"semantics-{number}")), FIRST_SEMANTICS)
+
+
 def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | None]:
     """Return a workflow's data and pin, or what is wrong with them."""
     try:
         data = _value(args[0]) if args else {}
-        pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin()  # type: ignore[arg-type]  # checked below
+        pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
     except _UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
     return {} if data is None else data, pin, None

@@ -1,0 +1,19 @@
+"""Under which reading does a run interpret its definition?
+
+A run keeps the number that it began with, through continue-as-new and in its sub-workflows, however many releases come
+while it runs. Where a release makes the same definition take another course, the code asks for the number:
+`if lane.interpretation.semantics >= 2`. A run that was begun by a release which recorded no number has 1.
+
+2: a plain text is an expression wherever the specification says that the field holds one (operations of expression
+functions, conditions, `data` of events and of `continueAs`); timeouts of states hold for sleeps, too; a `runBefore`
+that reached its end completes the run; event states share events between definitions that overlap, and give back what
+they took in vain; `compensateOnCancel` may be a text; an `outputCollection` that is not an array is a fault.
+"""
+
+from typing import Final
+
+SEMANTICS: Final = 2
+"""The number of this release: new runs begin with it."""
+
+FIRST_SEMANTICS: Final = 1
+"""The number of a run that recorded none."""

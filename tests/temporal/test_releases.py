@@ -1,0 +1,97 @@
+"""Runs and the releases that serve them: what an older release wrote, and what a newer one may add."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
+from tests.temporal.conftest import Bench, define, events_of
+
+_UNRULY = """
+id: sample
+version: "1.0.0"
+specVersion: "0.8"
+states:
+- {name: a, type: inject, data: {x: 1}, end: true}
+- {name: never, type: inject, data: {x: 2}, transition: nowhere}
+"""
+"""A definition that our rules refuse, though nothing of what is wrong with it is ever reached."""
+
+
+def test_a_pin_says_which_reading_its_run_began_with() -> None:
+    """The number travels with the pin; one that an older release wrote has none, and means the first reading."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    record = Pin(pinned([definition]), numbers={"a/f": 3}).to_json()
+
+    assert Pin.from_json(record).semantics == SEMANTICS
+    assert Pin.from_json(record).numbers == {"a/f": 3}
+    assert Pin.from_json({**record, "numbers": {"a/f": 3}}).semantics == FIRST_SEMANTICS
+    assert Pin(pinned([definition]), semantics=FIRST_SEMANTICS).to_json().keys() == {"definitions"}
+
+
+def test_a_pin_of_a_newer_release_is_read() -> None:
+    """Fields that a later release adds are passed over."""
+    record = Pin([Pinned("text", "name", "digest")]).to_json()
+    newer = {**record, "colour": "blue", "definitions": [{**record["definitions"][0], "language": "x"}]}
+
+    assert Pin.from_json(newer) == Pin.from_json(record)
+
+
+def test_a_pin_without_digests_has_recorded_nothing() -> None:
+    """Somebody else wrote it, for a run that begins under this release."""
+    assert Pin.from_json({"definitions": [{"text": "text", "name": "name"}]}).semantics is None
+
+
+async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None:
+    """A text that is pinned with its digest was checked when its run began, and is read without rules from then on."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    carried = replace(pinned([definition])[0], text=_UNRULY)
+    async with bench.worker(definition) as worker:
+        arguments = [{"given": True}, Pin([carried], version="1.0.0").to_json()]
+        handle = await bench.client.start_workflow(
+            "sample", args=arguments, id="releases-rules", task_queue=worker.queue
+        )
+
+        assert await asyncio.wait_for(swf.result(handle), 30) == {"given": True, "x": 1}
+
+
+async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
+    """Without a digest nobody has checked it: a run with such a text fails with all that is wrong with it."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    async with bench.worker(definition) as worker:
+        arguments = [{}, Pin([Pinned(_UNRULY, "unruly.yaml")]).to_json()]
+        handle = await bench.client.start_workflow(
+            "sample", args=arguments, id="releases-unknown", task_queue=worker.queue
+        )
+        with pytest.raises(swf.RunEnded, match="nowhere"):
+            await asyncio.wait_for(swf.result(handle), 30)
+
+
+async def test_a_run_without_a_pin_records_its_reading(bench: Bench) -> None:
+    """Started with nothing but data, its history says by a marker which reading it began with; a pin says it itself."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    async with bench.worker(definition) as worker:
+        bare = await swf.start_known(bench.client, "sample", {}, workflow_id="releases-bare", task_queue=worker.queue)
+        assert await swf.result(bare) == {"x": 1}
+        carrying = await worker.start()
+        assert await swf.result(carrying) == {"x": 1}
+
+    markers = [
+        event.marker_recorded_event_attributes.details["patch-data"].payloads[0].data
+        for event in await events_of(bare)
+        if event.event_type == EventType.EVENT_TYPE_MARKER_RECORDED
+        and "patch-data" in event.marker_recorded_event_attributes.details
+    ]
+    assert [f"semantics-{SEMANTICS}".encode() in data for data in markers] == [True]
+    assert EventType.EVENT_TYPE_MARKER_RECORDED not in {event.event_type for event in await events_of(carrying)}
+
+
+def test_reading_again_costs_nothing() -> None:
+    """What a run carries is read once, however often its workflow tasks ask for it."""
+    carried = tuple(pinned([define({"name": "a", "type": "inject", "data": {"x": 1}})]))
+
+    assert catalogue_of(carried) is catalogue_of(carried)

@@ -159,8 +159,8 @@ class TemporalHost:
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
-        own = {"semantics": self.pin.semantics, "scripted": self.pin.scripted}
-        pin = Pin(self.pin.definitions, call.version, **own)
+        parent = self.pin
+        pin = Pin(parent.definitions, call.version, semantics=parent.semantics, scripted=parent.scripted)
         handle = await self._start_child(call.workflow_id, call, pin)
         if call.detached:
             if not call.outlives_parent:

@@ -73,11 +73,12 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
 
     Of what is installed only what is in the modules and packages that are *allowed* counts; None allows all.
     A module is the path of a Python file, or a dotted name. It offers what its registries hold; one without any
-    registry offers its public functions, by their own names. Raises UsageError if something cannot be imported.
+    registry offers its public functions, by their own names. `module:function` names them too: a file is the module
+    that its name says. Raises UsageError if something cannot be imported.
     """
     offered = installed(allowed)
     for name in modules:
-        offered.include(offered_by(_imported(name)))
+        offered.include(offered_by(_imported(name), Path(name).stem if name.endswith(".py") else name))
     return offered
 
 

@@ -43,13 +43,16 @@ def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> l
 async def missing(workflows: Iterable[Workflow], functions: "Functions", *, is_worker: bool = True) -> list[Problem]:
     """Return a warning for each function of *workflows* that *functions* do not find described in its file.
 
-    What they find, they need not read again when it is called. A library that is missing matters to a worker only.
+    What they find, they need not read again when it is called. A library that is missing matters to a worker only, and
+    so does a function in Python that it was not given.
     """
     problems = []
     for workflow in list(workflows):  # others may be added meanwhile
         folder = folder_of(workflow)
         for function in workflow.functions:
             try:
+                if is_worker:
+                    functions.check(function)
                 await functions.prepare(function, folder)
             except CallFailed as fault:
                 if is_worker or fault.code != "NotInstalled":
@@ -82,6 +85,8 @@ def _problem(workflow: Workflow, function: Function, fault: CallFailed) -> Probl
         hint=hint,
         severity=Severity.WARNING,
     )
+    if fault.code == "UnknownFunction":
+        return told_where_written(problem("function-unknown"))
     if fault.code == "UnknownOperation":
         return told_where_written(problem("operation-undefined"))
     return told_where_written(problem("function-document"))

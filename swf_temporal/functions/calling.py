@@ -31,6 +31,7 @@ from swf_temporal.functions.registry import FunctionType, Registry
 from swf_temporal.functions.rpc.rpc import Rpc
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.model.definitions import Function
+from swf_temporal.validation.engine_activities import is_engine_activity
 
 __all__ = ["Call", "Found", "Functions"]
 
@@ -134,6 +135,12 @@ class Functions:
         except Exception as error:
             message = f"function '{function.name}' could not be looked at: {type(error).__name__}: {error}"
             raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
+
+    def check(self, function: Function) -> None:
+        """Raise CallFailed if *function* is written in Python and is not there, or may not be called here."""
+        call = Call(function)
+        if self._performer(call) == self._custom.perform and not is_engine_activity(function):
+            self._custom.check(call)
 
     async def aclose(self) -> None:
         """Close the connections that were kept open."""

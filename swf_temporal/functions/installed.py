@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.custom.python import is_allowed
+from swf_temporal.functions.custom.modules import is_in
 from swf_temporal.functions.registry import Registry
 
 FUNCTIONS = "swf_temporal.functions"
@@ -26,7 +26,7 @@ def installed(modules: tuple[str, ...] | None = None) -> Registry:
     owners: dict[tuple[str, str], EntryPoint] = {}
     for group in (FUNCTIONS, TYPES):
         for point in sorted(entry_points(group=group), key=_origin):
-            if not is_allowed(point.module, modules):
+            if modules is not None and not is_in(point.module, modules):
                 continue
             offered = _offered(point)
             for key in [(FUNCTIONS, name) for name in offered] + [(TYPES, name) for name in offered.types]:
@@ -38,14 +38,20 @@ def installed(modules: tuple[str, ...] | None = None) -> Registry:
     return found
 
 
-def offered_by(module: ModuleType) -> Registry:
-    """Return what *module* offers: what its registries hold or, without any, its public functions by their names."""
+def offered_by(module: ModuleType, name: str | None = None) -> Registry:
+    """Return what *module* offers: what its registries hold or, without any, its public functions by their names.
+
+    `module:function` names the same functions, by the name of the module, or by *name*.
+    """
     offered = Registry()
     registries = [value for value in vars(module).values() if isinstance(value, Registry)]
     for registry in registries:
         offered.include(registry)
     if not registries:
         offered.update(_public(module))
+    own = {id(value) for value in offered.values()}
+    by_attribute = {key: value for key, value in vars(module).items() if id(value) in own}
+    offered.modules[name or module.__name__] = {**by_attribute, **offered}
     return offered
 
 
@@ -68,6 +74,7 @@ def _read(point: EntryPoint) -> Registry:
         offered.type(point.name)(value)
     elif callable(value):
         offered.custom(point.name)(value)
+        offered.modules[point.module] = {point.attr: value}
     else:
         raise TypeError(f"it is a {type(value).__name__}, and no function, module or registry")
     return offered

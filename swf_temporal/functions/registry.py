@@ -41,6 +41,8 @@ class Registry(dict[str, Callable[..., Any]]):
         super().__init__()
         self.types: dict[str, FunctionType] = {}
         """What carries out the functions of each type."""
+        self.modules: dict[str, dict[str, Callable[..., Any]]] = {}
+        """What each module offers, by the names that it has there: what `module:function` may name."""
 
     def custom(self, name: str) -> Callable[[Handler], Handler]:
         """Make the decorated function the one that workflows call *name*; it stays usable as it is."""
@@ -73,6 +75,8 @@ class Registry(dict[str, Callable[..., Any]]):
         """Take over what *other* offers; it wins over what is here under the same names."""
         self.update(other)
         self.types.update(other.types)
+        for module, functions in other.modules.items():
+            self.modules.setdefault(module, {}).update(functions)
 
 
 def _made(name: str, kind: object) -> FunctionType:

@@ -57,11 +57,17 @@ class ActivityTerms:
     """Takes the place of the definition's retries."""
 
 
+def is_engine_activity(function: Function) -> bool:
+    """Tell whether *function* is of this form."""
+    operation = function.operation
+    return function.type == "custom" and isinstance(operation, str) and operation.strip().startswith(PREFIX)
+
+
 def read_terms(function: Function) -> ActivityTerms | None:
     """Return what *function* says, or None if it is not of this form. Raises BadTerms."""
-    operation = function.operation
-    if function.type != "custom" or not isinstance(operation, str) or not operation.strip().startswith(PREFIX):
+    if not is_engine_activity(function):
         return None
+    operation = str(function.operation)
     name = operation.strip().removeprefix(PREFIX)
     activity, at, queue = name.rpartition("@") if "@" in name else (name, "", "")
     activity, queue = activity.strip(), queue.strip()

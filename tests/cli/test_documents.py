@@ -173,6 +173,20 @@ def test_dev_tells_what_changes(dev: Dev) -> None:
 
 
 @pytest.mark.temporal
+def test_worker_logs_functions_that_it_was_not_given(swf: Swf, dev: Dev) -> None:
+    """Definitions that rely on any importable function are told so before an instance fails; others are not."""
+    swf.write("defs/asks.yaml", asking("os:system", "custom").replace("asks", "bad"))
+    swf.write("defs/more.yaml", asking("temporal:charge@billing", "custom"))
+    swf.write("defs/told.yaml", asking("sysout:INFO", "custom").replace("asks", "told"))
+    with swf.running("worker", "defs", "--task-queue", "unnamed", "--address", dev.address) as worker:
+        line = worker.until("function-unknown")
+        ended = worker.stop(signal.SIGTERM)
+    assert "WARNING defs/asks.yaml:5:42 function-unknown: function 'ask': 'os:system' may not be called here" in line
+    assert "WARNING defs/more" not in ended.err
+    assert "WARNING defs/told" not in ended.err
+
+
+@pytest.mark.temporal
 def test_worker_logs_what_is_missing(swf: Swf, dev: Dev) -> None:
     """A worker says it in a line of its log when it starts, and serves all the same."""
     swf.write("defs/asks.yaml", asking("api.json#getStock"))

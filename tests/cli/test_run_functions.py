@@ -57,3 +57,27 @@ def test_functions_of_all_kinds(swf: Swf) -> None:
     limited = swf("run", "several.yaml", "--functions", "soap.py", env={**env, "SWF_FUNCTION_MODULES": "other"})
     assert "no custom function 'greet' is known" in limited.err
     assert limited.err.endswith("functions and types of your own come from what --functions names\n")
+
+
+NAMED = """\
+id: named
+specVersion: "0.8"
+version: "1.0"
+functions:
+  - {name: greet, type: custom, operation: "greeting:greet"}
+states:
+  - {name: Greet, type: operation, actions: [{functionRef: {refName: greet, arguments: {name: Ada}}}], end: true}
+"""
+
+
+def test_a_module_beside_the_definition_is_named(swf: Swf) -> None:
+    """`module:function` reaches a file beside the definition where it is named, and not by lying there."""
+    swf.write("named.yaml", NAMED)
+    swf.write("greeting.py", 'def greet(name):\n    return {"greeting": f"Hello, {name}!"}\n')
+
+    refused = swf("run", "named.yaml")
+    ended = swf("run", "named.yaml", "--functions", "greeting.py")
+
+    assert refused.code == 1
+    assert "nobody has named the module 'greeting' to the worker: start it with --functions greeting" in refused.err
+    assert json.loads(ended.out) == {"greeting": "Hello, Ada!"}

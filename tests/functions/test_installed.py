@@ -65,6 +65,10 @@ async def test_packages_offer_functions_and_types(install: Install) -> None:
     assert await functions.call(Call(Function(name="greet", type="custom"), {"name": "Ada"})) == "Hello, Ada!"
     assert await functions.call(Call(Function(name="charge", type="custom"), {"amount": "2"})) == {"charged": 2.0}
     assert await functions.call(Call(Function(name="e", type="echo", operation="x"), 1)) == ["x", 1]
+    greet = Function(name="g", type="custom", operation="swf_shop:greet")
+    assert await functions.call(Call(greet, {"name": "Ada"})) == "Hello, Ada!"
+    sums = Function(name="s", type="custom", operation="swf_more:sums")
+    assert await functions.call(Call(sums, {"a": 1, "b": 2})) == 3
 
 
 @pytest.mark.parametrize(

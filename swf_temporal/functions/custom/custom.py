@@ -21,3 +21,8 @@ class Custom:
         if is_script(call.function.operation):
             return await self._scripts.perform(call)
         return await self._python.perform(call)
+
+    def check(self, call: Call) -> None:
+        """Raise CallFailed if this is a call of a Python function that is not there, or may not be called."""
+        if not is_sysout(call.function.operation) and not is_script(call.function.operation):
+            self._python.find(call)

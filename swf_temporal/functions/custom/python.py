@@ -1,7 +1,6 @@
 """How is a function called that is written in Python? Section "Defining custom function types"."""
 
 import asyncio
-import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,8 +8,10 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, did_you_mean, refusal
 from swf_temporal.functions.custom.arguments import bound
+from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, raised
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.registry import Registry
 
 _SERVICE = "service:python:"
 """SonataFlow's way to name a function: `service:python:module::function`."""
@@ -21,10 +22,15 @@ class Python:
 
     def __init__(self, custom: Mapping[str, Callable[..., Any]], settings: Settings) -> None:
         self._custom = custom
-        self._settings = settings
+        offered = custom.modules if isinstance(custom, Registry) else {}
+        self._modules = Modules(offered, settings.modules or ())
 
     async def perform(self, call: Call) -> JSON:
-        """Return what the function returns. Raises CallFailed with the name of the exception that it raises.
+        """Return what the function returns. Raises CallFailed with the name of the exception that it raises."""
+        return await _run(call, self.find(call))
+
+    def find(self, call: Call) -> Callable[..., Any]:
+        """Return the function that is called. Raises CallFailed if there is none, or if it may not be called.
 
         A function of the definition is looked for by its operation, then by its name.
         """
@@ -32,38 +38,17 @@ class Python:
         text = operation.strip() if isinstance(operation, str) else ""
         for name in (text, call.function.name):
             if name in self._custom:
-                return await _run(call, self._custom[name])
-        return await _run(call, self._imported(call, _reference(text)))
+                return self._custom[name]
+        return self._referred(call, _reference(text))
 
-    def _imported(self, call: Call, text: str) -> Callable[..., Any]:
+    def _referred(self, call: Call, text: str) -> Callable[..., Any]:
         module_name, _, name = text.partition(":")
         if not module_name or not name:
             wanted, kind = text or call.function.name, call.function.type
             message = f"no custom function '{wanted}' is known{did_you_mean(wanted, self._custom)}"
             own = "" if kind == "custom" else f"; and nothing here carries out functions of the type '{kind}'"
             raise refusal("UnknownFunction", message + own)
-        self._check_allowed(module_name)
-        try:
-            module = importlib.import_module(module_name)
-        except Exception as error:
-            message = f"the module '{module_name}' cannot be imported: {type(error).__name__}: {error}"
-            raise refusal("UnknownFunction", message) from error
-        function: Callable[..., Any] | None = getattr(module, name, None)
-        if not callable(function):
-            known = (key for key, value in vars(module).items() if callable(value))
-            message = f"the module '{module_name}' has no function '{name}'{did_you_mean(name, known)}"
-            raise refusal("UnknownFunction", message)
-        return function
-
-    def _check_allowed(self, module_name: str) -> None:
-        if not is_allowed(module_name, self._settings.modules):
-            message = f"functions may not come from the module '{module_name}' (see SWF_FUNCTION_MODULES)"
-            raise refusal("UnknownFunction", message)
-
-
-def is_allowed(module_name: str, allowed: tuple[str, ...] | None) -> bool:
-    """Tell whether functions may come from a module: it, or a package that it is in, is among those *allowed*."""
-    return allowed is None or any(f"{module_name}.".startswith(f"{name}.") for name in allowed)
+        return self._modules.find(module_name, name)
 
 
 def _reference(operation: str) -> str:

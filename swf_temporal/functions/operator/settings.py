@@ -28,7 +28,10 @@ class Settings:
     document_lifetime: timedelta = timedelta(minutes=5)
     """For how long a document fetched from a URL is used before it is fetched again."""
     modules: tuple[str, ...] | None = None
-    """The Python modules or packages whose functions `module:function` may name; None allows every one."""
+    """The Python modules or packages whose functions `module:function` may name, beside those that are registered.
+
+    None names no other. Where there is a list, installed packages that are not in it offer nothing.
+    """
     scripts: bool = False
     """Whether definitions may bring scripts."""
     network: Network = field(default_factory=lambda: Network(local=True))

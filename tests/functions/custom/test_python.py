@@ -7,10 +7,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from swf_temporal.cli.arguments import functions_of
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
@@ -138,9 +140,86 @@ async def test_wrong_arguments_are_told_before_the_call(arguments: JSON, failed:
 
 
 @pytest.mark.parametrize("operation", ["math:sqrt", "python:math:sqrt", "service:python:math::sqrt"])
-async def test_functions_can_be_imported(operation: str) -> None:
-    """`module:function` needs no registration."""
-    assert await Functions().call(custom(operation, 9)) == 3.0
+async def test_functions_of_listed_modules_can_be_named(operation: str) -> None:
+    """`module:function` needs no registration where the operator lists the module."""
+    assert await Functions(settings=Settings(modules=("math",))).call(custom(operation, 9)) == 3.0
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists"],
+)
+async def test_nothing_is_reached_that_nobody_has_named(operation: str, failed: Failed) -> None:
+    """A definition may come with the input: it cannot call whatever happens to be installed."""
+    fault = await failed(Functions({"greet": later}), custom(operation, "echo hacked"))
+
+    module = operation.replace("::", ":").rpartition(":")[0].rpartition(":")[2]
+    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
+    assert f"nobody has named the module '{module}'" in fault.message
+    assert f"--functions {module}, or list the module in SWF_FUNCTION_MODULES" in fault.message
+
+
+CALLED = """
+import os
+import functools
+from os import system
+from subprocess import getoutput as ask
+
+from swf_temporal.functions.registry import Registry
+
+def shout(text):
+    return text.upper()
+
+def _own(text):
+    return text
+"""
+REGISTERED = """
+registry = Registry()
+registry.custom("yell")(shout)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "reached", "refused"),
+    [
+        (CALLED, ["shout"], ["system", "ask", "_own", "os", "Registry", "__builtins__", "os.system"]),
+        (CALLED + REGISTERED, ["shout", "yell"], ["system", "ask", "_own", "registry"]),
+    ],
+)
+async def test_a_module_that_is_given_offers_what_is_its_own(
+    code: str, reached: list[str], refused: list[str], tmp_path: Path, failed: Failed
+) -> None:
+    """`--functions` names a module's own functions, or its registered ones; not those that it imports for itself."""
+    file = tmp_path / "loud.py"
+    file.write_text(code)
+    functions = Functions(functions_of([str(file)]))
+
+    for name in reached:
+        assert await functions.call(custom(f"loud:{name}", "hi", name="other")) == "HI"
+    for name in refused:
+        fault = await failed(functions, custom(f"loud:{name}", "echo hacked", name="other"))
+        assert (fault.code, f"the module 'loud' offers no function '{name}'" in fault.message) == (
+            "UnknownFunction", True,
+        )  # fmt: skip
+
+
+async def test_a_listed_module_offers_what_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failed: Failed
+) -> None:
+    """SWF_FUNCTION_MODULES opens a package, not what its modules import; `__all__` names more."""
+    package = tmp_path / "listed_shop"
+    package.mkdir()
+    (package / "__init__.py").write_text("from listed_shop.inner import shout\nfrom os import system\n")
+    (package / "inner.py").write_text(CALLED)
+    (package / "more.py").write_text("from posixpath import basename\n__all__ = ['basename']\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    functions = Functions(settings=Settings(modules=("listed_shop",)))
+
+    assert await functions.call(custom("listed_shop:shout", "hi")) == "HI"
+    assert await functions.call(custom("listed_shop.more:basename", "a/b")) == "b"
+    for operation in ("listed_shop:system", "listed_shop.inner:ask", "listed_shop.inner:_own"):
+        fault = await failed(functions, custom(operation, "echo hacked"))
+        assert (fault.code, "__all__" in fault.message) == ("UnknownFunction", True)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +234,9 @@ async def test_functions_can_be_imported(operation: str) -> None:
 )
 async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str, failed: Failed) -> None:
     """The fault names what is missing and what is near it."""
-    fault = await failed(Functions({"greet": later}), custom(operation))
+    functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
+
+    fault = await failed(functions, custom(operation))
 
     assert (fault.code, fault.retryable) == ("UnknownFunction", False)
     assert told in fault.message
@@ -168,7 +249,7 @@ async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, fa
 
     fault = await failed(functions, custom(f"{module}:nothing"))
 
-    assert ("may not come" not in fault.message) is allowed
+    assert ("nobody has named" not in fault.message) is allowed
 
 
 async def test_a_function_is_found_by_its_own_name() -> None:

@@ -8,7 +8,7 @@ how to get in, is told by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY
 import os
 import sys
 
-from swf_temporal.cli.main import main
+from swf_temporal.cli.entry import main
 
 
 def arguments(env: dict[str, str]) -> list[str]:

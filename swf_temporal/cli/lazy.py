@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
+from swf_temporal.cli.interrupts import ending_at_once
+
 
 class Command(NamedTuple):
     """Where a command is, and what it does."""
@@ -46,7 +48,8 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         command = COMMANDS[cmd_name]
-        module = importlib.import_module(f"swf_temporal.cli.{command.module}")
+        with ending_at_once():
+            module = importlib.import_module(f"swf_temporal.cli.{command.module}")
         if hasattr(module, "GROUP"):
             return typer.main.get_command(module.GROUP)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)

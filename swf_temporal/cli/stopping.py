@@ -73,17 +73,20 @@ async def beside(work: Callable[[], _T]) -> _T:
 def stop_signal() -> asyncio.Event:
     """Return what is set by the first Ctrl-C or SIGTERM: being told to stop is how a server's work is to end.
 
-    The second ends the process at once.
+    The second ends the process at once. Where Ctrl-C is ignored, as in a background job of a script, it stays so.
     """
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
+    heard = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        heard.append(signal.SIGINT)
 
     def tell() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in heard:
             loop.remove_signal_handler(number)
         told.set()
 
     with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in heard:
             loop.add_signal_handler(number, tell)
     return told

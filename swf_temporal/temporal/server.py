@@ -7,8 +7,9 @@ import socket
 import sys
 import sysconfig
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from temporalio.testing import WorkflowEnvironment
 
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.guardian import guarded
+from swf_temporal.temporal.holding import held, prepare, refuse_held
 
 QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
@@ -32,6 +35,9 @@ DEFAULT_UI_PORT = 8233
 _TRIES = 600
 _PAUSE = 0.025
 """Seconds between two looks at a server that is starting."""
+
+_LAST_LINES = 20
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,53 +65,80 @@ async def local_server(
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
 
-    With *database* the server remembers its workflows from one start to the next. Raises UsageError if a port is
-    taken or no server program can be found.
+    With *database* the server remembers its workflows from one start to the next. The server ends with this process,
+    even if that is killed. Raises UsageError if a port is taken, another server uses the database, or no server
+    program can be found.
     """
+    if database is not None:
+        refuse_held(database)
     for one, option in ((port, "--port"), (ui_port, "--ui-port")):
         if one is not None and not is_free(one):
             raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
     port, ui_port = port or free_port(), ui_port or free_port()
-    if database is not None:
-        try:
-            database.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"there can be no folder {database.parent}: {error.strerror}", "see --db") from None
+    ui = f"http://127.0.0.1:{ui_port}"
     program = find_program()
-    if program is None:
-        async with _downloaded(port, ui_port, database, extra) as client:
-            yield Server(client, f"http://127.0.0.1:{ui_port}")
-        return
-    command = [
-        program,
-        "server",
-        "start-dev",
-        "--ip",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--ui-port",
-        str(ui_port),
-    ]
-    command += ["--log-level", "error", *QUICK, *extra]
-    if database is not None:
-        command += ["--db-filename", str(database)]
+    with ExitStack() as stack:
+        inherited = []
+        if database is not None:
+            prepare(database)
+            inherited.append(stack.enter_context(held(database, f"127.0.0.1:{port}")))
+        if program is None:
+            async with _downloaded(port, ui_port, database, extra) as client:
+                yield Server(client, ui)
+            return
+        command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port), "--ui-port", str(ui_port)]
+        command += ["--log-level", "error", *QUICK, *extra]
+        if database is not None:
+            command += ["--db-filename", str(database)]
+        async with _started(guarded(command, gently=database is not None), inherited) as started:
+            yield Server(await _ready(started, port), ui)
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A server's process, and the last lines that it wrote."""
+
+    process: Process
+    said: deque[str]
+    reading: asyncio.Task[None]
+
+
+@asynccontextmanager
+async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIterator[_Started]:
+    """Run the server that *command* starts for as long as the context lasts. It inherits the files *inherited*."""
     # A session of its own: Ctrl-C is to end the worker first, and the server only when nobody needs it any more.
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True
+        *command,
+        stdin=PIPE,
+        stdout=DEVNULL,
+        stderr=PIPE,
+        start_new_session=True,
+        pass_fds=inherited if os.name == "posix" else (),
     )
+    said = deque[str](maxlen=_LAST_LINES)
+    # Read all the time: a server whose errors nobody reads would stand still once the pipe is full.
+    reading = asyncio.create_task(_read(process, said))
     try:
-        yield Server(await _ready(process, port), f"http://127.0.0.1:{ui_port}")
+        yield _Started(process, said, reading)
     finally:
-        await _stop(process, gently=database is not None)
+        await _stop(process)
+        reading.cancel()
+        await asyncio.wait([reading])
 
 
-async def _ready(process: Process, port: int) -> Client:
+async def _read(process: Process, said: deque[str]) -> None:
+    assert process.stderr is not None  # noqa: S101 - for the type checker
+    while chunk := await process.stderr.read(_CHUNK):
+        said.extend(chunk.decode(errors="replace").splitlines())
+
+
+async def _ready(started: _Started, port: int) -> Client:
     """Return a client as soon as the server answers. Raises UsageError with what it said if it ended instead."""
+    process = started.process
     for _ in range(_TRIES):
         if process.returncode is not None:
-            said = (await process.stderr.read()).decode(errors="replace").strip() if process.stderr else ""
-            raise UsageError(f"the Temporal server ended as it started: {said or process.returncode}")
+            await asyncio.wait([started.reading])
+            raise UsageError(f"the Temporal server ended as it started: {' '.join(started.said) or process.returncode}")
         if not is_free(port):
             with suppress(RuntimeError, RPCError):
                 return await Client.connect(f"127.0.0.1:{port}", data_converter=CONVERTER)
@@ -113,13 +146,13 @@ async def _ready(process: Process, port: int) -> Client:
     raise UsageError(f"the Temporal server did not answer on port {port} in time")
 
 
-async def _stop(process: Process, *, gently: bool) -> None:
-    """End the server. One that remembers nothing need not be given the second or two in which it says farewell."""
+async def _stop(process: Process) -> None:
+    """End the server. One that remembers nothing is not given the second or two in which it says farewell."""
     if process.returncode is None:
-        if gently:
-            process.terminate()
+        if os.name == "posix" and process.stdin is not None:
+            process.stdin.close()  # its guardian knows how
         else:
-            process.kill()
+            process.terminate()
     try:
         await asyncio.wait_for(process.wait(), 10)
     except TimeoutError:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import IO
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from swf_temporal.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", "from swf_temporal.cli.entry import main; main()"]
 PATIENCE = 60
 
 HELLO = """\
@@ -71,6 +71,16 @@ class Ended:
     err: str
 
 
+@contextmanager
+def hearing_ctrl_c() -> Iterator[None]:
+    """Let the processes that are started here hear SIGINT, though the tests may run where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class Swf:
     """Runs the command in a folder of its own, knowing of no server but those it is told of."""
 
@@ -101,16 +111,17 @@ class Swf:
         return name
 
     @contextmanager
-    def running(self, *arguments: str) -> Iterator["Running"]:
+    def running(self, *arguments: str, command: Sequence[str] = COMMAND) -> Iterator["Running"]:
         """Run beside the test; what is still running at the end is killed."""
-        process = subprocess.Popen(
-            [*COMMAND, *arguments],
-            cwd=self.folder,
-            env=self.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        with hearing_ctrl_c():
+            process = subprocess.Popen(
+                [*command, *arguments],
+                cwd=self.folder,
+                env=self.env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         try:
             yield Running(process)
         finally:

@@ -1,0 +1,16 @@
+"""Where does the program `swf` begin? With what Ctrl-C does, since importing the rest takes a while."""
+
+import os
+from typing import NoReturn
+
+from swf_temporal.cli.interrupts import INTERRUPTED, ending_at_once
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments name, and end the process with its exit code."""
+    try:
+        with ending_at_once():
+            from swf_temporal.cli.main import main as run  # noqa: PLC0415 - after Ctrl-C is seen to
+        run()
+    except KeyboardInterrupt:  # between two of those who see to it
+        os._exit(INTERRUPTED)

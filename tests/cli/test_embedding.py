@@ -1,0 +1,93 @@
+"""The server that a command embeds: whose it is, and when it ends."""
+
+import json
+import re
+import signal
+import time
+
+import pytest
+
+from tests.cli.conftest import PATIENCE, Running, Swf, free_port, listens
+
+pytestmark = pytest.mark.temporal
+
+SLEEPER = """\
+id: sleeper
+specVersion: "0.8"
+version: "1.0"
+states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
+"""
+
+
+def until_nothing_listens(port: int) -> None:
+    """Wait until nothing listens on *port* any more."""
+    end = time.monotonic() + PATIENCE
+    while listens(port):
+        assert time.monotonic() < end, f"something still listens on port {port}"
+        time.sleep(0.02)
+
+
+def kill(running: Running) -> None:
+    """Kill a process in the way that it cannot notice."""
+    running.process.kill()
+    running.process.wait(PATIENCE)
+
+
+def dev_on(port: int, *more: str) -> list[str]:
+    """Return the arguments of `swf dev` on *port*."""
+    return ["dev", "definitions", "--port", str(port), "--ui-port", str(free_port()), *more]
+
+
+def test_ends_with_a_run_that_is_killed(swf: Swf) -> None:
+    """The server that `swf run` starts is gone when that is killed, though nobody told it."""
+    swf.write("sleeper.yaml", SLEEPER)
+    with swf.running("run", "sleeper.yaml") as run:
+        run.until("sleeping PT1H")
+        port = int(re.findall(r"127\.0\.0\.1:(\d+)", run.said)[0])
+        assert listens(port)
+        kill(run)
+    until_nothing_listens(port)
+
+
+def test_one_dev_on_a_database(swf: Swf) -> None:
+    """The second is told who has the database, by what and where and since when; and the folder is not for Git."""
+    (swf.folder / "definitions").mkdir()
+    port = free_port()
+    with swf.running(*dev_on(port)) as first:
+        first.until("ready: ")
+        second = swf(*dev_on(free_port()))
+        on_the_same_port = swf(*dev_on(port))
+        elsewhere = swf.running(*dev_on(free_port(), "--db", "other/temporal.db"))
+        with elsewhere as third:
+            third.until("ready: ")
+            assert third.stop(signal.SIGTERM).code == 0
+        assert first.stop(signal.SIGTERM).code == 0
+    for refused in (second, on_the_same_port):
+        assert (refused.code, refused.out) == (2, "")
+        said = re.search(
+            r"^error: \.swf/temporal\.db is in use by process (\d+), whose server is at (\S+) since 20\S+ \S+\n"
+            r"  stop that one, or name another database with --db\n\Z",
+            refused.err,
+            re.MULTILINE,
+        )
+        assert said is not None, refused.err
+        assert (int(said[1]), said[2]) == (first.process.pid, f"127.0.0.1:{port}")
+    assert (swf.folder / ".swf" / ".gitignore").read_text() == "*\n"
+    assert not (swf.folder / "other" / ".gitignore").exists()
+
+
+def test_a_killed_dev_is_no_obstacle(swf: Swf) -> None:
+    """Its server ends with it, and the next one has the database with what was in it."""
+    swf.write("definitions/sleeper.yaml", SLEEPER)
+    port = free_port()
+    with swf.running(*dev_on(port)) as first:
+        first.until("ready: ")
+        started = swf("start", "sleeper", "--id", "asleep", "--address", f"127.0.0.1:{port}")
+        assert started.code == 0, started.err
+        kill(first)
+    with swf.running(*dev_on(port)) as second:
+        second.until("ready: ")
+        status = swf("status", "asleep", "--json", "--address", f"127.0.0.1:{port}")
+        assert json.loads(status.out)["status"] == "running"
+        assert second.stop(signal.SIGTERM).code == 0
+    until_nothing_listens(port)

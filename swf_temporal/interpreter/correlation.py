@@ -8,11 +8,12 @@ has it: from then on only events with the same value belong to this instance.
 from collections.abc import Callable, Mapping
 
 from swf_temporal.data import JSON, identity
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.definitions import Event
 
 ADDRESSED = "swfaddressed"
-"""The attribute of an event that was sent to this very instance: attributes that it lacks do not tell it apart."""
+"""The attribute by which runs of the first reading tell that an event was addressed. Whoever sends one can write it."""
 
 
 def demanded(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
@@ -24,13 +25,19 @@ def demanded(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]
     }
 
 
-def belongs(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON]) -> bool:
-    """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*."""
+def belongs(
+    definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON], semantics: int
+) -> bool:
+    """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*.
+
+    An event that was addressed to the instance belongs to it; attributes that it has must be right all the same.
+    """
+    is_addressed = event.is_addressed or (semantics == FIRST_SEMANTICS and bool(event.attributes.get(ADDRESSED)))
     for rule in definition.correlation:
         name = _key(rule.context_attribute_name)
         value = event.attribute(name)
         if value is None:
-            if event.attributes.get(ADDRESSED):
+            if is_addressed:
                 continue
             return False
         wanted = values if rule.context_attribute_value is not None else fixed

@@ -24,7 +24,7 @@ class Inbox:
 
     def __init__(self, record: dict[str, Any] | None = None) -> None:
         record = record or {}
-        self.kept = [CloudEvent.from_json(event) for event in record.get("kept", ())]
+        self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
         self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._interrupted = False
@@ -33,7 +33,7 @@ class Inbox:
         """Return what must survive a suspension."""
         if not self.kept and not self.seen:
             return {}
-        return {"kept": [event.to_json() for event in self.kept], "seen": [list(key) for key in self.seen]}
+        return {"kept": [event.to_record() for event in self.kept], "seen": [list(key) for key in self.seen]}
 
     @property
     def is_empty(self) -> bool:

@@ -217,7 +217,7 @@ class Interpretation:
 
         def which(event: CloudEvent) -> int:
             for index, definition in enumerate(definitions):
-                if is_like(definition, event) and belongs(definition, event, self.fixed, values[index]):
+                if is_like(definition, event) and belongs(definition, event, self.fixed, values[index], self.semantics):
                     return index
             return -1
 

@@ -7,7 +7,8 @@ while it runs. Where a release makes the same definition take another course, th
 2: a plain text is an expression wherever the specification says that the field holds one (operations of expression
 functions, conditions, `data` of events and of `continueAs`); timeouts of states hold for sleeps, too; a `runBefore`
 that reached its end completes the run; event states share events between definitions that overlap, and give back what
-they took in vain; `compensateOnCancel` may be a text; an `outputCollection` that is not an array is a fault.
+they took in vain; `compensateOnCancel` may be a text; an `outputCollection` that is not an array is a fault;
+the attribute `swfaddressed` of an event has no effect.
 """
 
 from typing import Final

@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from json import loads
 from typing import Any, Final
 
@@ -10,6 +10,8 @@ from swf_temporal.data import JSON
 
 FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
 """What makes an event what it is: no attribute that is added to one takes its place."""
+_ADDRESSED = "addressed"
+"""The one key of the record of an event that was addressed. A CloudEvent has a type, so that none can pass for one."""
 _NAMED = ("id", "source", "type", "data", "data_base64", "specversion")
 
 
@@ -23,6 +25,11 @@ class CloudEvent:
     data: JSON = None
     attributes: Mapping[str, JSON] = field(default_factory=dict)
     """subject, time, datacontenttype and every extension attribute."""
+    is_addressed: bool = False
+    """Whether it was sent to one instance, by the name that this has for it, and so need not say where it belongs.
+
+    Known from the way it came. It is no part of the event, and nothing that a sender writes in one can set it.
+    """
 
     def to_json(self) -> dict[str, JSON]:
         """Return the event in the JSON format of CloudEvents."""
@@ -49,6 +56,17 @@ class CloudEvent:
             values[name] = value
         rest = {key: value for key, value in event.items() if key not in _NAMED}
         return CloudEvent(data=_data_of(event), attributes=rest, **values)
+
+    def to_record(self) -> dict[str, JSON]:
+        """Return what an instance keeps of the event: its JSON and, around that, that it was addressed."""
+        return {_ADDRESSED: self.to_json()} if self.is_addressed else self.to_json()
+
+    @staticmethod
+    def from_record(record: Mapping[str, Any]) -> "CloudEvent":
+        """Return the event that `to_record` wrote, in this release or an earlier one."""
+        if "type" in record or _ADDRESSED not in record:
+            return CloudEvent.from_json(record)
+        return replace(CloudEvent.from_json(record[_ADDRESSED]), is_addressed=True)
 
     def attribute(self, name: str) -> JSON:
         """Return a context attribute. Names are compared as CloudEvents writes them: without regard to case."""

@@ -4,6 +4,7 @@ from swf_temporal.data import JSON
 from swf_temporal.interpreter.correlation import ADDRESSED
 from swf_temporal.interpreter.events import DEFAULT_SOURCE
 from swf_temporal.interpreter.program import Program
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
 
 EVENT = "event"
@@ -32,5 +33,6 @@ def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
         source=definition.source or DEFAULT_SOURCE,
         type=definition.type or definition.name,
         data=value,
-        attributes={ADDRESSED: True},
+        attributes={ADDRESSED: True} if program.semantics == FIRST_SEMANTICS else {},
+        is_addressed=True,
     )

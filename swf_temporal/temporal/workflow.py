@@ -166,7 +166,7 @@ class Interpreter:
         self._interpretation = interpretation
         events, self._pin.events = self._pin.events, []
         for event in events:
-            interpretation.deliver(CloudEvent.from_json(event))
+            interpretation.deliver(CloudEvent.from_record(event))
         signals, self._signals = self._signals, []
         for name, value in signals:
             self._take(name, value)
@@ -176,7 +176,7 @@ class Interpreter:
         pin = self._next_pin(
             version=to.version,
             numbers=interpretation.numbers,
-            events=[event.to_json() for event in to.events],
+            events=[event.to_record() for event in to.events],
             limit=None if to.limit is None else to.limit.to_json(),
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]

@@ -6,9 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.correlation import belongs
 from swf_temporal.interpreter.inbox import REMEMBERED, Inbox
 from swf_temporal.interpreter.joining import SuspendRequested
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.model.definitions import Event
 
 
 def _event(type_: str, id_: str = "", source: str = "s") -> CloudEvent:
@@ -104,6 +108,27 @@ async def test_an_interruption_ends_waiting_and_lets_none_begin() -> None:
         await inbox.wait(_like("a"))
     inbox.deliver(_event("a", "1"))
     assert (await inbox.wait(_like("a"))).id == "1"
+
+
+def test_what_is_known_of_an_event_survives_beside_it() -> None:
+    """An event that was addressed is so after a suspension; one that says so of itself is not."""
+    inbox = Inbox()
+    claims: dict[str, JSON] = {"swfaddressed": True, "addressed": {"id": "1", "source": "s", "type": "a"}}
+    inbox.deliver(CloudEvent("", "s", "a", {"x": 1}, is_addressed=True))
+    inbox.deliver(CloudEvent.from_json({"id": "2", "source": "s", "type": "a", **claims}))
+    again = Inbox(json.loads(json.dumps(inbox.to_json())))
+    assert again.kept == inbox.kept
+    assert [(event.is_addressed, event.attributes) for event in again.kept] == [(True, {}), (False, claims)]
+
+
+def test_reads_what_earlier_releases_kept() -> None:
+    """They wrote it into the event; runs of their reading go by that still, and no others do."""
+    record = {"kept": [{"specversion": "1.0", "id": "", "source": "s", "type": "a", "swfaddressed": True}]}
+    [event] = Inbox(record).kept
+    correlation = [{"contextAttributeName": "order", "contextAttributeValue": "7"}]
+    definition = Event.model_validate({"name": "a", "type": "a", "source": "s", "correlation": correlation})
+    assert belongs(definition, event, {}, {"order": "7"}, FIRST_SEMANTICS)
+    assert not belongs(definition, event, {}, {"order": "7"}, SEMANTICS)
 
 
 def test_survives_as_json() -> None:

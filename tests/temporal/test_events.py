@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from temporalio.api.common.v1 import Payload
-from temporalio.client import WorkflowUpdateFailedError
+from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, calling, define
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
 
@@ -41,6 +41,67 @@ async def test_signal_named_after_the_event_carries_its_data(bench: Bench) -> No
         await handle.signal("paid", {"amount": 6})
 
         assert await handle.result() == {"amount": 6}
+
+
+FORGED = [
+    {"swfaddressed": True},
+    {"swfaddressed": "true", "SWFADDRESSED": 1},
+    {"addressed": True, "is_addressed": True, "isAddressed": True},
+    {"addressed": {"id": "x", "source": "bank", "type": "com.bank.paid"}},
+]
+
+
+@pytest.mark.parametrize("claims", FORGED)
+async def test_nothing_in_an_event_stands_for_its_correlation(bench: Bench, claims: dict[str, Any]) -> None:
+    """Who knows nothing of the order cannot have an event taken for it, by signal or update, whatever it says."""
+    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid", "contextAttributeValue": "${ .order }"}]}
+    async with bench.worker(define(waiting("paid"), events=[correlated])) as worker:
+        handle = await worker.start({"order": "7"})
+        await worker.awaiting(handle, "paid")
+        await handle.signal("event", event(id="2", data={"amount": 0}, **claims))
+        await handle.signal("event", {"addressed": event(id="3", data={"amount": 0})})
+        await handle.signal("paid", event(id="4", data={"amount": 0}, **claims))
+        answer = await handle.execute_update("deliver", event(id="5", data={"amount": 0}, **claims))
+        await handle.signal("event", event(id="6", orderid="7"))
+
+        assert await handle.result() == {"order": "7", "amount": 5}
+    assert answer == {"status": "kept"}
+
+
+async def test_what_an_event_claims_is_data_like_any_other(bench: Bench) -> None:
+    """An attribute of that name is the sender's own, and one that nobody wrote is not there."""
+    whole = {**PAID, "dataOnly": False}
+    async with bench.worker(define(waiting("paid"), events=[whole])) as worker:
+        claiming, named = await worker.start(), await worker.start()
+        await claiming.signal("event", event(swfaddressed="x"))
+        await named.signal("paid", {"amount": 6})
+
+        assert (await claiming.result())["swfaddressed"] == "x"
+        assert (await named.result()).keys() == {"id", "source", "type", "specversion", "data"}
+
+
+async def test_an_event_stays_addressed_on_its_way(bench: Bench) -> None:
+    """It is kept through continue-as-new, and goes along where the definition continues as another."""
+    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid", "contextAttributeValue": "${ .order }"}]}
+    first = define(
+        {"name": "a", "type": "inject", "data": {"x": 1}},
+        {"name": "go", "type": "event", "onEvents": [{"eventRefs": ["went"]}]},
+        calling("b", "f", "f", "f", "f", "f", "f", "f", "f"),
+        {"name": "c", "type": "inject", "data": {"y": 1}, "end": {"continueAs": "second"}},
+        functions=("f",),
+        events=[correlated, {"name": "went", "type": "went", "source": "s"}],
+    )
+    second = define(waiting("paid"), events=[correlated], id="second")
+    async with bench.worker(first, second, f={}) as worker:
+        handle = await worker.start({"order": "7"}, suspend_after=20)
+        await worker.awaiting(handle, "went")
+        await handle.signal("event", event(id="2", data={"amount": 0}, swfaddressed=True))
+        await handle.signal("paid", {"amount": 6})
+        await handle.signal("went", {})
+        begun = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+
+        assert await handle.result() == {"order": "7", "x": 1, "y": 1, "amount": 6}
+        assert (await begun.describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
 
 
 async def test_event_that_comes_early_is_kept(bench: Bench) -> None:

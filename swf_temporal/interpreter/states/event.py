@@ -55,7 +55,7 @@ async def _came(state: EventState, data: JSON, lane: Lane) -> bool:
         if got is None:
             return False
         index, event = got
-        taken[missing[index]] = event.to_json()
+        taken[missing[index]] = event.to_record()
     frame["complete"] = True
     return True
 
@@ -72,6 +72,6 @@ def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane) -> 
     for ref in entry.event_refs:
         event = taken.get(ref)
         if isinstance(event, dict):
-            payload = payload_of(lane.interpretation.program.event(ref), CloudEvent.from_json(event))
+            payload = payload_of(lane.interpretation.program.event(ref), CloudEvent.from_record(event))
             data = merge_event(payload, entry.event_data_filter, data, lane)
     return data

@@ -48,7 +48,7 @@ class CloudEvent:
         """
         if not isinstance(event, Mapping):
             raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")  # noqa: TRY004 - data, not code
-        values = {}
+        values: dict[str, Any] = {}
         for name in ("id", "source", "type"):
             value = event.get(name, default_id if name == "id" else "")
             if not isinstance(value, str) or (not value and name == "type"):

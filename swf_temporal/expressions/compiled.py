@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Final, Literal, Protocol, TypeAlias
 
 from swf_temporal.data import JSON
+from swf_temporal.expressions.kinds import kind_of
 
 
 class _Nothing(Enum):
@@ -57,6 +58,10 @@ class Compiled(Protocol):
         """Tell whether it yields the same value whatever the data."""
 
     @property
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds of which its value can be: see `expressions/kinds.py`."""
+
+    @property
     def mentions(self) -> frozenset[str]:
         """Return the declared variables that it reads."""
 
@@ -68,16 +73,20 @@ class Compiled(Protocol):
 
 
 class Constant:
-    """A value that is no expression. `doubt` says why a text that looks like one was not taken for one."""
+    """A value that is the same whatever the data."""
 
-    __slots__ = ("doubt", "value")
+    __slots__ = ("value",)
 
     constant = True
     mentions: frozenset[str] = frozenset()
 
-    def __init__(self, value: JSON, doubt: BadExpression | None = None) -> None:
+    def __init__(self, value: JSON) -> None:
         self.value = value
-        self.doubt = doubt
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Return the kind of the value."""
+        return frozenset({kind_of(self.value)})
 
     def __call__(self, _data: JSON, _variables: Variables) -> Outcome:
         """Return the value as it was written."""

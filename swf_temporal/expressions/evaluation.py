@@ -1,8 +1,9 @@
 """What does a field of a definition yield, given data and variables?
 
 Two kinds of fields hold expressions. Some hold an expression by definition (filters, conditions, collections,
-targets): there `${ }` may be left out, and the `{{ }}` of older versions is understood. All others are JSON
-in which `${ … }` may stand in any text. Either is compiled once for a definition; after that, a look-up.
+targets, operations of expression functions, the data of events): there `${ }` may be left out, and the `{{ }}` of older
+versions is understood. All others are JSON in which `${ … }` may stand in any text. Either is compiled once for a
+definition; after that, a look-up.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -53,7 +54,8 @@ class Expressions:
     """Compiles the expressions of one definition, each text once.
 
     *variables* are the names declared besides the ones in ALWAYS_DECLARED, such as every foreach state's
-    iteration parameter. *functions* are the definition's expression functions by name.
+    iteration parameter. *functions* are the definition's expression functions by name. *guesses* asks for the reading
+    of the first release, in which a text without `${ }` is an expression only if it looks like one.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class Expressions:
         variables: Collection[str] = (),
         functions: Mapping[str, str] | None = None,
         language: str = "jq",
+        guesses: bool = False,
     ) -> None:
         if language not in LANGUAGES:
             raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
         self._is_jq = language == "jq"
+        self._guesses = guesses
         self._declared = ALWAYS_DECLARED.union(variables)
         self._functions = dict(functions or {})
         self._expressions: dict[str, Compiled] = {}
@@ -77,8 +81,8 @@ class Expressions:
     def expression(self, value: JSON) -> Compiled:
         """Compile a field that holds an expression by definition.
 
-        `${ … }`, `{{ … }}` and `fn:name` are expressions, and so is a bare text that starts with one of . $ {
-        [ ( and compiles. Anything else is a constant; objects and arrays are templates. Raises BadExpression.
+        Any text is one: `${ … }`, `{{ … }}`, `fn:name`, and what has no such marks. Where `${ … }` is only part of the
+        text, the result is a text. Objects and arrays are templates. Raises BadExpression.
         """
         if not isinstance(value, str):
             return self.template(value)
@@ -144,16 +148,32 @@ class Expressions:
         if _is_old_form(stripped):
             inner, offset = _unwrapped(text)
             return _moved(lambda: self._source(inner, within), offset)
-        if "${" in text and (stripped.startswith("${") or not stripped.startswith(_BARE_STARTS)):
-            return template.compiled_text(text, lambda source: self._source(source, within))
-        if not stripped.startswith(_BARE_STARTS):
+        if self._guesses:
+            return self._guessed(text, stripped, within)
+        if stripped.startswith("${"):
+            return self._text(text, within)
+        try:
+            return self._source(text, within)
+        except BadExpression:
+            # A bare expression may hold the two characters in a string of its own; else they begin one.
+            if "${" in text:
+                return self._text(text, within)
+            raise
+
+    def _guessed(self, text: str, stripped: str, within: tuple[str, ...]) -> Compiled:
+        """Compile a field as the first release did: a text that is no expression by its looks stands for itself."""
+        looks_bare = stripped.startswith(_BARE_STARTS)
+        if "${" in text and (stripped.startswith("${") or not looks_bare):
+            return self._text(text, within)
+        if not looks_bare:
             return Constant(text)
         try:
             return self._source(text, within)
-        except BadExpression as doubt:
-            if "${" in text:
-                return template.compiled_text(text, lambda source: self._source(source, within))
-            return Constant(text, doubt)
+        except BadExpression:
+            return self._text(text, within) if "${" in text else Constant(text)
+
+    def _text(self, text: str, within: tuple[str, ...]) -> Compiled:
+        return template.compiled_text(text, lambda source: self._source(source, within))
 
     def _source(self, text: str, within: tuple[str, ...] = ()) -> Compiled:
         """Compile what stands between braces, *within* the expression functions named."""
@@ -171,13 +191,10 @@ class Expressions:
         if name not in self._functions:
             raise BadExpression(f"there is no expression function '{name}'", 0)
         try:
-            function = self._field(self._functions[name], (*within, name))
-            if isinstance(function, Constant) and function.doubt is not None:
-                raise function.doubt
+            return self._field(self._functions[name], (*within, name))
         except BadExpression as error:
             # Its offset would be one in the function's text, which is somewhere else.
             raise BadExpression(f"in the expression function '{name}': {error.message}", 0) from None
-        return function
 
 
 def _is_old_form(stripped: str) -> bool:

@@ -9,13 +9,14 @@ A result leaves jq as JSON text, since jq's Python package rounds large integers
 import json
 import re
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Several, Variables
 from swf_temporal.expressions.guard import guard
 from swf_temporal.expressions.jq_process import FAILED, NOT_COMPILED
+from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
 
 _REFUSED = 'error("not allowed in a workflow expression")'
@@ -28,6 +29,16 @@ _NEUTRALISED = " ".join(
         f"def halt: {_REFUSED}; def halt_error: {_REFUSED}; def halt_error(c): {_REFUSED};",
     ]
 )
+_FORMER = {
+    "date": ("date/0", "def date: todate;"),
+    "dateadd": ("dateadd/2", "def dateadd(u; n): . + n;"),
+    "datesub": ("datesub/2", "def datesub(u; n): . - n;"),
+    "isvalid": ("isvalid/1", "def isvalid(f): try (f | true) catch false;"),
+    "leaf_paths": ("leaf_paths/0", "def leaf_paths: paths(scalars);"),
+    "pow10": ("pow10/0", "def pow10: exp10;"),
+    "recurse_down": ("recurse_down/0", "def recurse_down: recurse;"),
+}
+"""What jq 1.6, the jq of the specification, has and a later one lacks: its signature, and what it means there."""
 _NOW = "__now"
 _BINDING_WORDS = frozenset({"as", "def", "label"})
 _COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$")
@@ -48,16 +59,18 @@ _LARGEST_FLOAT = 1.7976931348623157e308
 class JqProgram:
     """A jq expression that compiles, and the variables it reads."""
 
-    __slots__ = ("_given", "_program", "_text", "mentions")
+    __slots__ = ("_former", "_given", "_program", "_text", "mentions")
 
     constant = False
+    kinds = ANY
 
     def __init__(self, text: str, declared: Collection[str], *, result: str = ".") -> None:
         words = _words(text)
         names = sorted({word.text[1:] for word in words if word.kind == "variable"}.intersection(declared))
         self._text = text
         self._given = (*names, _NOW) if any(word.text == "now" for word in words) else tuple(names)
-        self._program = _program(text, self._given, result)
+        self._former = " ".join(meaning for name, (_, meaning) in _FORMER.items() if any(w.text == name for w in words))
+        self._program = _program(text, self._given, result, self._former)
         complaint = _compile(self._program)
         if complaint is not None:
             raise _bad_expression(complaint, text)
@@ -106,7 +119,15 @@ class JqProgram:
     def _is_free(self, name: str, result: str) -> bool:
         # A name that the expression binds itself is not missed when it is not given.
         others = tuple(given for given in self._given if given != name)
-        return _compile(_program(self._text, others, result)) is not None
+        return _compile(_program(self._text, others, result, self._former)) is not None
+
+
+@cache
+def builtins() -> frozenset[tuple[str, int]]:
+    """Return the functions that every expression can call: the name of each, and how many arguments it has."""
+    answer = guard().run("builtins | tojson", "null")
+    names = [*json.loads(answer.text), *(signature for signature, _ in _FORMER.values())]
+    return frozenset((name, int(arity)) for name, _, arity in (signature.partition("/") for signature in names))
 
 
 def _words(text: str) -> list[Token]:
@@ -122,12 +143,12 @@ def _words(text: str) -> list[Token]:
     return words
 
 
-def _program(text: str, given: Collection[str], result: str) -> str:
+def _program(text: str, given: Collection[str], result: str, former: str) -> str:
     # On lines of its own a comment at the expression's end harms nothing, and columns in messages are right.
     bound = f".[1] as {{{','.join(f'${name}' for name in given)}}} | " if given else ""
     now = f"def now: ${_NOW}; " if _NOW in given else ""
     inner = f"(\n{text}\n)"
-    return f"{bound}{{}} as $ENV | .[0] | {_NEUTRALISED} {now}{result.replace('.', inner, 1)} | tojson"
+    return f"{bound}{{}} as $ENV | .[0] | {_NEUTRALISED} {former}{now}{result.replace('.', inner, 1)} | tojson"
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
+from swf_temporal.expressions.kinds import ANY
 from swf_temporal.patterns import LIMIT, PatternTooSlow
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class JsonPathProgram:
     __slots__ = ("_path", "_text", "_variable", "mentions")
 
     constant = False
+    kinds = ANY
 
     def __init__(self, text: str, declared: Collection[str]) -> None:
         from jsonpath import JSONPath, JSONPathError  # noqa: PLC0415 - heavy, and seldom needed
@@ -96,6 +98,7 @@ class Condition:
     __slots__ = ("_path", "mentions")
 
     constant = False
+    kinds = frozenset({"boolean"})
 
     def __init__(self, path: JsonPathProgram) -> None:
         self._path = path

@@ -12,6 +12,7 @@ from swf_temporal.data import JSON
 from swf_temporal.expressions.arithmetic import SIGNS, Doubtful, index, length
 from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables, is_true
 from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.kinds import kinds_of
 from swf_temporal.expressions.parsing import parsed
 from swf_temporal.expressions.trees import (
     ArrayOf,
@@ -45,11 +46,12 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
 class SimpleExpression:
     """An expression that Python evaluates as long as it is sure, and jq otherwise."""
 
-    __slots__ = ("_declared", "_evaluate", "_program", "_text", "mentions")
+    __slots__ = ("_declared", "_evaluate", "_program", "_text", "kinds", "mentions")
 
     constant = False
 
     def __init__(self, text: str, declared: Collection[str], tree: Tree, evaluate: _Closure) -> None:
+        self.kinds = kinds_of(tree)
         self.mentions = mentioned(tree)
         self._text = text
         self._declared = declared

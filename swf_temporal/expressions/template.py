@@ -18,6 +18,7 @@ from swf_temporal.expressions.compiled import (
     Outcome,
     Variables,
 )
+from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
 
 _OPENING = "${"
@@ -92,6 +93,7 @@ class _Joined:
     __slots__ = ("_pieces", "mentions")
 
     constant = False
+    kinds = frozenset({"string"})
 
     def __init__(self, pieces: Sequence[str | Compiled]) -> None:
         self._pieces = pieces
@@ -104,11 +106,12 @@ class _Joined:
 class _Filled:
     """An object or an array with expressions somewhere in it."""
 
-    __slots__ = ("_live", "_value", "mentions")
+    __slots__ = ("_live", "_value", "kinds", "mentions")
 
     constant = False
 
     def __init__(self, value: dict[str, JSON] | list[JSON], live: Sequence[tuple[str | int, Compiled]]) -> None:
+        self.kinds = frozenset({kind_of(value)})
         self._value = value
         self._live = live
         self.mentions = _mentions([part for _, part in live])

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from swf_temporal.data import JSON, add_result
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.actions import EventDataFilter
 from swf_temporal.model.cloudevent import FIXED, CloudEvent
 from swf_temporal.model.definitions import Event
@@ -50,7 +51,7 @@ def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: 
 
 
 async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
-    """Produce the event *ref*. A text as *template* selects from the data; an object is filled; none sends all."""
+    """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
     interpretation = lane.interpretation
     definition = interpretation.program.event(ref)
     filled = lane.fill(dict(attributes), data) if attributes else {}
@@ -59,7 +60,7 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
         id=interpretation.host.new_id(),
         source=definition.source or DEFAULT_SOURCE,
         type=definition.type or definition.name,
-        data=data if template is None else lane.fill(template, data),
+        data=_payload(template, data, lane),
         attributes={
             "time": interpretation.host.now().isoformat(),
             "datacontenttype": "application/json",
@@ -68,6 +69,14 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
     )
     lane.note(Happening.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
     await interpretation.host.publish(event)
+
+
+def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
+    if template is None:
+        return data
+    if lane.interpretation.semantics == FIRST_SEMANTICS:
+        return lane.fill(template, data)
+    return lane.selected(template, data)
 
 
 async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane) -> None:

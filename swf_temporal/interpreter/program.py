@@ -13,7 +13,7 @@ from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.interpreter.catching import ErrorName, names_of
 from swf_temporal.interpreter.retrying import RetryRule, rule_of
-from swf_temporal.interpreter.semantics import SEMANTICS
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.interpreter.shared_auth import with_shared_auth
 from swf_temporal.model.actions import Action
 from swf_temporal.model.definitions import Auth, Event, Function, Retry
@@ -41,6 +41,7 @@ class Program:
                 if function.type == "expression"
             },
             language=workflow.expression_lang,
+            guesses=semantics == FIRST_SEMANTICS,
         )
         self._timeouts: dict[str, StateTimeouts] = {}
         self._rules: dict[int, RetryRule | None] = {}

@@ -6,7 +6,6 @@ from enum import Enum, auto
 from typing import Any
 
 from swf_temporal.errors import Position
-from swf_temporal.expressions.compiled import Constant
 from swf_temporal.model import actions, definitions, states, workflow
 from swf_temporal.model.node import Node
 from swf_temporal.model.workflow import Source
@@ -55,7 +54,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
     actions.ActionSleep: {"before": Sort.TEMPLATE, "after": Sort.TEMPLATE},
     actions.EventDataFilter: {"data": Sort.EXPRESSION, "toStateData": Sort.TARGET},
     actions.EventRef: {
-        "data": Sort.TEMPLATE,
+        "data": Sort.EXPRESSION,
         "contextAttributes": Sort.TEMPLATE,
         "consumeEventTimeout": Sort.TEMPLATE,
     },
@@ -65,7 +64,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
     definitions.Retry: dict.fromkeys(
         ("delay", "maxAttempts", "maxDelay", "increment", "multiplier", "jitter"), Sort.TEMPLATE
     ),
-    states.ContinueAs: {"data": Sort.TEMPLATE, "workflowExecTimeout": Sort.TEMPLATE},
+    states.ContinueAs: {"data": Sort.EXPRESSION, "workflowExecTimeout": Sort.TEMPLATE},
     states.DataCondition: {"condition": Sort.EXPRESSION},
     states.ForeachState: {
         "inputCollection": Sort.EXPRESSION,
@@ -74,7 +73,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
     },
     states.InjectState: {"data": Sort.TEMPLATE},
     states.ParallelState: {"numCompleted": Sort.TEMPLATE},
-    states.ProduceEvent: {"data": Sort.TEMPLATE, "contextAttributes": Sort.TEMPLATE},
+    states.ProduceEvent: {"data": Sort.EXPRESSION, "contextAttributes": Sort.TEMPLATE},
     states.SleepState: {"duration": Sort.TEMPLATE},
     states.StateDataFilter: {"input": Sort.EXPRESSION, "output": Sort.EXPRESSION},
     states.StateTimeouts: dict.fromkeys(
@@ -107,12 +106,6 @@ def fields(nodes: Nodes) -> Iterator[Field]:
         if isinstance(function.operation, str):
             sort = Sort.EXPRESSION if function.type == "expression" else Sort.TEMPLATE
             yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))
-
-
-def is_plain(field: Field, compiled: object) -> bool:
-    """Tell whether a field that is an expression by definition holds a text that is none, nor looks like one."""
-    is_text = isinstance(compiled, Constant) and compiled.doubt is None and compiled.value == field.text
-    return field.sort is Sort.EXPRESSION and is_text
 
 
 def _attributes(kind: type[Node]) -> dict[str, str]:

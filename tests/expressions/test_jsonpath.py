@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Constant, Expressions
+from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 
 DATA: dict[str, Any] = {
     "a": {"b": 1, "c": [{"x": 1}, {"x": 2}]},
@@ -38,7 +38,6 @@ def expressions() -> Expressions:
         ("$CONST.k", 5),
         ("${ $item.z }", 7),
         ("$item", {"z": 7}),
-        ("plain text", "plain text"),
     ],
 )
 def test_finds(expressions: Expressions, text: str, value: Any) -> None:
@@ -94,11 +93,11 @@ def test_refused(expressions: Expressions, text: str) -> None:
         expressions.template(text)
 
 
-def test_doubtful_text(expressions: Expressions) -> None:
-    """A bare text in jq's manner is taken as a text, with the doubt told."""
-    compiled = expressions.expression(".a")
-    assert isinstance(compiled, Constant)
-    assert compiled.doubt is not None
+@pytest.mark.parametrize("text", [".a", "plain text", "length"])
+def test_refused_without_marks(expressions: Expressions, text: str) -> None:
+    """A text in jq's manner, or a plain one, is not a path where a path is to stand."""
+    with pytest.raises(BadExpression, match="one begins with"):
+        expressions.expression(text)
 
 
 @pytest.mark.parametrize("data", ["a text", 3, None, True])

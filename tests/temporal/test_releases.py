@@ -59,6 +59,44 @@ async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None
         assert await asyncio.wait_for(swf.result(handle), 30) == {"given": True, "x": 1}
 
 
+_PLAIN_TEXTS = """
+id: sample
+version: "1.0.0"
+specVersion: "0.8"
+functions: [{name: size, type: expression, operation: length}]
+events: [{name: told, type: told, kind: produced, source: s}]
+states:
+- name: choose
+  type: switch
+  dataConditions: [{condition: x > 3, transition: call}]
+  defaultCondition: {end: true}
+- name: call
+  type: operation
+  actions: [{functionRef: size, actionDataFilter: {toStateData: .size}}]
+  end: {produceEvents: [{eventRef: told, data: it is done}]}
+"""
+"""A definition of the first release, in which texts that no longer compile stood for themselves."""
+
+
+async def test_a_run_goes_on_with_the_reading_that_it_began_with(bench: Bench) -> None:
+    """Texts that the first release took as they stand are taken so in its runs, and are not in a new one."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    carried = replace(pinned([definition])[0], text=_PLAIN_TEXTS)
+    async with bench.worker(definition) as worker:
+        pin = Pin([carried], version="1.0.0", semantics=FIRST_SEMANTICS).to_json()
+        handle = await bench.client.start_workflow(
+            "sample", args=[{}, pin], id="releases-plain", task_queue=worker.queue
+        )
+        assert await asyncio.wait_for(swf.result(handle), 30) == {"size": "length"}
+
+        pin = Pin([carried], version="1.0.0").to_json()
+        handle = await bench.client.start_workflow(
+            "sample", args=[{}, pin], id="releases-newer", task_queue=worker.queue
+        )
+        with pytest.raises(swf.RunEnded, match="x/0 is not defined"):
+            await asyncio.wait_for(swf.result(handle), 30)
+
+
 async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
     """Without a digest nobody has checked it: a run with such a text fails with all that is wrong with it."""
     definition = define({"name": "a", "type": "inject", "data": {"x": 1}})

@@ -18,23 +18,34 @@ states:
 
 CASES: dict[str, tuple[str, list[str]]] = {
     "an expression without marks": (
-        "x > 3",
+        "length",
         [
             (
-                "7:16 warning state 'A': the condition 'x > 3' is a plain text, and as such it always holds"
-                " | did you mean '${ x > 3 }'?"
+                "7:16 error state 'A': the condition 'length' yields a number, and so always holds"
+                " | a condition yields true or false, as a comparison does"
             )
         ],
     ),
-    "false as a text": (
-        '"false"',
+    "one of several kinds": (
+        "if .x then 1 else [] end",
         [
             (
-                "7:16 warning state 'A': the condition 'false' is a plain text, and as such it always holds"
-                " | did you mean '${ false }'?"
+                "7:16 error state 'A': the condition 'if .x then 1 else [] end' yields a list or a number, and so "
+                "always holds | a condition yields true or false, as a comparison does"
             )
         ],
     ),
+    "a list": (
+        "[.x, true]",
+        ["7:16 error state 'A': the condition is a list | a condition is an expression that yields true or false"],
+    ),
+    "nothing": (
+        "null",
+        ["7:16 error state 'A': the condition is null | a condition is an expression that yields true or false"],
+    ),
+    "what does not compile, which another rule tells": ("x > 3", []),
+    "what may be null": (".x // null", []),
+    "false as a text": ('"false"', []),
     "an expression": ('"${ .x > 3 }"', []),
     "a bare path": (".x > 3", []),
     "a boolean": ("true", []),
@@ -43,5 +54,5 @@ CASES: dict[str, tuple[str, list[str]]] = {
 
 @pytest.mark.parametrize(("condition", "expected"), CASES.values(), ids=CASES)
 def test_conditions_decide(found: Callable[[str, str], list[str]], condition: str, expected: list[str]) -> None:
-    """A condition that is a plain text is pointed out, since it would always hold."""
+    """A condition that would always hold, or never, whatever the data, is refused."""
     assert found("condition", DOCUMENT.format(condition=condition)) == expected

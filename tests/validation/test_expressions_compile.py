@@ -75,7 +75,10 @@ states:
   defaultCondition: {end: true}
 """,
         [
-            "7:19 error state 'A': the expression in condition does not compile: lenght/0 is not defined",
+            (
+                "7:19 error state 'A': the expression in condition does not compile: lenght/0 is not defined"
+                " | did you mean 'length'?"
+            ),
         ],
     ),
     "a condition that is a text": (
@@ -97,7 +100,25 @@ states:
             ),
         ],
     ),
-    "a text that may be meant as one": (
+    "a call with too few arguments": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- {name: A, type: inject, data: {x: "${ sub }"}, stateDataFilter: {output: "leaf_path(1)"}, end: true}
+""",
+        [
+            (
+                "4:41 error state 'A': the expression in data does not compile: sub/0 is not defined"
+                " | 'sub' takes 2 or 3 arguments"
+            ),
+            (
+                "4:77 error state 'A': the expression in output does not compile: leaf_path/1 is not defined"
+                " | did you mean 'leaf_paths'?"
+            ),
+        ],
+    ),
+    "a text that is not one": (
         """
 id: a
 specVersion: "0.8"
@@ -111,8 +132,8 @@ states:
 """,
         [
             (
-                "8:55 warning state 'A': results looks like an expression, but is taken as a text: syntax "
-                "error, unexpected end of the expression"
+                "8:55 error state 'A': the expression in results does not compile: syntax error, unexpected "
+                "end of the expression"
             ),
         ],
     ),

@@ -1,19 +1,47 @@
-"""Conditions are expressions (sections "Switch State Data Conditions" and "Action Definition").
+"""Conditions yield true or false (sections "Switch State Data Conditions" and "Action Definition").
 
-A plain text is neither false nor null, so as a condition it always holds: `x > 3` without `${ }` does, and so does
-the text `"false"`.
+A condition holds unless it yields false, null or nothing, as in jq. What can yield none of them would always hold,
+which nobody means who writes a condition.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.kinds import kind_of
+from swf_temporal.model.actions import Action
+from swf_temporal.model.states import DataCondition
 from swf_temporal.validation.context import Context
-from swf_temporal.validation.fields import is_plain
+
+_CODE = "condition"
+_CALLED: Mapping[str, str] = {
+    "null": "null",
+    "number": "a number",
+    "string": "a text",
+    "array": "a list",
+    "object": "an object",
+}
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each condition that is a plain text."""
+    """Yield a problem for each condition that is not true, false or an expression that can yield both."""
+    nodes: list[tuple[Action | DataCondition, str]] = [*context.nodes.each(Action), *context.nodes.each(DataCondition)]
+    for node, owner in nodes:
+        if "condition" in node.where.keys and not isinstance(node.condition, bool | str):
+            message = f"{owner}: the condition is {_CALLED[kind_of(node.condition)]}"
+            hint = "a condition is an expression that yields true or false"
+            yield context.error(_CODE, message, node.where.value("condition"), hint)
     for field, compiled in context.expressions:
-        if field.key == "condition" and is_plain(field, compiled):
-            message = f"{field.owner}: the condition {field.text!r} is a plain text, and as such it always holds"
-            yield context.warning("condition", message, field.position, f"did you mean '${{ {field.text} }}'?")
+        is_text = isinstance(field.node, Action | DataCondition) and isinstance(field.node.condition, str)
+        if is_text and field.key == "condition" and not isinstance(compiled, BadExpression):
+            kinds: Collection[str] = getattr(compiled, "kinds", ())
+            if not _decides(kinds):
+                yields = " or ".join(sorted(_CALLED[kind] for kind in kinds))
+                effect = "never holds" if yields == "null" else "always holds"
+                message = f"{field.owner}: the condition {field.text!r} yields {yields}, and so {effect}"
+                hint = "a condition yields true or false, as a comparison does"
+                yield context.error(_CODE, message, field.position, hint)
+
+
+def _decides(kinds: Collection[str]) -> bool:
+    return "boolean" in kinds or ("null" in kinds and len(kinds) > 1)

@@ -1,0 +1,78 @@
+"""Of which kinds can the value be that an expression yields, as far as that is plain to see?
+
+The kinds have the names that jq gives them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.trees import ArrayOf, Call, Choice, Literal, ObjectOf, Operation, Tree
+
+ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
+"""What an expression can yield of which nothing is known."""
+
+_CALLS: Final[Mapping[str, str]] = {"length": "number", "not": "boolean"}
+_ADDED = ("number", "string", "array", "object", "null")
+
+
+def kind_of(value: JSON) -> str:
+    """Return the kind of a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "number"
+
+
+def kinds_of(tree: Tree) -> frozenset[str]:
+    """Return the kinds of which the output of an expression can be; it may fail instead."""
+    match tree:
+        case Literal(value):
+            return frozenset({kind_of(value)})
+        case ObjectOf():
+            return frozenset({"object"})
+        case ArrayOf():
+            return frozenset({"array"})
+        case Call(name):
+            return frozenset({_CALLS[name]})
+        case Choice(_, chosen, otherwise):
+            return kinds_of(chosen) | kinds_of(otherwise)
+        case Operation(sign, left, right):
+            return _of_operation(sign, kinds_of(left), kinds_of(right))
+        case _:
+            return ANY
+
+
+def _of_operation(sign: str, left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    match sign:
+        case "|":
+            return right
+        case "//":
+            return (left - {"null"}) | right
+        case "+":
+            found = {
+                kind for kind in _ADDED if {kind, "null"} & left and {kind, "null"} & right and kind in left | right
+            }
+        case "-":
+            found = {"number", "array"} & left & right
+        case "*":
+            found = {"number", "object"} & left & right
+            if ("string" in left and "number" in right) or ("number" in left and "string" in right):
+                found |= {"string", "null"}
+        case "/":
+            found = {"number"} & left & right
+            if "string" in left & right:
+                found |= {"array"}
+        case _:
+            return frozenset({"boolean"})
+    # An operation that can only fail is jq's to complain about.
+    return frozenset(found) or ANY

@@ -13,6 +13,7 @@ from swf_temporal.interpreter.host import Instance
 from swf_temporal.interpreter.interpretation import Interpretation
 from swf_temporal.interpreter.program import Program
 from swf_temporal.loading import load
+from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.simulate import World
@@ -69,7 +70,7 @@ def _seconds_a_state(make: Callable[[int], State], runs: int) -> list[float]:
 
     def run() -> None:
         loop = VirtualLoop(lambda: False, lambda: None)
-        host = SimulatedHost(world, loop, "bench", "<bench>")
+        host = SimulatedHost(world, loop, "bench", "<bench>", Course())
         interpretation = Interpretation(program, host, DATA, Instance("bench", "run"))
         loop.run_until_complete(interpretation.run())
         loop.close()

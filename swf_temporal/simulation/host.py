@@ -18,12 +18,12 @@ from swf_temporal.interpreter.joining import MISSING, within
 from swf_temporal.interpreter.performing import subflow_fault
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.arguments import arguments_of
+from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.simulate import World
 
-MOST_STATES_WITHOUT_TIME = 100_000
 MOST_STATES = 500_000
 """Of all instances together. A circle of states that wait a little would go on for a very long time."""
 MOST_ATTEMPTS = 100_000
@@ -36,20 +36,21 @@ MOST_NESTED = 1000
 class SimulatedHost:
     """The host of one simulated instance."""
 
-    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str, source: str, depth: int = 0) -> None:
-        """Make the host of the instance *instance_id*, whose definition was read from *source*.
+    def __init__(
+        self, world: "World", loop: VirtualLoop, instance_id: str, source: str, course: Course, depth: int = 0
+    ) -> None:
+        """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
 
-        *depth* tells how many instances are waiting for this one.
+        *course* is that of the instance; *depth* tells how many instances are waiting for this one.
         """
         self.world = world
         self.loop = loop
         self.instance_id = instance_id
         self.source = source
+        self.course = course
         self.depth = depth
         self.trace: list[TraceEntry] = []
         self._children: list[asyncio.Task[None]] = []
-        self._breaths = 0
-        self._breathed_at = -1.0
 
     def now(self) -> datetime:
         """Return the virtual time."""
@@ -64,9 +65,11 @@ class SimulatedHost:
         self.trace.append(entry)
         self.world.noted(self, entry)
         if entry.kind is Happening.STATE_ENTERED:
+            self.course.enter(entry.state, self.loop.time())
             self.world.states += 1
             if self.world.states > MOST_STATES:
-                raise StepLimitExceeded(f"{MOST_STATES:,} states ran, and a simulation runs no more")
+                latest = self.course.latest_states()
+                raise StepLimitExceeded(f"{MOST_STATES:,} states ran, and a simulation runs no more: lately {latest}")
         if entry.kind is Happening.ACTION_RETRIED and entry.detail["attempt"] == MOST_ATTEMPTS:
             raise StepLimitExceeded(f"{MOST_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
 
@@ -122,12 +125,7 @@ class SimulatedHost:
             child.cancel()
 
     async def breathe(self) -> None:
-        """Give up a workflow that goes round in a circle without ever waiting."""
-        if self._breathed_at != self.loop.time():
-            self._breaths, self._breathed_at = 0, self.loop.time()
-        self._breaths += 1
-        if self._breaths * 200 > MOST_STATES_WITHOUT_TIME:
-            raise StepLimitExceeded(f"{MOST_STATES_WITHOUT_TIME:,} states ran without waiting for anything")
+        """Let others go on: whether a workflow goes round in a circle is seen state by state."""
         await asyncio.sleep(0)
 
     async def _attempts(self, call: FunctionCall) -> JSON:

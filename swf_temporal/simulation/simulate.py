@@ -18,6 +18,7 @@ from swf_temporal.interpreter.retrying import Draw, draws_of
 from swf_temporal.loading import load
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
+from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
 
@@ -171,15 +172,19 @@ class World:
     ) -> JSON:
         """Run one instance to its end, through as many executions as it continues as; *depth* others wait for it."""
         execution = ContinuedAs(workflow_id, version, data)
+        course = Course()
         while True:
-            outcome = await self._run_execution(execution, instance_id, depth)
+            course.begin(execution.workflow_id)
+            outcome = await self._run_execution(execution, instance_id, course, depth)
             if isinstance(outcome, Completed):
                 return outcome.output
             execution = outcome
 
-    async def _run_execution(self, execution: ContinuedAs, instance_id: str, depth: int) -> Completed | ContinuedAs:
+    async def _run_execution(
+        self, execution: ContinuedAs, instance_id: str, course: Course, depth: int
+    ) -> Completed | ContinuedAs:
         program = self._program(execution.workflow_id, execution.version)
-        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, depth)
+        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, course, depth)
         try:
             return await self._interpret(program, host, execution)
         finally:

@@ -287,6 +287,6 @@ def test_a_circle_that_waits_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert run.error is not None
     assert (run.error.name, run.error.message) == (
         "StepLimitExceeded",
-        "500 states ran, and a simulation runs no more",
+        "500 states ran, and a simulation runs no more: lately states 'Nap' and 'Again'",
     )
     assert run.elapsed.total_seconds() == 250

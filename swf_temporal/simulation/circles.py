@@ -1,0 +1,77 @@
+"""Does an instance go round in a circle that nothing ends? Then a simulation gives it up, and names the circle.
+
+Counted, not timed: a definition is given up after the same number of steps on every machine.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from swf_temporal.errors import StepLimitExceeded
+
+MOST_STATES_WITHOUT_TIME = 10_000
+"""Of one instance, before virtual time passes."""
+MOST_EXECUTIONS = 2_000
+"""That continue one another by `continueAs`, whether or not time passes."""
+
+_LATEST = 1_000
+"""Whatever belongs to the circle is among so many of the latest steps."""
+_MOST_NAMES = 10
+"""How many names a message has."""
+
+_K = TypeVar("_K")
+
+
+class Course:
+    """The states that one instance ran, through all of its executions."""
+
+    def __init__(self) -> None:
+        self._workflow = ""
+        self._executions = 0
+        self._entered = 0
+        self._entered_before_now = 0
+        self._now = -1.0
+        # When each was met last, as a number of steps. The first to be met stands first.
+        self._workflows: dict[str, int] = {}
+        self._states: dict[tuple[str, str], int] = {}
+
+    def begin(self, workflow_id: str) -> None:
+        """Take note of an execution. Raises StepLimitExceeded where there were too many."""
+        self._workflow = workflow_id
+        self._executions += 1
+        self._workflows[workflow_id] = self._executions
+        if self._executions > MOST_EXECUTIONS:
+            names = [repr(name) for name in _latest(self._workflows, self._executions)]
+            circle = f"{names[0]} continues as itself" if len(names) == 1 else f"{_listed(names)} continue as each other"
+            raise StepLimitExceeded(
+                f"{MOST_EXECUTIONS:,} executions ran, each continued as the next, and a simulation runs no more: "
+                f"{circle}, with {self.latest_states()}"
+            )
+
+    def enter(self, state: str, now: float) -> None:
+        """Take note of a state. Raises StepLimitExceeded where too many ran in one moment."""
+        if now != self._now:
+            self._now, self._entered_before_now = now, self._entered
+        self._entered += 1
+        self._states[self._workflow, state] = self._entered
+        if self._entered - self._entered_before_now > MOST_STATES_WITHOUT_TIME:
+            raise StepLimitExceeded(
+                f"{MOST_STATES_WITHOUT_TIME:,} states ran without waiting for anything, in a circle: "
+                f"{self.latest_states()}"
+            )
+
+    def latest_states(self) -> str:
+        """Return the names of the states that ran lately, for messages."""
+        latest = _latest(self._states, self._entered)
+        several = len({workflow for workflow, _ in latest}) > 1
+        names = [f"{state!r} of {workflow!r}" if several else repr(state) for workflow, state in latest]
+        return f"{'state' if len(names) == 1 else 'states'} {_listed(names)}"
+
+
+def _latest(met: Mapping[_K, int], steps: int) -> list[_K]:
+    return [one for one, step in met.items() if step > steps - _LATEST]
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMES:
+        names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

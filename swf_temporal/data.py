@@ -5,7 +5,8 @@ does not change, so a small result merged into large data costs what the result 
 """
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
@@ -15,6 +16,22 @@ _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
 """Where a value stands inside another: keys and indexes, outermost first."""
+
+
+class NotJSON(ValueError):  # noqa: N818 - what the value is
+    """A value that JSON cannot write: what stands where in it."""
+
+
+def json_of(value: object) -> JSON:
+    """Return a copy of *value* in the types that JSON is read as. Raises NotJSON if it has anything that is not JSON.
+
+    A tuple is written as an array is. All else that libraries can turn into JSON is refused: a text that stands for a
+    date, or an array for a set, is another value than the one that was given.
+    """
+    try:
+        return _json_of(value, "")
+    except RecursionError:
+        raise NotJSON("it is nested too deeply") from None
 
 
 def merge(target: JSON, addition: JSON) -> JSON:
@@ -73,6 +90,40 @@ def add_result(target: JSON, result: JSON) -> JSON:
 def identity(value: JSON) -> str:
     """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys."""
     return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
+
+
+def _json_of(value: object, place: str) -> JSON:
+    # Written as loops: a comprehension would double how deep the stack gets.
+    if isinstance(value, list | tuple):
+        items: list[JSON] = []
+        for index, item in enumerate(value):
+            items.append(_json_of(item, f"{place}[{index}]"))
+        return items
+    if isinstance(value, dict | Mapping):
+        fields: dict[str, JSON] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise NotJSON(f"a key has to be a text, and {key!r} is not{_at(place)}")
+            fields[str(key)] = _json_of(item, f"{place}.{key}")
+        return fields
+    return _scalar(value, place)
+
+
+def _scalar(value: object, place: str) -> JSON:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NotJSON(f"{value} is not a number of JSON{_at(place)}")
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    if isinstance(value, bytes | bytearray):
+        raise NotJSON(f"these are bytes{_at(place)}")
+    raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}{_at(place)}")
+
+
+def _at(place: str) -> str:
+    return f" (at {place if place.startswith('.') else '.' + place})" if place else ""
 
 
 def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:

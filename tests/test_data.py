@@ -1,12 +1,14 @@
 """Merging, as an algebra."""
 
+import json
+import re
 from contextlib import suppress
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swf_temporal.data import JSON, add_result, identity, merge, merge_at
+from swf_temporal.data import JSON, NotJSON, add_result, identity, json_of, merge, merge_at
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab", max_size=2)
 VALUES: st.SearchStrategy[JSON] = st.recursive(
@@ -146,3 +148,21 @@ def test_a_result_that_is_no_object_is_put_under_response() -> None:
 def test_equal_numbers_are_one_element_however_they_are_written() -> None:
     """1 and 1.0 are equal; 1, true and "1" are not."""
     assert merge([1], [1.0, True, "1"]) == [1, True, "1"]
+
+
+@given(VALUES)
+def test_json_is_copied_as_it_is(value: JSON) -> None:
+    """What is JSON already stays what it is, and a copy of an array or an object is another one."""
+    copy = json_of(value)
+    assert json.dumps(copy) == json.dumps(value)
+    assert copy is not value or not isinstance(value, list | dict)
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [({"a": [0, {"b": {1}}]}, ".a[1].b"), ([[float("inf")]], ".[0][0]"), ({"a": {None: 1}}, ".a")],
+)
+def test_what_is_not_json_is_refused_with_its_place(value: object, where: str) -> None:
+    """The message says where in the value it stands, as an expression would name the place."""
+    with pytest.raises(NotJSON, match=rf"\(at {re.escape(where)}\)$"):
+        json_of(value)

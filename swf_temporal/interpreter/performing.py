@@ -1,11 +1,31 @@
 """What do hosts have in common when they perform a call or run a sub-workflow?"""
 
+import json
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import SubflowFailed, WorkflowFault
+from swf_temporal.errors import PayloadTooLarge, SubflowFailed, WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.interpreter.host import FunctionCall
+
+LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
+"""What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
+
+LARGEST_RESULT = 2 * 1024 * 1024
+"""What a function may return, in bytes: the server's limit."""
+
+ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
+
+
+def check_size(size: int, what: str, most: int = LARGEST_PAYLOAD) -> None:
+    """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry."""
+    if size > most:
+        raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}")
+
+
+def size_of(value: JSON) -> int:
+    """Return how many bytes *value* takes as the plain JSON in which it travels."""
+    return len(json.dumps(value, separators=(",", ":")))
 
 
 def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:

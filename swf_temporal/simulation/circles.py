@@ -41,7 +41,7 @@ class Course:
         self._workflows[workflow_id] = self._executions
         if self._executions > MOST_EXECUTIONS:
             names = [repr(name) for name in _latest(self._workflows, self._executions)]
-            circle = f"{names[0]} continues as itself" if len(names) == 1 else f"{_listed(names)} continue as each other"
+            circle = f"{_listed(names)} continue as each other" if len(names) > 1 else f"{names[0]} continues as itself"
             raise StepLimitExceeded(
                 f"{MOST_EXECUTIONS:,} executions ran, each continued as the next, and a simulation runs no more: "
                 f"{circle}, with {self.latest_states()}"

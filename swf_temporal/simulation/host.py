@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.interpreter.joining import MISSING, within
-from swf_temporal.interpreter.performing import subflow_fault
+from swf_temporal.interpreter.performing import LARGEST_RESULT, ONE_STEP, check_size, size_of, subflow_fault
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
@@ -82,6 +82,7 @@ class SimulatedHost:
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
+        check_size(size_of(call.arguments), ONE_STEP)
         if call.detached:
             self.world.detach(self._forgiving(partial(self._attempts, call)))
             return None
@@ -94,6 +95,7 @@ class SimulatedHost:
 
     async def publish(self, event: CloudEvent) -> None:
         """Keep the event with those that the simulation produced."""
+        check_size(size_of(event.to_json()), ONE_STEP)
         self.world.produced.append(event)
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
@@ -101,6 +103,7 @@ class SimulatedHost:
         self.world.catalogue.find(call.workflow_id, call.version)  # a definition that is not there is no failure of it
         if self.depth >= MOST_NESTED:
             raise StepLimitExceeded(f"{MOST_NESTED:,} sub-workflows wait for one another")
+        check_size(size_of(call.data), ONE_STEP)
         own_id = f"{self.instance_id}/{call.id}"
         work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, self.depth + 1)
         if call.detached:
@@ -158,18 +161,17 @@ class SimulatedHost:
                 code="NotScripted",
                 retryable=False,
             )
-        scripted = functions[name]
-        if not callable(scripted):
-            constant: JSON = scripted
-            return constant
-        try:
-            answer = scripted(arguments)
-            result: JSON = await answer if inspect.isawaitable(answer) else answer
-        except WorkflowFault:
-            raise
-        except Exception as error:
-            raise CallFailed(str(error), name=type(error).__name__) from error
-        return result
+        result = functions[name]
+        if callable(result):
+            try:
+                # A copy: what a function does to what it was given does nothing to the workflow's data.
+                result = result(json_of(arguments))
+                result = await result if inspect.isawaitable(result) else result
+            except WorkflowFault:
+                raise
+            except Exception as error:
+                raise CallFailed(str(error), name=type(error).__name__) from error
+        return _returned(result, call)
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
         detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
@@ -181,3 +183,18 @@ class SimulatedHost:
             await work()
         except WorkflowFault as fault:
             self.world.forgiven.append(fault)
+
+
+def _returned(result: object, call: FunctionCall) -> JSON:
+    """Return a copy of what a scripted function returned.
+
+    Raises what the call meets on a worker as well: CallFailed if that is not JSON, PayloadTooLarge if it is too much.
+    """
+    try:
+        value = json_of(result)
+    except NotJSON as error:
+        who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
+        message = f"{who} returned a {type(result).__name__}, not JSON: {error}"
+        raise CallFailed(message, code="NotJSON", retryable=False) from None
+    check_size(size_of(value), "a function can return", LARGEST_RESULT)
+    return value

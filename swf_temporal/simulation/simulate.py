@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.errors import FatalFault, UsageError, WorkflowFault
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
+from swf_temporal.interpreter.performing import ONE_RUN, check_size, size_of
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.retrying import Draw, draws_of
 from swf_temporal.loading import load
@@ -79,8 +80,10 @@ def simulate(
     callable that is given the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`.
     *events* are CloudEvents as mappings; each is delivered when the instance awaits one like it, so their order
     matters only between those that are alike. *definitions* are sub-workflows. *secrets* is what `$SECRETS` holds.
+    All of them are JSON: a result that is not fails its call, and an input the run, as on Temporal.
 
-    Raises InvalidDefinition if a definition cannot run. A run that fails does not raise: see `Simulation.error`.
+    Raises InvalidDefinition if a definition cannot run, and UsageError if an event is none that can be sent. A run that
+    fails does not raise: see `Simulation.error`.
     """
     workflows = [_loaded(one) for one in (definition, *definitions)]
     world = World(workflows, functions or {}, events_of(events), secrets or {})
@@ -148,8 +151,7 @@ class World:
     def _run(self, data: JSON) -> Simulation:
         loop = self._loop
         try:
-            first = self.first
-            main = self._main = loop.create_task(self.run_instance(first.id, first.version, data, first.id))
+            main = self._main = loop.create_task(self._run_first(data))
             status: Status = "completed"
             output: JSON = None
             fault: WorkflowFault | None = None
@@ -167,6 +169,14 @@ class World:
                 self.outside.close()
             loop.close()
 
+    async def _run_first(self, data: JSON) -> JSON:
+        first = self.first
+        try:
+            data = json_of(data)
+        except NotJSON as error:
+            raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
+        return await self.run_instance(first.id, first.version, data, first.id)
+
     async def run_instance(
         self, workflow_id: str, version: str | None, data: JSON, instance_id: str, depth: int = 0
     ) -> JSON:
@@ -176,6 +186,7 @@ class World:
         while True:
             course.begin(execution.workflow_id)
             outcome = await self._run_execution(execution, instance_id, course, depth)
+            check_size(size_of(outcome.output if isinstance(outcome, Completed) else outcome.data), ONE_RUN)
             if isinstance(outcome, Completed):
                 return outcome.output
             execution = outcome
@@ -207,6 +218,9 @@ class World:
                 interpretation.deliver(events.pop(0))
             try:
                 outcome = await interpretation.run()
+            except RecursionError as error:
+                text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
+                raise FatalFault(text, name="InternalError", state=interpretation.state) from error
             finally:
                 del self._instances[instance_id]
             if not isinstance(outcome, Suspended):
@@ -289,7 +303,8 @@ def _loaded(definition: Definition) -> Workflow:
 
 def _event(event: Mapping[str, Any], number: int, series: str) -> CloudEvent:
     try:
-        return CloudEvent.from_json(event, default_id=f"{series}-{number}")
+        given: Any = json_of(event)
+        return CloudEvent.from_json(given, default_id=f"{series}-{number}")
     except ValueError as error:
         raise UsageError(f"{series} {number}: {error}") from None
 

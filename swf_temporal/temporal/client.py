@@ -15,7 +15,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
@@ -97,12 +97,12 @@ async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it 
 
     The definitions are pinned: the run keeps them, whatever becomes of the files. *events* are there from the start.
     Where it is *scripted*, its worker answers all functions, those too that name an activity of Temporal.
-    Raises UsageError if an instance of that id is running.
+    Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
     """
     first = workflows[0]
     pin = Pin(pinned(list(workflows)), version=first.version, suspend_after=suspend_after, scripted=scripted)
-    pin.events = [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(events)]
-    arguments = [{} if data is None else data, pin.to_json()]
+    pin.events = _ready(events)
+    arguments = [_input(data), pin.to_json()]
     return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id)
 
 
@@ -117,18 +117,23 @@ async def start_known(
 ) -> Handle:
     """Start an instance of a definition that the workers know by its id, as every client of the engine can.
 
-    Raises UsageError if an instance of that id is running.
+    Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
     """
-    arguments: list[JSON] = [{} if data is None else data]
+    arguments: list[JSON] = [_input(data)]
     if events:
         arguments.append(Pin([], events=_ready(events)).to_json())
     return await _start(client, definition_id, arguments, workflow_id, task_queue, definition_id)
 
 
 async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
-    """Send the data of an event that the definition knows as *name*. Raises UsageError if nobody is there."""
+    """Send the data of an event that the definition knows as *name*.
+
+    Raises UsageError if it is not JSON, or nobody is there to take it.
+    """
     try:
-        await client.get_workflow_handle(workflow_id).signal(name, data)
+        await client.get_workflow_handle(workflow_id).signal(name, json_of(data))
+    except NotJSON as error:
+        raise UsageError(f"the data of the event {name!r} is not JSON: {error}") from None
     except RPCError as error:
         raise not_there(error, workflow_id) from None
 
@@ -136,7 +141,8 @@ async def send_data(client: Client, workflow_id: str, name: str, data: JSON = No
 async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:
     """Send a CloudEvent to a running instance. Raises UsageError if it is no event, or nobody is there to take it."""
     try:
-        cloud_event = CloudEvent.from_json(event, default_id="")
+        given: Any = json_of(event)
+        cloud_event = CloudEvent.from_json(given, default_id="")
     except ValueError as error:
         raise UsageError(str(error)) from None
     try:
@@ -183,7 +189,18 @@ async def _start(
 
 
 def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:
-    return [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(events)]
+    try:
+        given: list[Any] = [json_of(event) for event in events]
+    except NotJSON as error:
+        raise UsageError(f"an event is one JSON object: {error}") from None
+    return [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(given)]
+
+
+def _input(data: JSON) -> JSON:
+    try:
+        return {} if data is None else json_of(data)
+    except NotJSON as error:
+        raise UsageError(f"the input of a workflow is one JSON value: {error}") from None
 
 
 def _ended(cause: BaseException | None) -> RunEnded:

@@ -12,17 +12,14 @@ from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowEr
 from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.interpreter.performing import ONE_STEP, check_size
 from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.engine_activities import EngineActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
 from swf_temporal.validation.engine_activities import ActivityTerms, read_terms
-
-LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
-"""What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
 
 MOST_BYTES_AT_ONCE = 3 * 1024 * 1024
 """How much one workflow task may send; the server ends a workflow that sends more than 4 MiB."""
@@ -215,10 +212,7 @@ class TemporalHost:
         """Return *value* ready to be sent, once there is room to send it."""
         payload = self._converter.to_payload(value)
         size = len(payload.data)
-        if size > LARGEST_PAYLOAD:
-            raise PayloadTooLarge(
-                f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that one step can carry"
-            )
+        check_size(size, ONE_STEP)
         while self._pending >= MOST_PENDING:
             if self._room is None:
                 self._room = asyncio.get_running_loop().create_future()

@@ -14,16 +14,17 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import FatalFault, InvalidDefinition, PayloadTooLarge, WorkflowFault
+from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.errors import FatalFault, InvalidDefinition, WorkflowFault
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Limit, Suspended, TraceEntry
 from swf_temporal.interpreter.interpretation import Interpretation
+from swf_temporal.interpreter.performing import LARGEST_PAYLOAD, ONE_RUN, check_size
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.addressing import event_of_signal
 from swf_temporal.temporal.failures import application_error
-from swf_temporal.temporal.host import LARGEST_PAYLOAD, TemporalHost, should_take_stock
+from swf_temporal.temporal.host import TemporalHost, should_take_stock
 from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, program_of
 from swf_temporal.temporal.telling import details, failure_text, status_of
 
@@ -32,6 +33,8 @@ _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
 
 _UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
 """What the converter raises on a payload that is no JSON, or that is nested too deeply."""
+
+_NO_NUMBERS = (b"NaN", b"Infinity")
 
 _LONGEST, _LARGEST = 40_000, 40 * 1024 * 1024
 """How many events and bytes an execution may have that should not continue as new; servers end it at 51,200 and 50 MiB.
@@ -191,11 +194,7 @@ class Interpreter:
         return len(workflow.payload_converter().to_payload(value).data)
 
     def _checked(self, value: Any) -> Any:
-        size = self._size(value)
-        if size > LARGEST_PAYLOAD:
-            raise PayloadTooLarge(
-                f"{size:,} bytes of data are more than the {LARGEST_PAYLOAD:,} that a run can give on"
-            )
+        check_size(self._size(value), ONE_RUN)
         return value
 
     def _take(self, name: str, value: JSON) -> None:
@@ -244,7 +243,18 @@ def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | None]:
         pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
     except _UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
-    return {} if data is None else data, pin, None
+    return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
+
+
+def _wrong_numbers(args: Sequence[RawValue], data: JSON, pin: Pin) -> str | None:
+    """Return what is wrong with an input that has NaN or an infinity, which Python reads and JSON does not have."""
+    if pin.semantics == FIRST_SEMANTICS or not args or not any(word in args[0].payload.data for word in _NO_NUMBERS):
+        return None
+    try:
+        json_of(data)
+    except NotJSON as error:
+        return f"the input of a workflow is one JSON value: {error}"
+    return None
 
 
 def _value(raw: RawValue) -> JSON:

@@ -1,6 +1,8 @@
 """Simulating a definition in this process."""
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,127 @@ def test_a_function_may_be_an_async_callable() -> None:
         return {"asked": arguments["item"]}
 
     assert simulate(ORDER, {"item": "book"}, functions={"price": price}).output == {"item": "book", "asked": "book"}
+
+
+NOT_JSON = [
+    (b"text", "these are bytes"),
+    ({"at": {"x": b"text"}}, "these are bytes (at .at.x)"),
+    ({1, 2}, "JSON cannot write what is of the type 'set'"),
+    ([float("nan")], "nan is not a number of JSON (at .[0])"),
+    (float("-inf"), "-inf is not a number of JSON"),
+    ({"when": [date(2026, 1, 2)]}, "JSON cannot write what is of the type 'date' (at .when[0])"),
+    (datetime(2026, 1, 2, tzinfo=UTC), "JSON cannot write what is of the type 'datetime'"),
+    ({1: "a"}, "a key has to be a text, and 1 is not"),
+    (object(), "JSON cannot write what is of the type 'object'"),
+    (Decimal("1.5"), "JSON cannot write what is of the type 'Decimal'"),
+]
+
+
+def _nested(depth: int) -> JSON:
+    value: JSON = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("value", "message"), NOT_JSON)
+@pytest.mark.parametrize("called", [False, True])
+def test_results_are_json(value: Any, message: str, *, called: bool) -> None:
+    """A result that is not JSON fails its call as a worker would, whether it is the function's or the script's."""
+    run = simulate(ORDER, {"item": "book"}, functions={"price": (lambda _: value) if called else value})
+
+    assert run.error is not None
+    assert (run.error.name, run.error.code, run.error.state, run.error.action) == (
+        "CallFailed", "NotJSON", "Price", "ask",
+    )  # fmt: skip
+    assert run.error.message == f"function 'price' returned a {type(value).__name__}, not JSON: {message}"
+
+
+@pytest.mark.parametrize(("value", "message"), NOT_JSON)
+def test_the_input_is_json(value: Any, message: str) -> None:
+    """An input that is not JSON fails the run before its first state."""
+    run = simulate(ORDER, value, functions={"price": 5})
+
+    assert run.error is not None
+    assert (run.status, run.error.name) == ("failed", "WrongInput")
+    assert run.error.message == f"the input of a workflow is one JSON value: {message}"
+    assert run.trace == ()
+
+
+@pytest.mark.parametrize(("value", "_message"), NOT_JSON)
+def test_events_are_json(value: Any, _message: str) -> None:
+    """An event that is not JSON could not be sent."""
+    with pytest.raises(UsageError, match=r"^event 1: .*\.data"):
+        simulate(WAITING, events=[{"type": "go", "source": "s", "data": value}])
+
+
+def test_what_json_can_write_as_it_is() -> None:
+    """A tuple is written as an array is, and a text or a number of a class of its own as what it is."""
+
+    class Kind(StrEnum):
+        NEW = "new"
+
+    data: dict[str, Any] = {"kind": Kind.NEW, "pair": (1, 2.0)}
+    run = simulate(ORDER, data, functions={"price": {"price": (5,)}})
+    assert run.output == {"kind": "new", "pair": [1, 2.0], "price": [5]}
+    assert isinstance(run.output, dict)
+    assert type(run.output["kind"]) is str
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    """Neither an input nor a result can be nested more deeply than Python goes."""
+    run = simulate(ORDER, _nested(100_000), functions={"price": 5})
+    assert run.error is not None
+    assert run.error.message == "the input of a workflow is one JSON value: it is nested too deeply"
+    run = simulate(ORDER, {}, functions={"price": _nested(100_000)})
+    assert run.error is not None
+    assert (run.error.code, run.error.message) == (
+        "NotJSON",
+        "function 'price' returned a list, not JSON: it is nested too deeply",
+    )
+
+
+def test_what_expressions_nest_too_deeply_ends_the_run() -> None:
+    """What grows too deep while a workflow runs fails it, as on a worker, and breaks nothing here."""
+    grows = {"name": "Grow", "type": "inject", "data": {"n": {"a": "${ .n }"}}, "transition": "Grow"}
+    run = simulate({"id": "deep", "specVersion": "0.8", "states": [grows]}, {"n": {}})
+    assert (run.status, run.error and run.error.name) == ("failed", "InternalError")
+
+
+def test_data_has_to_be_of_a_size_that_can_travel() -> None:
+    """More than one step, a function or a run can carry ends a run, and no entry for errors can catch that."""
+    text = "x" * 1_100_000
+
+    def error_of(functions: Any, **data: JSON) -> tuple[str, str]:
+        run = simulate(ORDER, data, functions=functions)
+        assert run.error is not None
+        return run.error.name, run.error.message
+
+    too_large = "PayloadTooLarge"
+    assert error_of({"price": 5}, item=[text, text]) == (
+        too_large, "2,200,016 bytes of data are more than the 2,031,616 that one step can carry",
+    )  # fmt: skip
+    assert error_of({"price": [text, text]}) == (
+        too_large, "2,200,007 bytes of data are more than the 2,097,152 that a function can return",
+    )  # fmt: skip
+    assert error_of({"price": {"a": text}}, b=text) == (
+        too_large, "2,200,015 bytes of data are more than the 2,031,616 that a run can give on",
+    )  # fmt: skip
+
+
+def test_a_function_cannot_change_the_data() -> None:
+    """What a callable does to what it is given, and to what it gave, does nothing to the run."""
+    given: dict[str, Any] = {"seen": []}
+
+    def price(arguments: dict[str, Any]) -> dict[str, Any]:
+        arguments["item"].append("changed")
+        given["seen"].append("changed")
+        return given
+
+    twice = {**ORDER, "states": [{**ORDER["states"][0], "actions": ORDER["states"][0]["actions"] * 2}]}
+    run = simulate(twice, {"item": ["book"]}, functions={"price": price})
+    assert run.output == {"item": ["book"], "seen": ["changed"]}
+    assert run.calls == (("price", {"item": ["book"]}),) * 2
 
 
 def test_a_function_may_fail() -> None:

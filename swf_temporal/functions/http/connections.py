@@ -2,17 +2,14 @@
 
 import asyncio
 import urllib.request
-from collections.abc import Iterable
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-import httpcore
 import httpx
 
 from swf_temporal import __version__
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.network import Network
+from swf_temporal.functions.http.guarded import GuardedTransport
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
@@ -24,8 +21,6 @@ _DEFAULT_HEADERS = {
 }
 _CONNECTING = 10.0
 """Seconds for making a connection."""
-_TRYING = 2.0
-"""Seconds for one of several addresses of a host, before the next one is tried."""
 
 _Kind: TypeAlias = tuple[Tls, str | None]
 
@@ -68,54 +63,10 @@ class Connections:
             return None
         return proxy if "://" in proxy else f"http://{proxy}"
 
-    def _new_transport(self, tls: Tls, proxy: str | None) -> httpx.AsyncHTTPTransport:
-        transport = httpx.AsyncHTTPTransport(
-            verify=tls.context(),
-            proxy=proxy,
-            limits=httpx.Limits(max_connections=self._settings.max_connections),
-        )
+    def _new_transport(self, tls: Tls, proxy: str | None) -> httpx.AsyncBaseTransport:
+        most = self._settings.max_connections
+        if proxy is None:
+            return GuardedTransport(self._settings.network, tls.context(), most)
         # A proxy is the operator's, and it looks the names up.
-        return transport if proxy else _guarded(transport, self._settings.network)
-
-
-class _Guard(httpcore.AsyncNetworkBackend):
-    """Connects to the addresses that may be connected to, and to no others."""
-
-    def __init__(self, network: Network, backend: httpcore.AsyncNetworkBackend) -> None:
-        self._network = network
-        self._backend = backend
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Return a connection to the first address of *host* that answers."""
-        try:
-            *others, last = await self._network.admit(host, port)
-        except CallFailed as fault:
-            if fault.code == "UnknownHost":
-                raise httpcore.ConnectError(fault.message) from fault
-            raise
-        for address in others:
-            try:
-                return await self._backend.connect_tcp(address, port, _TRYING, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                continue
-        return await self._backend.connect_tcp(last, port, timeout, local_address, socket_options)
-
-
-def _guarded(transport: httpx.AsyncHTTPTransport, network: Network) -> httpx.AsyncHTTPTransport:
-    """Return *transport* making its connections through a guard.
-
-    The library offers no public way to look at an address between its look-up and the connection; without that, a name
-    could stand for a harmless address when it is checked, and for another one when it is used.
-    """
-    pool = transport._pool  # noqa: SLF001 - see above; whatever is not as expected here is an error and no hole
-    if not isinstance(pool._network_backend, httpcore.AsyncNetworkBackend):  # noqa: SLF001
-        raise TypeError("this version of httpx keeps its connections otherwise than expected")
-    pool._network_backend = _Guard(network, pool._network_backend)  # noqa: SLF001
-    return transport
+        limits = httpx.Limits(max_connections=most)
+        return httpx.AsyncHTTPTransport(verify=tls.context(), proxy=proxy, limits=limits)

@@ -1,18 +1,23 @@
 """Over which connections requests go: guarded, proxied, secured, redirected."""
 
+import asyncio
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpcore
+import httpx
 import pytest
 import trustme
 
 from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.http.guarded import GuardedTransport
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.network import Network, read_pattern
 from swf_temporal.functions.operator.options import Options
@@ -60,6 +65,138 @@ async def test_one_of_several_addresses_answers(service: Service, http_call: Htt
         assert await functions.call(http_call("GET", f"{service.url.replace('127.0.0.1', 'localhost')}/a")) == {
             "ok": True
         }
+
+
+Resolve = Callable[[str, list[str]], list[str]]
+
+
+@pytest.fixture
+async def resolve(monkeypatch: pytest.MonkeyPatch) -> Resolve:
+    """Return a way to give a name addresses, one for each look-up; it returns the list of look-ups."""
+    loop = asyncio.get_running_loop()
+    usual, answers, asked = loop.getaddrinfo, dict[str, Iterator[str]](), list[str]()
+
+    async def getaddrinfo(host: Any, port: Any, **options: Any) -> Any:
+        if host in answers:
+            asked.append(host)
+            return await usual(next(answers[host]), port, **options)
+        return await usual(host, port, **options)
+
+    def give(name: str, addresses: list[str]) -> list[str]:
+        answers[name] = iter(addresses)
+        return asked
+
+    monkeypatch.setattr(loop, "getaddrinfo", getaddrinfo)
+    return give
+
+
+HARMLESS, FORBIDDEN = "127.0.0.1", "127.0.0.2"
+GUARDED = Settings(network=Network(deny=(read_pattern(FORBIDDEN),), local=True))
+
+
+async def test_what_is_connected_to_is_what_was_judged(service: Service, http_call: HttpCall, resolve: Resolve) -> None:
+    """A name that stands for another address a moment later is not looked up again."""
+    asked = resolve("rebinding.example", [HARMLESS, FORBIDDEN])
+    service.answers_with("GET", "/a", {"by": "the harmless one"})
+    port = service.url.rpartition(":")[2]
+
+    async with aclosing(Functions(settings=GUARDED)) as functions:
+        for _ in range(2):  # the second goes over the same connection
+            got = await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
+            assert got == {"by": "the harmless one"}
+
+    assert asked == ["rebinding.example"]
+    assert [request.headers["host"] for request in service.requests] == [f"rebinding.example:{port}"] * 2
+    assert len({request.connection for request in service.requests}) == 1
+
+
+async def test_every_connection_is_judged(
+    service: Service, http_call: HttpCall, failed: Failed, resolve: Resolve
+) -> None:
+    """Where the service closes the connection, the name is looked up again, and the new address is judged."""
+    resolve("rebinding.example", [HARMLESS, FORBIDDEN])
+    service.answers_with("GET", "/a", {}, headers={"Connection": "close"})
+    port = service.url.rpartition(":")[2]
+
+    async with aclosing(Functions(settings=GUARDED)) as functions:
+        await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
+        fault = await failed(functions, http_call("GET", f"http://rebinding.example:{port}/a"))
+
+    assert (fault.code, fault.retryable) == ("HostDenied", False)
+    assert f"rebinding.example:{port} ({FORBIDDEN})" in fault.message
+    assert len(service.requests) == 1
+
+
+async def test_a_redirect_to_a_name_is_judged_by_its_address(
+    service: Service, http_call: HttpCall, failed: Failed, resolve: Resolve
+) -> None:
+    """The name is harmless, and what it stands for is not; a connection to the same port that is open is no help."""
+    port = service.url.rpartition(":")[2]
+    resolve("elsewhere.example", [FORBIDDEN])
+    service.answers_with("GET", "/a", status=302, headers={"Location": f"http://elsewhere.example:{port}/b"})
+    service.answers_with("GET", "/b", {})
+
+    async with aclosing(Functions(settings=GUARDED)) as functions:
+        fault = await failed(functions, http_call("GET", f"{service.url}/a"))
+
+    assert fault.code == "HostDenied"
+    assert [request.path for request in service.requests] == ["/a"]
+
+
+async def test_one_forbidden_address_of_several_is_enough(
+    service: Service, http_call: HttpCall, failed: Failed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that stands for both is not tried at the harmless one first."""
+    loop = asyncio.get_running_loop()
+    usual = loop.getaddrinfo
+    port = service.url.rpartition(":")[2]
+
+    async def both(host: Any, port: Any, **options: Any) -> Any:
+        if host != "both.example":
+            return await usual(host, port, **options)
+        return [*await usual(HARMLESS, port, **options), *await usual(FORBIDDEN, port, **options)]
+
+    monkeypatch.setattr(loop, "getaddrinfo", both)
+    async with aclosing(Functions(settings=GUARDED)) as functions:
+        fault = await failed(functions, http_call("GET", f"http://both.example:{port}/a"))
+
+    assert fault.code == "HostDenied"
+    assert service.requests == []
+
+
+FAULTS_BELOW = [
+    kind
+    for name in httpcore.__all__
+    if isinstance(kind := getattr(httpcore, name), type)
+    and issubclass(kind, Exception)
+    and kind not in (httpcore.ConnectionNotAvailable, httpcore.ProxyError)  # of the library itself; of proxies
+]
+
+
+@pytest.mark.parametrize("kind", FAULTS_BELOW)
+async def test_faults_of_the_library_below_are_those_of_the_one_above(kind: type[Exception]) -> None:
+    """What a connection raises has the name that the rest of the code knows."""
+
+    class Broken(httpcore.AsyncNetworkBackend):
+        async def connect_tcp(self, *_: Any, **__: Any) -> Any:
+            raise kind("so it is")
+
+    transport = GuardedTransport(Network(local=True), Tls().context(), 1, Broken())
+    async with httpx.AsyncClient(transport=transport) as client:
+        with pytest.raises(httpx.TransportError, match="so it is") as caught:
+            await client.get("http://127.0.0.1:1/")
+
+    assert type(caught.value).__name__ == kind.__name__
+
+
+async def test_no_more_connections_than_allowed(service: Service, http_call: HttpCall) -> None:
+    """Calls beyond the bound wait for one to become free, and take it over."""
+    service.answers_with("GET", "/a", {})
+    async with aclosing(Functions(settings=replace(Settings(), max_connections=2))) as functions:
+        await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(8)))
+
+    assert len({request.connection for request in service.requests}) <= 2
+    assert len(service.requests) == 8
 
 
 async def test_credentials_stay_with_their_origin(service: Service, http_call: HttpCall) -> None:

@@ -1,13 +1,8 @@
 """How does a scenario take its course on Temporal: who is given which event, and when does time pass?
 
-Theory of operation. A scenario's events are delivered when somebody awaits them, and time passes only when nothing
-else can happen. So the instance and its sub-workflows are looked at again and again. While a worker has something to
-do for one of them, nothing is done. Then the first event that is awaited is delivered. If none is, time jumps to the
-next moment that somebody waits for: by one timer of one instance, since each has a clock of its own. If there is none
-either, the run is at its end, or waits for ever.
-
-The clocks of an instance and its sub-workflow are not kept together: an instance's time stands still while one of its
-sub-workflows runs. A scenario in which they race against each other runs in simulation only.
+Theory of operation. The next thing happens when nothing is under way: first what is due, then an event that somebody
+awaits, then time passes until something else is due. If there is nothing, the run is at its end, or waits for ever.
+What is under way and what is due is known, see `family`: no server is asked again and again.
 """
 
 import asyncio
@@ -15,111 +10,146 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from temporalio.client import Client
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError
-from temporalio.testing import TimeSkipper, TimeSkippingConfig
 
-from swf_temporal.cli.scripted import Session
-from swf_temporal.cli.standing import Standing, standing_of
+from swf_temporal.cli.family import Due, Family, Member
+from swf_temporal.cli.virtual_time import CLOCK
 from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.events import is_like
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.definitions import Event
 from swf_temporal.temporal.client import query, send_event
 
-_INTERVAL = 0.01
-"""Seconds between two looks."""
+_CLOSED = {
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: "completed",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: "failed",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT: "timed out",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED: "cancelled",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: "terminated",
+}
 
 
 class Driver:
     """Drives the run of one scenario."""
 
-    def __init__(self, skipper: TimeSkipper, session: Session, workflow_id: str, events: Sequence[CloudEvent]) -> None:
-        self.workflow_id = workflow_id
-        self._skipper = skipper
-        self._client: Client = skipper.client
-        self._session = session
+    def __init__(self, client: Client, workflow_id: str, events: Sequence[CloudEvent]) -> None:
+        self.family = Family(workflow_id, self._ask_for_the_end)
+        self._client = client
         self._events = list(events)
-        self._ended: dict[str, Standing] = {}
+        self._awaited: dict[str, tuple[int, list[Event]]] = {}
+        """By the id of an instance: how often something had come to it, and what it awaited then."""
+        self._asking: set[asyncio.Task[None]] = set()
 
     async def drive(self, *, cancelling: bool) -> str:
         """See the run to its end; return how it ended, or `waiting`. *cancelling* cancels it where it would wait."""
-        before: Mapping[str, Standing] = {}
+        family = self.family
         while True:
-            standings = await self._look()
-            if not any(one.is_busy for one in standings.values()):
-                if all(one.ended for one in standings.values()):
+            await family.calm()
+            if not family.open:
+                break
+            if not await self._go_on():
+                if not cancelling or family.main.ended:
                     break
-                # Seen twice the same, nothing is on its way from one instance to another.
-                if standings == before and not await self._go_on(standings):
-                    if not cancelling:
-                        break
-                    cancelling = False
-                    await self._client.get_workflow_handle(self.workflow_id).cancel()
-            before = standings
-            await asyncio.sleep(_INTERVAL)
-        return standings[self.workflow_id].ended or "waiting"
+                cancelling = False
+                family.step()
+                family.expect("cancel", family.main)
+                await self._client.get_workflow_handle(family.main.workflow_id).cancel()
+        return family.main.ended or "waiting"
 
     async def end(self) -> None:
         """End whatever still runs."""
-        for workflow_id, standing in (await self._look()).items():
-            if not standing.ended:
-                with suppress(RPCError):  # it has just ended
-                    await self._client.get_workflow_handle(workflow_id).terminate("the scenario is over")
+        for task in self._asking:
+            task.cancel()
+        await asyncio.gather(*self._asking, return_exceptions=True)
+        for member in self.family.members.values():
+            if not member.ended:
+                with suppress(RPCError):  # it has just ended, or never began
+                    handle = self._client.get_workflow_handle(member.workflow_id)
+                    await handle.terminate("the scenario is over")
+        self.family.over()
 
-    async def _look(self) -> dict[str, Standing]:
-        """Return where the main instance stands, and each that it led to."""
-        found: dict[str, Standing] = {}
-        todo = [self.workflow_id]
-        for workflow_id in todo:
-            if workflow_id in self._ended:
-                found[workflow_id] = self._ended[workflow_id]
-            else:
-                handle = self._client.get_workflow_handle(workflow_id)
-                try:
-                    found[workflow_id] = await standing_of(handle, self._session.waiting)
-                except RPCError:
-                    continue  # it is to be started, or never was
-            if found[workflow_id].ended:
-                self._ended[workflow_id] = found[workflow_id]
-            todo += found[workflow_id].children
-        return found
-
-    async def _go_on(self, standings: Mapping[str, Standing]) -> bool:
+    async def _go_on(self) -> bool:
         """Let the next thing happen; False if there is none."""
-        running = [workflow_id for workflow_id, standing in standings.items() if not standing.ended]
-        return await self._deliver_next(running) or await self._jump(standings)
+        due = self.family.next()
+        if due is not None and due.key.due <= self.family.now:
+            await self._release(due)
+            return True
+        if await self._deliver_next():
+            return True
+        if due is None:
+            return False
+        await self._release(due)
+        return True
 
-    async def _deliver_next(self, running: Sequence[str]) -> bool:
+    async def _release(self, due: Due) -> None:
+        family = self.family
+        if due.key.due > family.now:
+            family.now = due.key.due
+            # Whoever is told of something that others do must know the time before.
+            others = [member for member in family.open if due.kind == "call" or member is not due.member]
+            await asyncio.gather(*(self._tell(member, {}) for member in others))
+            await family.calm()
+        family.step()
+        family.release(due)
+        if due.kind == "timer":
+            await self._tell(due.member, {"timers": [due.seq]})
+        elif due.kind == "activity":
+            await self._tell(due.member, {"activities": [due.seq]})
+        elif due.kind == "child":
+            child = family.child(due)
+            family.terminated(child)
+            await self._tell(due.member, {"children": [due.seq]})
+            with suppress(RPCError):  # it has just ended
+                await self._client.get_workflow_handle(child.workflow_id).terminate("its time is over")
+
+    async def _tell(self, member: Member, what: Mapping[str, list[int]]) -> None:
+        """Tell *member* the time, and *what* is over by it."""
+        self.family.expect("clock", member)
+        try:
+            handle = self._client.get_workflow_handle(member.workflow_id)
+            await handle.signal(CLOCK, {"now": self.family.now, **what})
+        except RPCError:
+            self.family.forget("clock", member)  # it has just ended
+
+    async def _deliver_next(self) -> bool:
+        """Deliver the first event that somebody awaits now."""
         if not self._events:
             return False
-        awaited = {workflow_id: await self._awaited_by(workflow_id) for workflow_id in running}
+        awaited = [(member, await self._awaited_by(member)) for member in self.family.open]
         for index, event in enumerate(self._events):
-            for workflow_id, definitions in awaited.items():
+            for member, definitions in awaited:
                 if any(is_like(definition, event) for definition in definitions):
                     del self._events[index]
-                    await send_event(self._client, workflow_id, event.to_json())
+                    self.family.step()
+                    self.family.expect("signal", member)
+                    await send_event(self._client, member.workflow_id, event.to_json())
                     return True
         return False
 
-    async def _awaited_by(self, workflow_id: str) -> list[Event]:
-        try:
-            status: Mapping[str, Any] = await query(self._client, workflow_id, "status")
-        except UsageError:
-            return []  # it has just ended
-        return [Event(**event) for wait in status["awaiting"] for event in wait["events"]]
+    async def _awaited_by(self, member: Member) -> list[Event]:
+        news, definitions = self._awaited.get(member.workflow_id, (-1, []))
+        if news != member.news:
+            try:
+                status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status")
+            except UsageError:
+                return []  # it has just ended
+            definitions = [Event(**event) for wait in status["awaiting"] for event in wait["events"]]
+            self._awaited[member.workflow_id] = member.news, definitions
+        return definitions
 
-    async def _jump(self, standings: Mapping[str, Standing]) -> bool:
-        """Let time pass for the instance that waits for the earliest moment."""
-        moments = []
-        for workflow_id, standing in standings.items():
-            if standing.ended or standing.open_children:
-                continue
-            moments += [(moment, workflow_id) for moment in standing.timers.values()]
-            moments += [(self._session.waiting[workflow_id, one].due, workflow_id) for one in standing.resting]
-        if not moments:
-            return False
-        _, workflow_id = min(moments)
-        once = TimeSkippingConfig(enabled=True, max_session_skip_count=1)
-        await self._skipper._update_time_skipping_config(self._client.get_workflow_handle(workflow_id), once)  # noqa: SLF001 - the public method skips further
-        return True
+    def _ask_for_the_end(self, member: Member, run_id: str | None) -> None:
+        task = asyncio.create_task(self._closed(member, run_id))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _closed(self, member: Member, run_id: str | None) -> None:
+        """Wait until the server has closed an execution: it may refuse that, since something came in between."""
+        handle = self._client.get_workflow_handle(member.workflow_id, run_id=run_id)
+        how: str | None = "never begun"
+        with suppress(RPCError):
+            closing = WorkflowHistoryEventFilterType.CLOSE_EVENT
+            async for event in handle.fetch_history_events(wait_new_event=True, event_filter_type=closing):
+                how = _CLOSED.get(event.event_type)
+        self.family.closed(member, run_id, how)

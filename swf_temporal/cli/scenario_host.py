@@ -1,45 +1,47 @@
 """How is a scenario run on Temporal?"""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from temporalio.client import WorkflowExecutionStatus, WorkflowHistoryEventFilterType
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError
-from temporalio.testing import TimeSkipper, TimeSkippingConfig
 
 from swf_temporal.cli.driving import Driver
 from swf_temporal.cli.scripted import ScriptedCalls, Session
+from swf_temporal.cli.virtual_time import Listener, VirtualTime
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import Happening, TraceEntry
 from swf_temporal.model.workflow import Workflow
+from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.worker import make_worker
+from swf_temporal.temporal.worker import Capacity, make_worker
 
 _CONFIGURED = (
-    "--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true",
     # A workflow may continue as new at once; the server would have it wait a second.
     "--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"',
 )  # fmt: skip
 _TASK_QUEUE = "scenarios"
-_LIMIT = 30
+_LIMIT = 60
 """Seconds of real time that a scenario may take."""
+_CAPACITY = Capacity(activities=5000)
+"""Calls wait for their turn, and others are not to wait for that."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioHost:
-    """A server and a worker on which scenarios run, one after the other."""
+    """A server and a worker on which scenarios run, side by side where the ids of their definitions differ."""
 
-    skipper: TimeSkipper
+    client: Client
     calls: ScriptedCalls
 
     async def observe(self, scenario: Scenario) -> Observed:
@@ -47,18 +49,20 @@ class ScenarioHost:
         workflows = workflows_of(scenario)
         # An instance of a simulation has its definition's id, too.
         workflow_id = workflows[0].id
-        session = self.calls.sessions[workflow_id] = Session.of(scenario)
+        driver = Driver(self.client, workflow_id, events_of(scenario.events))
+        session = self.calls.sessions[workflow_id] = Session.of(scenario, driver.family)
         try:
-            return await self._observe(scenario, workflows, session)
+            return await self._observe(scenario, workflows, session, driver)
         finally:
             await session.close()
 
-    async def _observe(self, scenario: Scenario, workflows: Sequence[Workflow], session: Session) -> Observed:
+    async def _observe(
+        self, scenario: Scenario, workflows: Sequence[Workflow], session: Session, driver: Driver
+    ) -> Observed:
         workflow_id = workflows[0].id
-        driver = Driver(self.skipper, session, workflow_id, events_of(scenario.events))
         early = [event.to_json() for event in events_of(scenario.early, "early")]
         handle = await start(
-            self.skipper.client,
+            self.client,
             workflows,
             scenario.input,
             workflow_id=workflow_id,
@@ -70,7 +74,7 @@ class ScenarioHost:
             async with asyncio.timeout(_LIMIT):
                 status = await driver.drive(cancelling=scenario.cancel)
         except TimeoutError:
-            status = f"had not ended after {_LIMIT} seconds"
+            status = f"had not ended after {_LIMIT} seconds: {', '.join(driver.family.under_way)}"
         observed = await self._observed(handle, session, status)
         await driver.end()
         return replace(observed, starts=await self._starts(scenario, workflows))
@@ -80,7 +84,7 @@ class ScenarioHost:
         asked = scenario.expect.starts
         if asked is None:
             return ()
-        client, (first, *others) = self.skipper.client, workflows
+        client, (first, *others) = self.client, workflows
         try:
             await schedules.apply(client, first, others, task_queue=_TASK_QUEUE, paused=True)
             try:
@@ -112,13 +116,14 @@ class ScenarioHost:
             unanswered=session.outside.heard.unanswered if session.outside else (),
             delays=session.delays,
             trace=trace,
+            elapsed=(session.family.main.ended_at if session.family.main.ended else session.family.now) * MICROSECOND,
         )
 
     async def _executions(self, handle: Handle) -> AsyncIterator[Handle]:
         """Yield the execution that was started, and each that another continued as."""
         run_id = handle.first_execution_run_id
         while run_id:
-            run = self.skipper.client.get_workflow_handle(handle.id, run_id=run_id)
+            run = self.client.get_workflow_handle(handle.id, run_id=run_id)
             yield run
             run_id = None
             if (await run.describe()).status is WorkflowExecutionStatus.CONTINUED_AS_NEW:
@@ -128,13 +133,23 @@ class ScenarioHost:
 
 
 @asynccontextmanager
-async def scenario_host() -> AsyncIterator[ScenarioHost]:
-    """Start a server whose time can jump, and a worker, for as long as the context lasts."""
+async def scenario_host(
+    calls_of: Callable[[], ScriptedCalls] = ScriptedCalls, runner_of: Callable[[Listener], VirtualTime] = VirtualTime
+) -> AsyncIterator[ScenarioHost]:
+    """Start a server, and a worker for which time is virtual, for as long as the context lasts."""
     async with local_server(extra=_CONFIGURED) as server:
-        skipper = TimeSkipper(server.client, config=TimeSkippingConfig(enabled=False))
-        calls = ScriptedCalls()
-        async with make_worker(server.client, Catalogue(), calls, calls, task_queue=_TASK_QUEUE):
-            yield ScenarioHost(skipper, calls)
+        calls = calls_of()
+        worker = make_worker(
+            server.client,
+            Catalogue(),
+            calls,
+            calls,
+            task_queue=_TASK_QUEUE,
+            capacity=_CAPACITY,
+            unsandboxed_workflow_runner=runner_of(calls.listen),
+        )
+        async with worker:
+            yield ScenarioHost(server.client, calls)
 
 
 async def run_on_temporal(scenarios: Iterable[Scenario]) -> Sequence[tuple[Scenario, Observed]]:

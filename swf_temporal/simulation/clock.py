@@ -1,20 +1,44 @@
 """How does time pass where nothing takes time?
 
-An asyncio event loop whose time is virtual: when nothing is left to do until a timer is due, the loop's clock jumps
-there. An hour passes in microseconds, and in the same order as it would have passed.
+An asyncio event loop whose time is virtual. What is due is done one thing at a time: the next begins when nothing is
+left to do for the one before. When nothing is due, the clock jumps to the next moment that somebody waits for. An hour
+passes in microseconds, and in the same order as it would have passed.
+
+Things that are due at the same moment have an order, too, and it is that of `Key`. The host of scenarios on Temporal
+goes by the same keys, so that both hosts decide a tie alike.
 """
 
 import asyncio
-import math
 import selectors
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context, ContextVar
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, NamedTuple
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 """When every simulation begins, so that it gives the same results every time."""
-_RESOLUTION = 1e-6
+MICROSECOND = timedelta(microseconds=1)
+_SECOND = 1_000_000
+
+
+class Key(NamedTuple):
+    """In which order things happen: by these, from the first to the last."""
+
+    due: int
+    """Microseconds since the run began."""
+    step: int
+    """How many things had happened when it was asked for."""
+    place: tuple[int, ...]
+    """The instance that asked for it: an instance comes before its sub-workflows, and these come as they were begun."""
+    number: int
+    """Of what one instance asks for, which is first."""
+
+
+PLACE: ContextVar[tuple[int, ...]] = ContextVar("PLACE", default=())
+"""The place of the instance that is running."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -25,19 +49,42 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
         *when_idle* returns whether it found something to do.
         """
-        self._virtual = 0.0
+        self._now = 0
+        self._step = 0
+        self._numbers = count(1)
+        self._due: list[tuple[Key, asyncio.TimerHandle]] = []
         self._outside = 0
-        super().__init__(_Jumping(self, when_idle, at_standstill))
-        # What asyncio takes for equal moments. Its own figure is smaller than what a number tells apart after a month.
-        self._clock_resolution = _RESOLUTION
+        self._when_idle = when_idle
+        self._at_standstill = at_standstill
+        super().__init__(_Jumping(self))
 
     def time(self) -> float:
         """Return the virtual time, in seconds since the simulation began."""
-        return self._virtual
+        return self._now / _SECOND
 
     def now(self) -> datetime:
         """Return the virtual time as a date."""
-        return EPOCH + timedelta(seconds=self._virtual)
+        return EPOCH + timedelta(microseconds=self._now)
+
+    def number(self) -> int:
+        """Return the next of a series of numbers."""
+        return next(self._numbers)
+
+    def call_at(  # type: ignore[override]  # the base class leaves its types open
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Call *callback* at a moment, after all that is due before."""
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        key = Key(round(when * _SECOND), self._step, PLACE.get(), self.number())
+        heappush(self._due, (key, handle))
+        return handle
+
+    def moment(self, after: timedelta) -> "asyncio.Future[None]":
+        """Return what is done when so much time has passed, and when it has its turn. Cancelled, it is forgotten."""
+        future: asyncio.Future[None] = self.create_future()
+        handle = self.call_at((self._now + after // MICROSECOND) / _SECOND, _resolve, future)
+        future.add_done_callback(lambda _: handle.cancel())
+        return future
 
     @property
     def stands_still(self) -> bool:
@@ -53,32 +100,41 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         finally:
             self._outside -= 1
 
-    def jump(self, seconds: float) -> None:
-        """Let time pass."""
-        self._virtual += seconds
-        # After some centuries even that is less than what a number tells apart, and no timer would ever be due.
-        self._clock_resolution = max(_RESOLUTION, math.ulp(self._virtual))
+    def go_on(self) -> None:
+        """Let the next thing happen: what is due, else what was found to do, else what is due next."""
+        while self._due and self._due[0][1].cancelled():
+            heappop(self._due)
+        is_due = bool(self._due) and self._due[0][0].due <= self._now
+        if not is_due and self._when_idle():
+            self._step += 1
+        elif self._due:
+            key, handle = heappop(self._due)
+            self._now = max(self._now, key.due)
+            self._step += 1
+            self.call_soon(handle._run)  # noqa: SLF001 - as the base class does it
+        else:
+            self._at_standstill()
 
 
 class _Jumping(selectors.DefaultSelector):
-    """A selector that never waits: it lets the loop's time jump instead."""
+    """A selector that never waits: it lets the loop go on instead."""
 
-    def __init__(self, loop: VirtualLoop, when_idle: Callable[[], bool], at_standstill: Callable[[], None]) -> None:
+    def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
         self._loop = loop
-        self._when_idle = when_idle
-        self._at_standstill = at_standstill
 
     def select(self, timeout: float | None = None) -> list[Any]:
-        """Return what is ready now; where the loop would wait, let time pass."""
+        """Return what is ready now; where the loop would wait, let the next thing happen."""
         if timeout is not None and timeout <= 0:
             return []
         if self._loop.stands_still:
             return super().select(None)
         ready: list[Any] = super().select(0)
-        if not ready and not self._when_idle():
-            if timeout is None:
-                self._at_standstill()
-            else:
-                self._loop.jump(timeout)
+        if not ready:
+            self._loop.go_on()
         return ready
+
+
+def _resolve(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

@@ -19,7 +19,7 @@ from swf_temporal.interpreter.performing import LARGEST_RESULT, ONE_STEP, check_
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
-from swf_temporal.simulation.clock import VirtualLoop
+from swf_temporal.simulation.clock import PLACE, VirtualLoop
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.simulate import World
@@ -75,20 +75,27 @@ class SimulatedHost:
 
     async def sleep(self, duration: timedelta, why: str) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, but no more than there is."""
-        seconds, left = duration.total_seconds(), LONGEST.total_seconds() - self.loop.time()
-        await asyncio.sleep(min(seconds, left))
-        if seconds > left:
+        left = LONGEST - timedelta(seconds=self.loop.time())
+        await self.loop.moment(min(duration, left))
+        if duration > left:
             raise StepLimitExceeded("the run went on for 1,000 years, and a simulation lasts no longer")
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
         check_size(size_of(call.arguments), ONE_STEP)
         if call.detached:
-            self.world.detach(self._forgiving(partial(self._attempts, call)))
+            self.world.detach(partial(self._forgiving, partial(self._attempts, call)), self._next_place())
             return None
+        # Its turn, and the moment at which it is too late, are those at which it was asked for.
+        turn = self.loop.moment(timedelta())
         if call.timeout is None:
-            return await self._attempts(call)
-        result = await within(self._attempts(call), asyncio.sleep(call.timeout.total_seconds()))
+            return await self._attempts(call, turn)
+        expiry = self.loop.moment(call.timeout)
+        try:
+            result = await within(self._attempts(call, turn, self.now() + call.timeout), _until(expiry))
+        finally:
+            turn.cancel()
+            expiry.cancel()
         if result is MISSING:
             raise TimedOut(f"action {call.action!r} took longer than it may")
         return result
@@ -96,6 +103,7 @@ class SimulatedHost:
     async def publish(self, event: CloudEvent) -> None:
         """Keep the event with those that the simulation produced."""
         check_size(size_of(event.to_json()), ONE_STEP)
+        await self.loop.moment(timedelta())
         self.world.produced.append(event)
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
@@ -105,9 +113,11 @@ class SimulatedHost:
             raise StepLimitExceeded(f"{MOST_NESTED:,} sub-workflows wait for one another")
         check_size(size_of(call.data), ONE_STEP)
         own_id = f"{self.instance_id}/{call.id}"
-        work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, self.depth + 1)
+        place = self._next_place()
+        depth = self.depth + 1
+        work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, place, depth)
         if call.detached:
-            child = self.world.detach(self._forgiving(work))
+            child = self.world.detach(partial(self._forgiving, work), place)
             if not call.outlives_parent:
                 self._children.append(child)
             return None
@@ -115,7 +125,11 @@ class SimulatedHost:
             if call.timeout is None:
                 # A task of its own: what waits for what waits would be too deep for one.
                 return await self.loop.create_task(work())
-            result = await within(work(), asyncio.sleep(call.timeout.total_seconds()))
+            expiry = self.loop.moment(call.timeout)
+            try:
+                result = await within(work(), _until(expiry))
+            finally:
+                expiry.cancel()
         except WorkflowFault as fault:
             raise subflow_fault(call.workflow_id, fault) from None
         if result is MISSING:
@@ -131,9 +145,16 @@ class SimulatedHost:
         """Let others go on: whether a workflow goes round in a circle is seen state by state."""
         await asyncio.sleep(0)
 
-    async def _attempts(self, call: FunctionCall) -> JSON:
+    def _next_place(self) -> tuple[int, ...]:
+        """Return the place of the next instance that this one leads to."""
+        return (*PLACE.get(), self.loop.number())
+
+    async def _attempts(
+        self, call: FunctionCall, turn: "asyncio.Future[None] | None" = None, end: datetime | None = None
+    ) -> JSON:
         draw = self.world.chance(f"{self.instance_id}/{call.id}")
         attempt = 1
+        await (turn or self.loop.moment(timedelta()))
         while True:
             try:
                 return await self._attempt(call, attempt)
@@ -143,6 +164,10 @@ class SimulatedHost:
                 if delay is None:
                     raise
                 self.world.delays.append((call.function.name, delay))
+                if end is not None and self.now() + delay > end:
+                    # An engine does not wait for an attempt that would come too late.
+                    message = f"action {call.action!r} took longer than it may"
+                    raise TimedOut(message, cause=f"{fault.name}: {fault.message}") from None
                 self._note_retry(call, attempt, fault, delay)
                 await self.sleep(delay, f"retry of {call.action}")
                 attempt += 1
@@ -198,3 +223,7 @@ def _returned(result: object, call: FunctionCall) -> JSON:
         raise CallFailed(message, code="NotJSON", retryable=False) from None
     check_size(size_of(value), "a function can return", LARGEST_RESULT)
     return value
+
+
+async def _until(moment: "asyncio.Future[None]") -> None:
+    await moment

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from swf_temporal.data import JSON, NotJSON, json_of
@@ -20,7 +21,7 @@ from swf_temporal.loading import load
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.circles import Course
-from swf_temporal.simulation.clock import VirtualLoop
+from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ class World:
         self._early = list(early)
         self._cancelling = cancelling
         self._programs: dict[str, Program] = {}
-        self._instances: dict[str, Interpretation] = {}
+        self._instances: dict[str, tuple[tuple[int, ...], Interpretation]] = {}
+        """By their ids, with their places."""
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._stand_still)
@@ -161,7 +163,7 @@ class World:
                 status, fault = "failed", failed
             except asyncio.CancelledError:
                 status = "waiting" if self._standing else "cancelled"
-            elapsed = timedelta(seconds=loop.time())
+            elapsed = loop.now() - EPOCH
             self._finish()
             return self._simulation(status, output, fault, elapsed)
         finally:
@@ -178,9 +180,16 @@ class World:
         return await self.run_instance(first.id, first.version, data, first.id)
 
     async def run_instance(
-        self, workflow_id: str, version: str | None, data: JSON, instance_id: str, depth: int = 0
+        self,
+        workflow_id: str,
+        version: str | None,
+        data: JSON,
+        instance_id: str,
+        place: tuple[int, ...] = (),
+        depth: int = 0,
     ) -> JSON:
         """Run one instance to its end, through as many executions as it continues as; *depth* others wait for it."""
+        PLACE.set(place)
         execution = ContinuedAs(workflow_id, version, data)
         course = Course()
         while True:
@@ -213,7 +222,7 @@ class World:
         while True:
             instance = Instance(instance_id, self.new_id())
             interpretation = Interpretation(program, host, data, instance, progress, limit)
-            self._instances[instance_id] = interpretation
+            self._instances[instance_id] = (PLACE.get(), interpretation)
             while events:
                 interpretation.deliver(events.pop(0))
             try:
@@ -236,13 +245,18 @@ class World:
         """Take note of what happened in any instance."""
         if host.instance_id == self.first.id:
             self.trace.append(entry)
-        interpretation = self._instances.get(host.instance_id)
-        if interpretation is not None and self.noticed is not None:
-            self.noticed(interpretation, entry)
+        instance = self._instances.get(host.instance_id)
+        if instance is not None and self.noticed is not None:
+            self.noticed(instance[1], entry)
 
-    def detach(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do *work* beside everything else."""
-        task = self._loop.create_task(work)
+    def detach(self, work: Callable[[], Coroutine[Any, Any, None]], place: tuple[int, ...]) -> asyncio.Task[None]:
+        """Do *work* beside everything else, as an instance of that place."""
+
+        async def at_its_place() -> None:
+            PLACE.set(place)
+            await work()
+
+        task = self._loop.create_task(at_its_place())
         self._detached.append(task)
         return task
 
@@ -255,7 +269,7 @@ class World:
     def _deliver_next(self) -> bool:
         """Deliver the first event that somebody awaits now."""
         for index, event in enumerate(self._events):
-            for interpretation in list(self._instances.values()):
+            for _, interpretation in sorted(self._instances.values(), key=itemgetter(0)):
                 if interpretation.awaits(event):
                     del self._events[index]
                     self._loop.call_soon(interpretation.deliver, event)
@@ -267,7 +281,7 @@ class World:
         self._standing = not self._cancelling
         if self._standing:
             # Nobody cancels a run that only waits, so it undoes nothing.
-            for interpretation in self._instances.values():
+            for _, interpretation in self._instances.values():
                 interpretation.record.clear()
         if self._main is not None:
             self._main.cancel()

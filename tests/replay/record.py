@@ -35,7 +35,7 @@ def chosen() -> list[tuple[str, Scenario]]:
 async def record(host: ScenarioHost, name: str, scenario: Scenario) -> None:
     """Run *scenario* and keep its history under *name*."""
     await host.observe(scenario)
-    handle = host.skipper.client.get_workflow_handle(workflows_of(scenario)[0].id)
+    handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = await handle.fetch_history()
     kept = {"workflow_id": handle.id, "claim": scenario.claim, "history": json.loads(history.to_json())}
     path = FOLDER / f"{name}-{__version__}.json.gz"

@@ -16,13 +16,24 @@ SCENARIOS = find_scenarios([CORPUS])
 MOST_SUSPENSIONS = 60
 """At how many of its steps a long run is suspended."""
 
+RACES = {
+    "Goes on after the branch that is first, whatever the sub-workflow of the other does",
+    "Calls as often as there is time in each branch and in each iteration",
+}
+"""Claims about who is first. A run that is suspended waits for calls and sub-workflows, and others are first then."""
+
 
 def _id(scenario: Scenario) -> str:
     return f"{scenario.file.relative_to(CORPUS)}: {scenario.claim}"
 
 
-def _ends(scenario: Scenario) -> bool:
-    """Tell whether there are steps to suspend between: a circle that is given up after 100,000 has too many."""
+def _can_be_suspended(scenario: Scenario) -> bool:
+    """Tell whether a suspension changes nothing, and there are steps between which it can be.
+
+    A circle that is given up after 10,000 has too many.
+    """
+    if scenario.claim in RACES:
+        return False
     return not scenario.is_refused and scenario.expect.error.get("name") != "StepLimitExceeded"
 
 
@@ -33,7 +44,7 @@ def test_holds(scenario: Scenario) -> None:
     assert not differences, "\n".join([str(scenario), *differences])
 
 
-@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if _ends(one)], ids=_id)
+@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if _can_be_suspended(one)], ids=_id)
 def test_survives_suspension(scenario: Scenario) -> None:
     """Suspended after any of its steps, and resumed from a record of plain JSON, a run comes to the same."""
     undisturbed, steps = _suspended(scenario, 0)

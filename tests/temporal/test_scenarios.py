@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.worker import Replayer
 
 from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
+from swf_temporal.cli.virtual_time import VirtualTime
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
@@ -44,7 +45,7 @@ async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> 
 
 async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
     """A scenario whose definition is refused leaves nothing on the server."""
-    client = host.skipper.client
+    client = host.client
     started = await client.count_workflows()
     for scenario in (one for one in CORPUS if one.is_refused):
         with pytest.raises(InvalidDefinition):
@@ -54,8 +55,8 @@ async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
 
 async def replay(host: ScenarioHost, scenario: Scenario) -> None:
     """Replay the last execution that the scenario left on the server."""
-    handle = host.skipper.client.get_workflow_handle(workflows_of(scenario)[0].id)
+    handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER)
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
     assert outcome.replay_failure is None

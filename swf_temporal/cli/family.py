@@ -1,0 +1,337 @@
+"""What is under way for an instance and its sub-workflows, and what is due next?
+
+Theory of operation. That a run stands still must be known, not guessed from how long nothing was seen. So everything
+that was begun and has not arrived is written down as *under way*: a workflow that is to begin, a call that may answer,
+a signal that was sent, an execution that is about to close. The runner of the workflows tells what each of them was
+told and asked for, before the server is told. Where nothing is under way, all of them wait for something that is *due*
+at a moment, or for events.
+
+What is due is released one thing at a time, by the keys of the simulation's clock; so a function that is called has to
+wait for its turn, and both hosts decide alike what is first.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+
+from temporalio.bridge.proto.child_workflow import ParentClosePolicy
+from temporalio.bridge.proto.workflow_activation import WorkflowActivationJob
+from temporalio.bridge.proto.workflow_commands import WorkflowCommand
+
+from swf_temporal.cli.virtual_time import CLOCK, CLOSING, Issued, Report
+from swf_temporal.simulation.clock import Key
+
+Token = tuple[str, str, int]
+"""A kind of thing that is under way, the run or the instance that it belongs to, and its number there."""
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """An instance: the main one, or a sub-workflow."""
+
+    workflow_id: str
+    place: tuple[int, ...] = ()
+    parent_run: str | None = None
+    seq: int = 0
+    """Its number among what the parent asked for."""
+    policy: int = 0
+    """What becomes of it when its parent closes."""
+    run_id: str | None = None
+    """Its latest execution, once it has begun."""
+    ended: str | None = None
+    """How it ended, if it has."""
+    ended_at: int = 0
+    is_told: bool = False
+    """Whether its parent knows of its end."""
+    is_cancelled: bool = False
+    """Whether it was asked to cancel, and knows it."""
+    news: int = 0
+    """How often something came to it."""
+    closing: list[Token] = field(default_factory=list)
+    """What is under way because it asked to be closed: forgotten if the server would not have it."""
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call of a function, or an event that is to be sent, until it has an answer."""
+
+    member: Member
+    run_id: str
+    seq: int
+    end: int | None = None
+    """When its time is over, in microseconds."""
+    is_over: bool = False
+    """Whether nobody wants its answer any more."""
+    turn: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(slots=True, eq=False)
+class Due:
+    """Something that happens at a moment."""
+
+    key: Key
+    kind: str
+    """A `timer` fires, a `call` has its turn, the time of an `activity` or of a `child` is over."""
+    member: Member
+    run_id: str
+    seq: int
+
+
+class Family:
+    """A main instance, all that it led to, and the time of them all."""
+
+    def __init__(self, workflow_id: str, on_closing: Callable[[Member, str | None], None]) -> None:
+        """Make the family of a main instance that is about to be started.
+
+        *on_closing* is told of an execution that is about to close, or of an instance if its execution is not known.
+        It asks the server, and calls `closed` when it is.
+        """
+        self.now = 0
+        """Microseconds since the run began."""
+        self.main = Member(workflow_id)
+        self.members = {workflow_id: self.main}
+        self._on_closing = on_closing
+        self._step = 0
+        self._numbers = count(1)
+        self._under_way: set[Token] = {("begin", workflow_id, 0)}
+        self._calm = asyncio.Event()
+        self._due: dict[tuple[str, str, int], Due] = {}
+        """By kind, run and number."""
+        self._calls: dict[tuple[str, int], Call] = {}
+        self._calls_by_id: dict[tuple[str, str], Call] = {}
+        self._children: dict[tuple[str, int], Member] = {}
+        self._closed: set[str] = set()
+        """The executions that the server has closed."""
+
+    # What is under way
+
+    async def calm(self) -> None:
+        """Wait until nothing is under way."""
+        await self._calm.wait()
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is under way, in words."""
+        return [" ".join(map(str, one)) for one in sorted(self._under_way)]
+
+    @property
+    def open(self) -> list[Member]:
+        """The instances that have begun and not ended, in order."""
+        return sorted((one for one in self.members.values() if one.run_id and not one.ended), key=lambda m: m.place)
+
+    def expect(self, kind: str, member: Member) -> None:
+        """Write down that something was sent to *member*."""
+        self._begin((kind, member.workflow_id, 0))
+
+    def forget(self, kind: str, member: Member) -> None:
+        """Write down that what was sent to *member* will not come."""
+        self._end((kind, member.workflow_id, 0))
+
+    def take(self, report: Report) -> None:
+        """Take in what came to an execution, and what it asked for then."""
+        member = self.members[report.workflow_id]
+        member.news += 1
+        if member.run_id == report.run_id and not report.is_closing:
+            # The server would not have it closed, since something came in between.
+            while member.closing:
+                self._under_way.discard(member.closing.pop())
+        for job in report.jobs:
+            self._came(member, report.run_id, job)
+        for issued in report.issued:
+            self._asked(member, report.run_id, issued)
+        self._look()
+
+    def _came(self, member: Member, run_id: str, job: WorkflowActivationJob) -> None:
+        match job.WhichOneof("variant"):
+            case "initialize_workflow":
+                member.run_id = run_id
+                self._under_way.discard(("begin", member.workflow_id, 0))
+            case "signal_workflow":
+                kind = "clock" if job.signal_workflow.signal_name == CLOCK else "signal"
+                self._under_way.discard((kind, member.workflow_id, 0))
+            case "cancel_workflow":
+                member.is_cancelled = True
+                self._under_way.discard(("cancel", member.workflow_id, 0))
+            case "resolve_activity":
+                seq = job.resolve_activity.seq
+                self._under_way.discard(("activity", run_id, seq))
+                self._drop_call(run_id, seq)
+            case "resolve_child_workflow_execution_start":
+                start = job.resolve_child_workflow_execution_start
+                self._under_way.discard(("start", run_id, start.seq))
+                if not start.HasField("succeeded"):
+                    self._never_began(self._children[run_id, start.seq])
+            case "resolve_child_workflow_execution":
+                seq = job.resolve_child_workflow_execution.seq
+                self._under_way.discard(("result", run_id, seq))
+                self._due.pop(("child", run_id, seq), None)
+                self._children[run_id, seq].is_told = True
+
+    def _asked(self, member: Member, run_id: str, issued: Issued) -> None:
+        command = issued.command
+        kind = command.WhichOneof("variant")
+        if kind == "start_timer":
+            self._wait("timer", member, run_id, command.start_timer.seq, issued.after or 0)
+        elif kind == "cancel_timer":
+            self._due.pop(("timer", run_id, command.cancel_timer.seq), None)
+        elif kind == "schedule_activity":
+            self._call(member, run_id, issued)
+        elif kind == "schedule_local_activity":
+            self._under_way.add(("activity", run_id, command.schedule_local_activity.seq))
+        elif kind == "request_cancel_activity":
+            self._drop_call(run_id, command.request_cancel_activity.seq)
+            self._under_way.add(("activity", run_id, command.request_cancel_activity.seq))
+        elif kind == "start_child_workflow_execution":
+            self._start_child(member, run_id, issued)
+        elif kind == "cancel_child_workflow_execution":
+            self._cancel(self._children[run_id, command.cancel_child_workflow_execution.child_workflow_seq])
+        elif kind in CLOSING:
+            self._close(member, run_id, command)
+
+    def _call(self, member: Member, run_id: str, issued: Issued) -> None:
+        activity = issued.command.schedule_activity
+        if (run_id, activity.seq) in self._calls:
+            return  # the workflow task is done again
+        end = None if issued.after is None else self.now + issued.after
+        call = Call(member, run_id, activity.seq, end)
+        self._calls[run_id, activity.seq] = self._calls_by_id[run_id, activity.activity_id] = call
+        self._wait("call", member, run_id, activity.seq, 0)
+        if issued.after is not None:
+            self._wait("activity", member, run_id, activity.seq, issued.after)
+
+    def _start_child(self, parent: Member, run_id: str, issued: Issued) -> None:
+        asked = issued.command.start_child_workflow_execution
+        if (run_id, asked.seq) in self._children:
+            return  # the workflow task is done again
+        child = Member(asked.workflow_id, issued.place, run_id, asked.seq, asked.parent_close_policy)
+        self.members[asked.workflow_id] = self._children[run_id, asked.seq] = child
+        self._under_way |= {("begin", asked.workflow_id, 0), ("start", run_id, asked.seq)}
+        if issued.after is not None:
+            self._wait("child", parent, run_id, asked.seq, issued.after)
+
+    def _cancel(self, member: Member) -> None:
+        if not member.ended and not member.is_cancelled:
+            self._under_way.add(("cancel", member.workflow_id, 0))
+
+    def _close(self, member: Member, run_id: str, command: WorkflowCommand) -> None:
+        member.closing = [("close", run_id, 0)]
+        if command.HasField("continue_as_new_workflow_execution"):
+            member.closing.append(("begin", member.workflow_id, 0))
+        self._under_way.update(member.closing)
+        self._on_closing(member, run_id)
+
+    def closed(self, member: Member, run_id: str | None, how: str | None) -> None:
+        """Take in that the server has closed an execution, and how; None if it continued as new."""
+        if run_id is not None:
+            self._closed.add(run_id)
+        if member.run_id in (run_id, None):
+            member.closing.clear()
+        self._under_way -= {one for one in self._under_way if one[1] == run_id}
+        self._due = {key: one for key, one in self._due.items() if one.run_id != run_id}
+        for call in [one for one in self._calls.values() if one.run_id == run_id]:
+            self._drop_call(call.run_id, call.seq)
+            call.turn.set()
+        if how is not None:
+            self._ended(member, how)
+        for (parent_run, _), child in list(self._children.items()):
+            if parent_run == run_id and not child.ended:
+                self._orphaned(child)
+        self._look()
+
+    def _ended(self, member: Member, how: str) -> None:
+        if member.ended:
+            return
+        member.ended, member.ended_at = how, self.now
+        for kind in ("begin", "clock", "signal", "cancel", "end"):
+            self._under_way.discard((kind, member.workflow_id, 0))
+        if member.parent_run and member.parent_run not in self._closed and not member.is_told:
+            self._under_way.add(("result", member.parent_run, member.seq))
+
+    def _never_began(self, member: Member) -> None:
+        for kind in ("begin", "cancel"):
+            self._under_way.discard((kind, member.workflow_id, 0))
+        member.is_told, member.ended = True, "never begun"
+        self._due = {key: one for key, one in self._due.items() if key != ("child", member.parent_run, member.seq)}
+
+    def _orphaned(self, child: Member) -> None:
+        """Expect what the server does to a sub-workflow whose parent has closed."""
+        if child.policy == ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE:
+            self.terminated(child)
+        elif child.policy == ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL:
+            self._cancel(child)
+
+    def terminated(self, member: Member) -> None:
+        """Expect *member* to close, since it is being terminated."""
+        self._begin(_termination(member))
+        self._on_closing(member, member.run_id)
+
+    def _begin(self, token: Token) -> None:
+        self._under_way.add(token)
+        self._look()
+
+    def _end(self, token: Token) -> None:
+        self._under_way.discard(token)
+        self._look()
+
+    def _look(self) -> None:
+        if self._under_way:
+            self._calm.clear()
+        else:
+            self._calm.set()
+
+    # What is due
+
+    def next(self) -> Due | None:
+        """Return what is due next."""
+        return min(self._due.values(), key=lambda one: one.key, default=None)
+
+    def step(self) -> None:
+        """Begin the next step: what is asked for from now on comes after what was asked for before."""
+        self._step += 1
+
+    def release(self, due: Due) -> None:
+        """Let *due* happen, as far as that is to be done here: a call has its turn, or nobody waits for it any more."""
+        del self._due[due.kind, due.run_id, due.seq]
+        if due.kind == "activity":
+            self._drop_call(due.run_id, due.seq)
+        elif due.kind == "call":
+            self._calls[due.run_id, due.seq].turn.set()
+        if due.kind in {"activity", "call"}:
+            self._begin(("activity", due.run_id, due.seq))
+
+    def child(self, due: Due) -> Member:
+        """Return the sub-workflow whose time is over."""
+        return self._children[due.run_id, due.seq]
+
+    def call(self, run_id: str, activity_id: str) -> Call | None:
+        """Return the call that an activity is to answer, or None if nobody wants the answer any more."""
+        return self._calls_by_id.get((run_id, activity_id))
+
+    def park(self, call: Call, after: int) -> None:
+        """Let *call* have its next turn after so much time."""
+        call.turn.clear()
+        if not call.is_over:
+            self._wait("call", call.member, call.run_id, call.seq, after)
+            self._end(("activity", call.run_id, call.seq))
+
+    def over(self) -> None:
+        """Release all calls: nobody wants their answers any more."""
+        for call in list(self._calls.values()):
+            self._drop_call(call.run_id, call.seq)
+            call.turn.set()
+
+    def _wait(self, kind: str, member: Member, run_id: str, seq: int, after: int) -> None:
+        key = Key(self.now + after, self._step, member.place, next(self._numbers))
+        self._due.setdefault((kind, run_id, seq), Due(key, kind, member, run_id, seq))
+
+    def _drop_call(self, run_id: str, seq: int) -> None:
+        for kind in ("call", "activity"):
+            self._due.pop((kind, run_id, seq), None)
+        call = self._calls.get((run_id, seq))
+        if call is not None:
+            call.is_over = True
+
+
+def _termination(member: Member) -> Token:
+    return ("end", member.workflow_id, 0)

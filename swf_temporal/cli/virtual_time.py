@@ -1,0 +1,267 @@
+"""How does a workflow of a real server live in virtual time?
+
+Theory of operation. Between the engine and the interpreter stands an instance of `_Instance`. What comes from the
+server and what goes there passes through it, and it replaces time, and nothing else:
+
+- The interpreter is told a time of ours.
+- A timer is set on the server, but so late that it never fires. When it is due in our time, the interpreter is told
+  that it fired, and the server that it is cancelled. The timeouts of activities and sub-workflows are kept likewise.
+- The time is told by a signal, which stands in the history: so a replay comes to the same.
+
+Workflow tasks, activities and their attempts, sub-workflows, signals, cancellations and continue-as-new are the
+engine's own. Whoever listens is told of all that comes and goes, so that it is known what is under way.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import RetryState, TimeoutType
+from temporalio.api.failure.v1 import Failure
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
+from temporalio.bridge.proto.workflow_commands import WorkflowCommand
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.worker import UnsandboxedWorkflowRunner, WorkflowRunner
+from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInstanceDetails
+from temporalio.workflow import Info
+
+from swf_temporal.simulation.clock import EPOCH
+
+CLOCK = "time passes"
+"""The name of the signal that tells the time."""
+NEVER = timedelta(days=10 * 365)
+"""When the server does by itself what is ours to do."""
+TOO_LATE = 2 * NEVER
+
+CLOSING = (
+    "complete_workflow_execution",
+    "fail_workflow_execution",
+    "cancel_workflow_execution",
+    "continue_as_new_workflow_execution",
+)
+
+_NOW, _PLACE = "virtual-now", "virtual-place"
+_MILLISECOND = 1000
+_EPOCH = int(EPOCH.timestamp()) * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A command of a workflow, and after which time something of it is due."""
+
+    command: WorkflowCommand
+    after: int | None = None
+    """Microseconds."""
+    place: tuple[int, ...] = ()
+    """Of the sub-workflow, if it begins one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came to a workflow for the first time, and what it asked for then."""
+
+    workflow_id: str
+    run_id: str
+    jobs: Sequence[WorkflowActivationJob]
+    issued: Sequence[Issued]
+    is_closing: bool
+    """Whether it has asked to be closed. It may be refused, if something came in between; then it begins anew."""
+
+
+Listener = Callable[[Report], None]
+"""Is called in the thread of a workflow, before the server is told."""
+
+
+class VirtualTime(WorkflowRunner):
+    """Runs workflows in virtual time."""
+
+    def __init__(self, listener: Listener | None = None) -> None:
+        """Make a runner that tells *listener* of all that comes and goes; a replay has none."""
+        self._listener = listener
+        self._runner = UnsandboxedWorkflowRunner()
+
+    def prepare_workflow(self, defn: Any) -> None:
+        """Prepare nothing."""
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        """Return an instance of which the time is ours."""
+        return _Instance(self._runner.create_instance(det), det.info, self._listener)
+
+
+class _Instance(WorkflowInstance):
+    """One execution of a workflow. All that it knows follows from what it was told, so a replay knows the same."""
+
+    def __init__(self, inner: WorkflowInstance, info: Info, listener: Listener | None) -> None:
+        self._inner = inner
+        self._info = info
+        self._listener = listener
+        self._now = int(_told(info.headers.get(_NOW), 0))
+        self._place: tuple[int, ...] = tuple(_told(info.headers.get(_PLACE), ()))
+        self._children = 0
+        self._activities: dict[int, tuple[str, str]] = {}
+        """Those that are open: id and type of each."""
+        self._timed_out: set[int] = set()
+        """The activities whose time was over, of which the engine has still to say that they are cancelled."""
+        self._is_closing = False
+        self._late: set[int] = set()
+        """The sub-workflows whose time was over, and which are terminated for it."""
+
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """Let the workflow take its next step."""
+        came = list(act.jobs)
+        if any(job.HasField("query_workflow") or job.HasField("remove_from_cache") for job in came):
+            act.timestamp.CopyFrom(self._timestamp())
+            return self._inner.activate(act)
+        own: list[WorkflowCommand] = []
+        told = [job for one in came for job in self._translated(one, own)]
+        act.timestamp.CopyFrom(self._timestamp())
+        del act.jobs[:]
+        act.jobs.extend(told)
+        if told:
+            completion = self._inner.activate(act)
+        else:
+            completion = WorkflowActivationCompletion()
+            completion.successful.SetInParent()
+        if completion.HasField("failed"):
+            return completion
+        issued = [self._issued(command) for command in completion.successful.commands]
+        for number, command in enumerate(own):
+            completion.successful.commands.insert(number, command)
+        if self._listener is not None and not act.is_replaying:
+            self._listener(Report(self._info.workflow_id, act.run_id, came, issued, self._is_closing))
+        return completion
+
+    def get_serialization_context(self, command_info: Any) -> Any:
+        """Return what the workflow says."""
+        return self._inner.get_serialization_context(command_info)
+
+    def get_external_store_context(self, command_info: Any) -> Any:
+        """Return what the workflow says."""
+        return self._inner.get_external_store_context(command_info)
+
+    def get_info(self) -> Info:
+        """Return what the workflow says."""
+        return self._inner.get_info()
+
+    def get_thread_id(self) -> int | None:
+        """Return what the workflow says."""
+        return self._inner.get_thread_id()
+
+    def _timestamp(self) -> Timestamp:
+        stamp = Timestamp()
+        stamp.FromMicroseconds(_EPOCH + self._now)
+        return stamp
+
+    # From the server
+
+    def _translated(self, job: WorkflowActivationJob, own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
+        """Return what the workflow is told where the engine says *job*; add to *own* what the engine is told for it."""
+        if job.HasField("signal_workflow") and job.signal_workflow.signal_name == CLOCK:
+            return self._time_passes(json.loads(job.signal_workflow.input[0].data), own)
+        if job.HasField("resolve_activity"):
+            seq = job.resolve_activity.seq
+            self._activities.pop(seq, None)
+            if seq in self._timed_out:
+                self._timed_out.remove(seq)
+                return ()
+        if job.HasField("resolve_child_workflow_execution") and job.resolve_child_workflow_execution.seq in self._late:
+            return (_late_child(job),)
+        return (job,)
+
+    def _time_passes(self, told: dict[str, Any], own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
+        self._now = told["now"]
+        jobs = []
+        for seq in told.get("timers", ()):
+            job, command = WorkflowActivationJob(), WorkflowCommand()
+            job.fire_timer.seq = command.cancel_timer.seq = seq
+            jobs.append(job)
+            own.append(command)
+        for seq in told.get("activities", ()):
+            if seq in self._activities:
+                command = WorkflowCommand()
+                command.request_cancel_activity.seq = seq
+                jobs.append(_late_activity(seq, *self._activities[seq]))
+                own.append(command)
+                self._timed_out.add(seq)
+        self._late.update(told.get("children", ()))
+        return jobs
+
+    # To the server
+
+    def _issued(self, command: WorkflowCommand) -> Issued:
+        """Return what *command* asks for, and let the server wait for ever where time is ours."""
+        after: int | None = None
+        place: tuple[int, ...] = ()
+        if command.HasField("start_timer"):
+            after = _put_off(command.start_timer.start_to_fire_timeout)
+        elif command.HasField("schedule_activity"):
+            activity = command.schedule_activity
+            self._activities[activity.seq] = activity.activity_id, activity.activity_type
+            if activity.HasField("schedule_to_close_timeout"):
+                after = _put_off(activity.schedule_to_close_timeout)
+            _put_off(activity.start_to_close_timeout)
+            activity.ClearField("heartbeat_timeout")
+        elif command.HasField("start_child_workflow_execution"):
+            child = command.start_child_workflow_execution
+            if child.HasField("workflow_execution_timeout"):
+                after = _put_off(child.workflow_execution_timeout)
+                child.ClearField("workflow_execution_timeout")
+            self._children += 1
+            place = (*self._place, self._children)
+            self._hand_on(child.headers, place)
+        elif command.WhichOneof("variant") in CLOSING:
+            self._is_closing = True
+            if command.HasField("continue_as_new_workflow_execution"):
+                self._hand_on(command.continue_as_new_workflow_execution.headers, self._place)
+        return Issued(command, after, place)
+
+    def _hand_on(self, headers: Any, place: tuple[int, ...]) -> None:
+        headers[_NOW].CopyFrom(_payload(self._now))
+        headers[_PLACE].CopyFrom(_payload(list(place)))
+
+
+def _put_off(duration: Duration) -> int:
+    """Let *duration* never end; return how many microseconds it was. The shortest stands for no time at all."""
+    length: int = duration.ToMicroseconds()
+    duration.FromTimedelta(NEVER)
+    return 0 if length <= _MILLISECOND else length
+
+
+def _late_activity(seq: int, activity_id: str, activity_type: str) -> WorkflowActivationJob:
+    """Return what the engine says of an activity whose time is over."""
+    job = WorkflowActivationJob()
+    job.resolve_activity.seq = seq
+    failure = job.resolve_activity.result.failed.failure
+    failure.message = "activity ScheduleToClose timeout"
+    failure.activity_failure_info.activity_id = activity_id
+    failure.activity_failure_info.activity_type.name = activity_type
+    failure.activity_failure_info.retry_state = RetryState.RETRY_STATE_TIMEOUT
+    failure.cause.message = "activity ScheduleToClose timeout"
+    failure.cause.timeout_failure_info.timeout_type = TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE
+    return job
+
+
+def _late_child(job: WorkflowActivationJob) -> WorkflowActivationJob:
+    """Return what the engine says of a sub-workflow whose time is over, where *job* says that it was terminated."""
+    result = job.resolve_child_workflow_execution.result
+    if not result.HasField("failed") or not result.failed.failure.cause.HasField("terminated_failure_info"):
+        return job
+    late = WorkflowActivationJob()
+    late.CopyFrom(job)
+    cause = Failure(message="child workflow timed out")
+    cause.timeout_failure_info.timeout_type = TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE
+    late.resolve_child_workflow_execution.result.failed.failure.cause.CopyFrom(cause)
+    return late
+
+
+def _told(payload: Payload | None, usual: Any) -> Any:
+    return usual if payload is None else json.loads(payload.data)
+
+
+def _payload(value: Any) -> Payload:
+    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(value).encode())

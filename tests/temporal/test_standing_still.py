@@ -1,0 +1,68 @@
+"""That a run stands still is known: however late something comes, nobody takes the run for one that only waits."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInstanceDetails
+
+from swf_temporal.cli.scenario_host import scenario_host
+from swf_temporal.cli.scripted import ScriptedCalls
+from swf_temporal.cli.virtual_time import VirtualTime
+from swf_temporal.data import JSON
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run, workflows_of
+
+FILES = ("timeouts/families.yaml", "subflow/subflow.yaml", "compensation/compensation.yaml")
+ROOT = Path(__file__).parents[1] / "scenarios"
+MOST = 6
+"""How many scenarios of a file run, side by side."""
+SECONDS = 0.1
+"""How much later than usual everything comes: ten times what is usual."""
+
+
+class SlowCalls(ScriptedCalls):
+    """Answers late, and says so late."""
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+        """Answer as the script says, after a while."""
+        await asyncio.sleep(SECONDS)
+        try:
+            return await super().perform(call, source=source, key=key, attempt=attempt)
+        finally:
+            await asyncio.sleep(SECONDS)
+
+
+class SlowWorkflows(VirtualTime):
+    """Every step of a workflow begins late."""
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        """Return an instance that is slow to begin."""
+        instance = super().create_instance(det)
+        activate = instance.activate
+
+        def late(act: WorkflowActivation) -> WorkflowActivationCompletion:
+            time.sleep(SECONDS)
+            return activate(act)
+
+        slow: Any = instance
+        slow.activate = late
+        return instance
+
+
+@pytest.mark.parametrize("file", FILES)
+async def test_comes_to_the_same_however_long_it_takes(file: str) -> None:
+    """What is late in reality is late in no run: its time is virtual, and waits."""
+    found = [one for one in find_scenarios([ROOT / file]) if "temporal" in one.hosts and not one.is_refused]
+    scenarios = list({workflows_of(one)[0].id: one for one in found}.values())[:MOST]
+    async with scenario_host(SlowCalls, SlowWorkflows) as host:
+        seen = await asyncio.gather(*map(host.observe, scenarios))
+    for scenario, observed in zip(scenarios, seen, strict=True):
+        simulated, _ = run(scenario)
+        assert simulated is not None
+        assert check(scenario, observed) == []
+        assert canonical(observed.trace) == canonical(simulated.trace)

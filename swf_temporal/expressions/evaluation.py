@@ -68,9 +68,11 @@ class Expressions:
     ) -> None:
         if language not in LANGUAGES:
             raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
-        self._is_jq = language == "jq"
+        self.is_jq = language == "jq"
+        """Whether they are written in jq."""
         self._guesses = guesses
-        self._declared = ALWAYS_DECLARED.union(variables)
+        self.declared = ALWAYS_DECLARED.union(variables)
+        """The variables that these expressions may name."""
         self._functions = dict(functions or {})
         self._expressions: dict[str, Compiled] = {}
         self._templates: dict[str, Compiled] = {}
@@ -136,9 +138,9 @@ class Expressions:
         return found
 
     def _target(self, text: str) -> Target:
-        if self._is_jq:
-            return target(text, self._declared)
-        steps = path_of(text, self._declared)
+        if self.is_jq:
+            return target(text, self.declared)
+        steps = path_of(text, self.declared)
         return lambda _data, _variables: list(steps)
 
     def _field(self, text: str, within: tuple[str, ...]) -> Compiled:
@@ -181,9 +183,9 @@ class Expressions:
         if stripped.startswith(_FUNCTION):
             offset = text.index(_FUNCTION)
             return _moved(lambda: self._function(stripped[len(_FUNCTION) :].strip(), within), offset)
-        if not self._is_jq:
-            return JsonPathProgram(text, self._declared)
-        return paths.compiled(text, self._declared) or JqProgram(text, self._declared)
+        if not self.is_jq:
+            return JsonPathProgram(text, self.declared)
+        return paths.compiled(text, self.declared) or JqProgram(text, self.declared)
 
     def _function(self, name: str, within: tuple[str, ...]) -> Compiled:
         if name in within:

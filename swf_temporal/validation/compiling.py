@@ -18,7 +18,7 @@ def compiled_fields(workflow: Workflow, nodes: Nodes) -> Iterator[tuple[Field, R
     Nothing is yielded for a workflow in a language that is not spoken here: another rule says so.
     """
     try:
-        expressions = _expressions(workflow)
+        expressions = expressions_of(workflow)
     except BadExpression:
         return
     for field in fields(nodes):
@@ -26,7 +26,8 @@ def compiled_fields(workflow: Workflow, nodes: Nodes) -> Iterator[tuple[Field, R
             yield field, _compiled(field, expressions)
 
 
-def _expressions(workflow: Workflow) -> Expressions:
+def expressions_of(workflow: Workflow) -> Expressions:
+    """Return what compiles the expressions of *workflow*. Raises BadExpression for a language that is not spoken."""
     functions = {
         function.name: function.operation
         for function in workflow.functions

@@ -46,6 +46,7 @@ from swf_temporal.validation.rules import (
     states_reachable,
     switch_conditions,
     targets_exist,
+    texts_meant,
     ways_out,
 )
 
@@ -66,6 +67,7 @@ RULES: tuple[Rule, ...] = (
     expressions_compile.check,
     conditions_decide.check,
     input_collections.check,
+    texts_meant.check,
     fields_set.check,
     secrets_for_functions.check,
     names_free.check,

@@ -1,0 +1,68 @@
+"""A text that stands for itself was not meant as an expression."""
+
+from collections.abc import Callable
+
+import pytest
+
+DOCUMENT = """\
+id: a
+specVersion: "0.8"
+secrets: [s]
+functions: [{{name: f, operation: a.json#f, authRef: me}}]
+auth: [{{name: me, scheme: bearer, properties: {{token: "{auth}"}}}}]
+events:
+- {{name: E, type: e, correlation: [{{contextAttributeName: k, contextAttributeValue: "{value}"}}]}}
+states:
+- {{name: W, type: event, onEvents: [{{eventRefs: [E]}}], transition: A}}
+- name: A
+  type: operation
+  actions: [{{functionRef: {{refName: f, arguments: {{x: "{argument}"}}}}}}]
+  transition: B
+- {{name: B, type: inject, data: {{x: "{injected}"}}, end: true}}
+"""
+PLAIN = {"auth": "t", "value": "v", "argument": "x", "injected": "y"}
+
+CASES: dict[str, tuple[dict[str, str], list[str]]] = {
+    "nothing": ({}, []),
+    "an argument": ({"argument": ".x"}, ["12:55 warning state 'A': '.x' is sent as text | did you mean '${ .x }'?"]),
+    "what is injected": (
+        {"injected": "$WORKFLOW.id"},
+        ["14:37 warning state 'B': '$WORKFLOW.id' is stored as text | did you mean '${ $WORKFLOW.id }'?"],
+    ),
+    "what an event must have": (
+        {"value": ".k"},
+        ["7:85 warning event 'E': '.k' is compared as text | did you mean '${ .k }'?"],
+    ),
+    "a secret for a call": (
+        {"argument": "$SECRETS.s", "auth": "$SECRETS.s"},
+        [
+            "5:55 warning auth 'me': '$SECRETS.s' is sent as text | did you mean '${ $SECRETS.s }'?",
+            "12:55 warning state 'A': '$SECRETS.s' is sent as text | did you mean '${ $SECRETS.s }'?",
+        ],
+    ),
+    "a secret where none may be": ({"injected": "$SECRETS.s", "value": "$SECRETS.s"}, []),
+    "arguments, which nobody has there": ({"argument": "$args.x"}, []),
+    "a name that is injected": (
+        {"injected": ".env", "argument": ".x"},
+        ["12:55 warning state 'A': '.x' is sent as text | did you mean '${ .x }'?"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("texts", "expected"), CASES.values(), ids=CASES)
+def test_texts_meant(found: Callable[[str, str], list[str]], texts: dict[str, str], expected: list[str]) -> None:
+    """Only what would be filled there with marks is pointed out."""
+    assert found("plain-text", DOCUMENT.format(**{**PLAIN, **texts})) == expected
+
+
+def test_a_name_that_the_input_has(found: Callable[[str, str], list[str]]) -> None:
+    """A field that the schema of the input describes is known."""
+    text = DOCUMENT.format(**{**PLAIN, "argument": ".env"})
+    assert found("plain-text", text) == []
+    schema = "dataInputSchema: {schema: {type: object, properties: {env: {type: string}}}}\n"
+    assert len(found("plain-text", text + schema)) == 1
+
+
+def test_no_language(found: Callable[[str, str], list[str]]) -> None:
+    """Nothing is said of a definition in a language that is not spoken here."""
+    assert found("plain-text", DOCUMENT.format(**{**PLAIN, "argument": ".x"}) + "expressionLang: cel\n") == []

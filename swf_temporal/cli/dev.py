@@ -34,10 +34,14 @@ def dev(
     functions: FunctionModules = None,
     config: Config = None,
     port: Annotated[
-        int, typer.Option("--port", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where the server listens.")
+        int,
+        typer.Option(
+            "--port", envvar="SWF_DEV_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where the server listens."
+        ),
     ] = DEFAULT_PORT,
     ui_port: Annotated[
-        int, typer.Option("--ui-port", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where its UI is.")
+        int,
+        typer.Option("--ui-port", envvar="SWF_DEV_UI_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where its UI is."),
     ] = DEFAULT_UI_PORT,
     database: Annotated[
         Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,13 +16,12 @@ from swf_temporal.errors import Position
 from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.loading import check
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios, run
+from tests.docs.pages import ROOT, Block, blocks_of
 
-ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "swf_temporal"
 REFUSED = ROOT / "tests" / "scenarios" / "refused"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _TELLING = {"error", "warning", "problem", "warn", "fail", "Problem"}
@@ -30,19 +30,23 @@ _BACKTICKED = re.compile(r"`([^`]+)`")
 
 
 def _blocks(language: str) -> Iterator[tuple[str, str]]:
-    """Yield where each block of *language* stands, and its text."""
+    """Yield where each block of *language* stands, and its text; not definitions that the page then shows as wrong."""
     for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for match in _BLOCK.finditer(text):
-            if match[1] == language:
-                line = text.count("\n", 0, match.start()) + 1
-                yield f"{page.relative_to(ROOT)}:{line}", match[2]
+        blocks = blocks_of(str(page.relative_to(ROOT)))
+        for block, after in pairwise([*blocks, None]):
+            if block is not None and block.language == language and not _is_validated(after):
+                yield block.where, block.text
+
+
+def _is_validated(block: Block | None) -> bool:
+    """Tell whether a block begins with `swf validate`: the page itself tells what is wrong with what is before it."""
+    return block is not None and block.text.startswith("$ swf validate")
 
 
 YAML = [(where, text) for where, text in _blocks("yaml") if "states:" in text]
 SCENARIOS = [(where, text) for where, text in YAML if text.startswith("scenario:")]
 DEFINITIONS = [(where, text) for where, text in YAML if not text.startswith("scenario:")]
-PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith(("README.md", "docs/testing.md"))]
+PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith("docs/testing.md")]
 
 
 @pytest.mark.parametrize(("where", "text"), DEFINITIONS, ids=[where for where, _ in DEFINITIONS])
@@ -63,7 +67,7 @@ def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("where", "text"), PROGRAMS, ids=[where for where, _ in PROGRAMS])
 def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every program in the README and on the page about testing runs, and what it asserts is so."""
+    """Every program on the page about testing runs, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     exec(compile(text, where, "exec"), {"__name__": where})  # noqa: S102 - our own text
 

@@ -1,0 +1,293 @@
+"""Somebody who follows a page: writes its files, types its commands, and compares what is printed."""
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.docs.pages import Block, Command
+
+PATIENCE = 90
+"""Seconds that a command may take; machines are busy."""
+
+A_WHILE = 30
+"""Seconds after which everybody sees what was done, and a program in another terminal has said what it has to say."""
+
+_CTRL_C = "^C\n"
+
+PLACEHOLDERS = (
+    (
+        re.compile(r"(?!2020)\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|\+00:00)?"),
+        "TIME",
+    ),  # 2020 is over: what is said of that year stays so
+    (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "RUN"),
+    (re.compile(r"(?<=[a-z]-)[0-9a-f]{8}\b"), "ID"),
+    (re.compile(r"(?:127\.0\.0\.1|localhost):\d{4,5}"), "HOST:PORT"),
+    (re.compile(r" --address HOST:PORT"), ""),  # the reader's server listens at the usual port, the test's elsewhere
+    (re.compile(r" +$", re.MULTILINE), ""),
+)
+"""What is another each time: what it looks like, and what stands for it when two outputs are compared.
+
+Times of 2020 are compared: nothing happens then any more, so pages say what would.
+"""
+
+USUAL = "localhost:7233"
+"""The server's address in the pages. The test has another, and puts it there."""
+
+SERVERS = {
+    "swf dev": ("ready: ", ""),
+    "swf worker": ("working for ", ""),
+    "temporal server start-dev": ("Server: ", " --port {port} --ui-port {ui_port}"),
+}
+"""What runs on, in a terminal of its own: what it says when it is ready, and what the test has to add to what is typed.
+
+`swf dev` needs nothing: its ports come from variables as well.
+"""
+
+
+LOOKS = ("swf status", "swf list")
+"""What only looks: a test is quicker than a reader, so it looks again until it sees what the page shows."""
+
+QUIET = ("pip ", "python3 -m venv", "temporal server start-dev")
+"""What prints more than a page should show, so that only its exit code counts."""
+
+
+def comparable(text: str) -> str:
+    """Return *text* without what is another each time."""
+    for pattern, name in PLACEHOLDERS:
+        text = pattern.sub(name, text)
+    return text.strip("\n")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a page says is printed, and what is."""
+
+    where: str
+    typed: str
+    said: str
+    printed: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.typed}\n--- the page says\n{self.said}\n--- what is printed\n{self.printed}\n"
+
+
+class Terminal:
+    """A shell in which one command is typed after the other."""
+
+    def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
+        self._shell = subprocess.Popen(
+            ["bash", "--noprofile", "--norc"],
+            cwd=folder,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def type(self, command: str, patience: float = PATIENCE) -> tuple[int, str]:
+        """Run the command; return its exit code and all that it printed."""
+        assert self._shell.stdin is not None
+        assert self._shell.stdout is not None
+        self._shell.stdin.write(f"{{ {command}\n}} < /dev/null; printf '\\0%d\\n' $?\n".encode())
+        self._shell.stdin.flush()
+        read, end = b"", time.monotonic() + patience
+        while not re.search(rb"\0\d+\n$", read):
+            ready, _, _ = select.select([self._shell.stdout], [], [], max(0, end - time.monotonic()))
+            assert ready, f"it did not end: {command}\n{read.decode()}"
+            fresh = os.read(self._shell.stdout.fileno(), 65536)
+            assert fresh, f"the shell ended: {command}\n{read.decode()}"
+            read += fresh
+        printed, _, code = read.decode().rpartition("\0")
+        return int(code), printed
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables that the next command would have."""
+        pairs = self.type("env -0 | tr '\\0' '\\1'")[1].split("\1")
+        return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+    def close(self) -> None:
+        """End the shell."""
+        self._shell.kill()
+        self._shell.communicate()
+
+
+@dataclass
+class Background:
+    """A command that runs in a terminal of its own."""
+
+    typed: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    read: int = 0
+
+    def until(self, text: str, patience: float = PATIENCE) -> str:
+        """Return what it printed since it was last looked at, once *text* is part of that, or it cannot be any more."""
+        end = time.monotonic() + patience
+        while True:
+            ended = self.process.poll() is not None
+            fresh = self.log.read_text(encoding="utf-8")[self.read :]
+            if comparable(text) in comparable(fresh) or ended or time.monotonic() > end:
+                return fresh
+            time.sleep(0.05)
+
+    def seen(self, text: str) -> str:
+        """Remember that *text* was looked at; return it."""
+        self.read += len(text)
+        return text
+
+    def stop(self) -> None:
+        """Stop it as Ctrl-C would, by a signal that nobody who starts a test can have it ignore."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+@dataclass
+class Reader:
+    """A folder, a terminal, what runs in others, and where the page was not right."""
+
+    folder: Path
+    terminal: Terminal
+    ports: dict[str, int]
+    written: str = ""
+    running: list[Background] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+
+    def follow(self, block: Block) -> None:
+        """Do what the block says."""
+        if block.language == "console":
+            for command in block.commands:
+                self.do(command)
+        elif block.language == "diff":
+            self._change(block)
+        elif block.language == "text":
+            self._look(block)
+        else:
+            assert block.file, f"{block.where}: the paragraph before does not say which file this is"
+            self._write(block.file, block.text)
+
+    def do(self, command: Command) -> None:
+        """Type the command, and compare what it prints."""
+        for server in SERVERS:
+            if command.typed.startswith(server):
+                self._start(command, server)
+                return
+        typed, end = self._on_our_server(command.typed), time.monotonic() + A_WHILE
+        code, printed = self.terminal.type(typed)
+        while command.typed.startswith(LOOKS) and comparable(printed) != comparable(command.printed):
+            if time.monotonic() > end:
+                break
+            code, printed = self.terminal.type(typed)
+        if command.typed.startswith(QUIET):
+            assert not command.printed, f"{command.where}: what this prints is too much for a page"
+            assert not code, f"{command.where}: exit code {code}\n{printed}"
+            return
+        if code and not printed:
+            printed = f"exit code {code}"
+        self._compare(command.where, f"$ {command.typed}", command.printed, printed)
+
+    def _start(self, command: Command, server: str) -> None:
+        ready, added = SERVERS[server]
+        log = self.folder.parent / f"{self.folder.name}-{len(self.running)}.log"
+        env = self.terminal.variables()
+        typed = self._on_our_server(command.typed).partition("#")[0] + added.format(**self.ports)
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                ["bash", "-c", f"exec {typed}"],
+                cwd=self.folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            )  # fmt: skip
+        started = Background(command.typed, process, log)
+        self.running.append(started)
+        started.until(ready)
+        printed = started.seen(started.until(command.printed, 0 if server in QUIET else A_WHILE))
+        if server not in QUIET or ready not in printed:
+            self._compare(command.where, f"$ {command.typed}", command.printed, printed)
+        if server != "swf worker":
+            self.terminal.type(f"export TEMPORAL_ADDRESS=localhost:{self.ports['port']}")
+
+    def _look(self, block: Block) -> None:
+        """Look at what the terminal that was opened last has printed since."""
+        latest, said = self.running[-1], block.text
+        if said.startswith(_CTRL_C):
+            said = said.removeprefix(_CTRL_C)
+            latest.stop()
+            self.terminal.type("unset TEMPORAL_ADDRESS")
+        self._compare(block.where, latest.typed, said, latest.seen(latest.until(said, A_WHILE)))
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        self.written = name
+
+    def _change(self, block: Block) -> None:
+        """Change the file that is named, or was written last: lines with a minus to those with a plus after them."""
+        name = block.file or self.written
+        text = (self.folder / name).read_text(encoding="utf-8")
+        for old, new in re.findall(r"((?:^-.*\n)+)((?:^\+.*\n)*)", block.text, re.MULTILINE):
+            before, after = (re.sub(r"^[-+]", "", part, flags=re.MULTILINE) for part in (old, new))
+            assert text.count(before) == 1, f"{block.where}: {name} does not have once\n{before}"
+            text = text.replace(before, after)
+        self._write(name, text)
+        code, printed = self.terminal.type(f"swf validate --strict {name}")
+        assert not code, f"{block.where}: after this change {name} is not right\n{printed}"
+
+    def _on_our_server(self, typed: str) -> str:
+        return typed.replace(USUAL, f"localhost:{self.ports['port']}")
+
+    def _compare(self, where: str, typed: str, said: str, printed: str) -> None:
+        if comparable(said) != comparable(printed):
+            self.differences.append(Difference(where, typed, said.strip("\n"), printed.strip("\n")))
+
+
+@contextmanager
+def reading(folder: Path, variables: Mapping[str, str] | None = None) -> Iterator[Reader]:
+    """Give a reader an empty folder and a terminal that knows `swf` and no settings; stop what he started."""
+    home, here = folder / "home", folder / "here"
+    home.mkdir()
+    here.mkdir()
+    port = _free_ports()
+    ports = {"port": port, "ui_port": port + 1000}
+    env = {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}{os.pathsep}/usr/local/bin",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "SWF_DEV_PORT": str(ports["port"]),
+        "SWF_DEV_UI_PORT": str(ports["ui_port"]),
+        **(variables or {}),
+    }
+    terminal = Terminal(here, env)
+    reader = Reader(here, terminal, ports)
+    try:
+        yield reader
+    finally:
+        for started in reversed(reader.running):
+            if started.process.poll() is None:
+                started.stop()
+        terminal.close()
+
+
+def _free_ports() -> int:
+    """Return a port on the loopback address that is free, and so is the one where a server there has its UI."""
+    while True:
+        with socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", 0))
+            port: int = one.getsockname()[1]
+            try:
+                other.bind(("127.0.0.1", port + 1000))
+            except (OSError, OverflowError):
+                continue
+            return port

@@ -44,7 +44,8 @@ def follow(reader: Reader, blocks: list[Block]) -> None:
     """Follow the blocks; whatever was not as the page says is told in one."""
     for block in blocks:
         reader.follow(block)
-    assert not reader.differences, "\n" + "\n".join(map(str, reader.differences))
+    told = "\n".join(map(str, reader.differences))
+    assert not told, f"\n{told}\nIf this is meant: python -m tests.docs.refresh {blocks[0].page} puts it into the page"
 
 
 @pytest.mark.temporal

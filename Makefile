@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test check format bench clean
+.PHONY: help demo example brokers test mutants check format bench clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,11 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.demo $(VENV)/.examples
 
+$(VENV)/.mutation: $(VENV)/.python pyproject.toml
+	@echo "installing (once) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutation]'
+	@touch $@ $(VENV)/.dev $(VENV)/.demo $(VENV)/.examples
+
 demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, against a real HTTP service
 	@$(BIN)/python examples/orders/demo.py
 
@@ -38,6 +43,9 @@ example: $(VENV)/.examples  ## run an example of functions, as in `make example 
 
 test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
 	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+mutants: $(VENV)/.mutation  ## change what interprets definitions in thousands of ways; see which change no test notices
+	@$(BIN)/python -m tests.mutation $(ARGS)
 
 brokers:  ## install the brokers that the tests of AsyncAPI start (Debian, as root); without them those are skipped
 	@.ci/brokers
@@ -58,4 +66,4 @@ bench: $(VENV)/.dev  ## measure against hand-written workflows, in one run
 	$(BIN)/python -m bench
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mutation build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,14 +1,18 @@
 """Which sentences of the specification are shown to hold, and by what? Run as a program, it writes the page about it.
 
 Sentences stand in `sentences/`, a file for each part of the specification, in our own words. A scenario shows one by
-naming its id under `spec`; `shown_by` names tests that show more of it. From the root of the project:
+naming its id under `spec`; `shown_by` names tests that show more of it. A sentence holds as it reads; or it holds, and
+`accepts` says what is taken beyond it; or `otherwise` says what is done in its place, and why, and `semantics` where
+docs/semantics.md has it. A `remark` only adds to what holds. From the root of the project:
 `python -m tests.conformance.generate`.
 """
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -21,25 +25,41 @@ from swf_temporal.simulation.reading.scenarios import find_scenarios
 ROOT: Final = Path(__file__).parents[2]
 SENTENCES: Final = Path(__file__).parent / "sentences"
 SCENARIOS: Final = ROOT / "tests" / "scenarios"
+SEMANTICS: Final = ROOT / "docs" / "semantics.md"
 PAGE: Final = ROOT / "docs" / "conformance.md"
 
 TEXTS: Final = ("0.8", "0.8-next")
 """The texts of the specification: the release, and what was written after it."""
 MOST_LINKS = 3
 """How many of the scenarios that show a sentence the page names."""
-_KEYS = {"id", "says", "in", "decided", "shown_by", "missing"}
+_KEYS = {"id", "says", "in", "remark", "accepts", "otherwise", "semantics", "shown_by", "missing"}
 _ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
 
 _HEAD = """# Conformance
 
-What the two texts of the specification demand, sentence by sentence in our own words, and what shows that it holds.
-The texts are the release 0.8 and the draft that came after it, 0.8-next. Every sentence has a scenario, which runs in
-simulation and on Temporal or claims that a definition is refused. Tests stand beside it where they show more, such as
-with services and brokers that are not the scenario's own. This page is generated:
-`python -m tests.conformance.generate`.
+What the two texts of the specification demand, sentence by sentence in our own words, and how it is here. The texts are
+the release 0.8 and the draft that came after it, 0.8-next. A sentence
+
+- **holds** as it reads; or
+- **holds, and more is accepted**: what does as it says runs as it says, and something is taken as well that it forbids
+  or does not know; or
+- is **decided otherwise**: something else happens here than it says. The reason stands beside it, and
+  [Semantics](semantics.md) has all of that topic.
+
+Every sentence has a scenario, which runs in simulation and on Temporal or claims that a definition is refused. Where it
+is decided otherwise, the scenario shows what is done. Tests stand beside it where they show more, such as with services
+and brokers that are not the scenario's own. This page is generated: `python -m tests.conformance.generate`.
 """
-_TABLE = "| what it says | texts | shown by | remark |\n|---|---|---|---|\n"
+_TABLE = "| what it says | texts | here | shown by | remark |\n|---|---|---|---|---|\n"
 _MISSING = "| section | what it says | texts | why |\n|---|---|---|---|\n"
+
+
+class Kind(StrEnum):
+    """How it is here with what a sentence says."""
+
+    HOLDS = "holds"
+    ACCEPTS_MORE = "holds, and more is accepted"
+    OTHERWISE = "decided otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +70,25 @@ class Sentence:
     id: str
     says: str
     texts: tuple[str, ...]
-    decided: str = ""
-    """Where we differ from the text by decision, and why."""
+    remark: str = ""
+    """What it does not say and a reader may ask."""
+    accepts: str = ""
+    """What is accepted beyond it."""
+    otherwise: str = ""
+    """What is done in its place, and why."""
+    semantics: str = ""
+    """The heading in docs/semantics.md under which that stands, as links name it."""
     shown_by: tuple[str, ...] = ()
     """Tests, as `path` or `path::name`, that show more of it than its scenarios."""
     missing: str = ""
     """Why it does not hold yet."""
+
+    @property
+    def kind(self) -> Kind:
+        """Return how it is here with what it says."""
+        if self.otherwise:
+            return Kind.OTHERWISE
+        return Kind.ACCEPTS_MORE if self.accepts else Kind.HOLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +122,7 @@ def page() -> str:
     """Return the page about conformance."""
     shown = [one for one in sentences() if not one.missing]
     missing = [one for one in sentences() if one.missing]
-    parts = [_HEAD, f"{len(shown)} sentences are shown to hold. Not shown yet: {len(missing)}.\n"]
+    parts = [_HEAD, _headline(shown, missing)]
     for section in dict.fromkeys(one.section for one in shown):
         rows = "".join(_row(one) for one in shown if one.section == section)
         parts.append(f"## {section}\n\n{_TABLE}{rows}")
@@ -97,6 +130,20 @@ def page() -> str:
         rows = "".join(_cells(one.section, one.says, ", ".join(one.texts), one.missing) for one in missing)
         parts.append(f"## Not shown yet\n\n{_MISSING}{rows}")
     return "\n".join(parts)
+
+
+def _headline(shown: list[Sentence], missing: list[Sentence]) -> str:
+    kinds = Counter(one.kind for one in shown)
+    return (
+        f"**Of {len(shown)} sentences {kinds[Kind.HOLDS]} hold, {kinds[Kind.ACCEPTS_MORE]} hold and more is accepted, "
+        f"and {kinds[Kind.OTHERWISE]} are decided otherwise.** Not shown yet: {len(missing)}.\n"
+    )
+
+
+def anchors() -> set[str]:
+    """Return the headings of docs/semantics.md as links name them."""
+    headings = re.findall(r"^## (.+)$", SEMANTICS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {heading.lower().replace(" ", "-") for heading in headings}
 
 
 def _read(file: Path) -> Iterator[Sentence]:
@@ -115,13 +162,20 @@ def _sentence(section: str, written: dict[str, Any], file: Path) -> Sentence:
         raise ValueError(f"{where}: `in` lists texts out of {', '.join(TEXTS)}")
     if not all(str(written.get(key, "-")).strip() for key in _KEYS) or "says" not in written:
         raise ValueError(f"{where}: what it says is missing, or something is empty")
+    if len({"accepts", "otherwise"} & set(written)) > 1 or {"accepts", "remark"} <= set(written):
+        raise ValueError(f"{where}: it holds, or more is accepted, or it is decided otherwise, and one text says so")
+    if ("otherwise" in written) != ("semantics" in written):
+        raise ValueError(f"{where}: what is decided otherwise, and nothing else, says where docs/semantics.md has it")
     by = written.get("shown_by", [])
     return Sentence(
         section=section,
         id=written["id"],
         says=written["says"],
         texts=tuple(written["in"]),
-        decided=written.get("decided", ""),
+        remark=written.get("remark", ""),
+        accepts=written.get("accepts", ""),
+        otherwise=written.get("otherwise", ""),
+        semantics=written.get("semantics", ""),
         shown_by=(by,) if isinstance(by, str) else tuple(by),
         missing=written.get("missing", ""),
     )
@@ -133,7 +187,10 @@ def _row(sentence: Sentence) -> str:
     if len(found) > MOST_LINKS:
         links.append(f"{len(found) - MOST_LINKS} more")
     links += [_link(f"`{_name(test)}`", ROOT / test.partition("::")[0]) for test in sentence.shown_by]
-    return _cells(sentence.says, ", ".join(sentence.texts), "; ".join(links), sentence.decided)
+    said = " ".join(filter(None, [sentence.accepts, sentence.otherwise, sentence.remark]))
+    if sentence.otherwise:
+        said += f" [Semantics]({SEMANTICS.name}#{sentence.semantics})"
+    return _cells(sentence.says, ", ".join(sentence.texts), f"{sentence.kind}", "; ".join(links), said)
 
 
 def _name(test: str) -> str:

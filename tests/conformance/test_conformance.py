@@ -1,8 +1,9 @@
-"""Every sentence of the specification that we list is shown to hold, and the page about it says so."""
+"""Every sentence of the specification that we list is shown, with how it is here, and the page about it says so."""
 
+import re
 from collections import Counter
 
-from tests.conformance.generate import PAGE, ROOT, page, sentences, showings
+from tests.conformance.generate import PAGE, ROOT, Kind, anchors, page, sentences, showings
 
 
 def test_ids_are_unique() -> None:
@@ -22,6 +23,21 @@ def test_what_is_missing_is_not_shown() -> None:
     missing = [one for one in sentences() if one.missing]
     print(f"{len(missing)} sentences are not shown yet")  # noqa: T201 - a number for whoever reads the report
     assert [one.id for one in missing if one.shown_by or one.id in showings()] == []
+
+
+def test_what_is_decided_otherwise_is_explained() -> None:
+    """What is decided otherwise names a part of the page about semantics that is there."""
+    decided = [one for one in sentences() if one.kind is Kind.OTHERWISE]
+    assert decided
+    assert [one.id for one in decided if one.semantics not in anchors()] == []
+
+
+def test_headline_counts_every_sentence() -> None:
+    """The three numbers at the head of the page are all sentences that are shown."""
+    said = re.search(r"Of (\d+) sentences (\d+) hold, (\d+) hold and more is accepted, and (\d+) are decided", page())
+    assert said is not None
+    every, *kinds = map(int, said.groups())
+    assert every == sum(kinds) == len([one for one in sentences() if not one.missing])
 
 
 def test_named_tests_exist() -> None:

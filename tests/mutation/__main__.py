@@ -1,0 +1,209 @@
+"""Would the scenarios notice? Change what interprets definitions in thousands of ways, and see what nobody minds.
+
+    python -m tests.mutation                      everything
+    python -m tests.mutation interpreter/lane     files whose path has this in it
+    python -m tests.mutation --again              only what was neither killed nor explained the last time
+
+It ends with 1 if a mutant survives that `explained.yaml` does not explain, or if an explanation there is out of date.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from tests.mutation.explained import Explanation, explanations
+from tests.mutation.mutants import ROOT, Mutant, files, install, mutate
+from tests.mutation.trials import (
+    CORPUS,
+    Baseline,
+    Bench,
+    Fate,
+    Kind,
+    Trial,
+    file_of,
+    in_processes,
+    test_files,
+    trials_for,
+)
+
+KEPT: Final = ROOT / ".mutation"
+_REMEMBERED_KILLERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A mutant, and what became of it."""
+
+    mutant: Mutant
+    fate: Fate
+    by: str
+    covered: bool
+    """Whether anything comes by its function at all."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    options = _options(arguments)
+    started = time.monotonic()
+    chosen = [file for file in files() if not options.files or any(part in str(file) for part in options.files)]
+    if not chosen:
+        print(f"no file that is mutated has {' or '.join(options.files)} in its path", file=sys.stderr)
+        return 2
+    KEPT.mkdir(exist_ok=True)
+    measured = _measured(options)
+    mutated = [mutate(file) for file in chosen]
+    install(mutated)
+    only = _left_over() if options.again else None
+    mutants = [one for file in mutated for one in file.mutants if only is None or one.key in only]
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(mutated, Path(scratch))
+        tried = _try_all(bench, mutants, measured, options.jobs, Path(scratch))
+    _keep_results(tried, keep_others=bool(options.files or options.again))
+    code = _report(tried, explanations(), {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)
+    print(f"{time.monotonic() - started:.0f} s")
+    return code
+
+
+def _measured(options: argparse.Namespace) -> Baseline:
+    """Return what comes by where, measuring in a process of its own what is not known yet."""
+    known, whole = _kept_baseline(any_code=options.keep)
+    if not whole:
+        print("running scenarios and tests without mutants, to see what comes by where …", flush=True)
+        in_processes([lambda: _measure(known)])
+        known, whole = _kept_baseline(any_code=options.keep)
+    return known
+
+
+def _measure(known: Baseline) -> None:
+    mutated = [mutate(file) for file in files()]
+    install(mutated)
+    with tempfile.TemporaryDirectory() as scratch:
+        _keep_baseline(Bench(mutated, Path(scratch)).baseline(known))
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("files", nargs="*", help="parts of paths; without any, everything")
+    parser.add_argument("--again", action="store_true", help="try only what survived the last time")
+    parser.add_argument("--keep", action="store_true", help="believe what was measured of the code before it changed")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many mutants are tried at a time")
+    return parser.parse_args(arguments)
+
+
+def _try_all(bench: Bench, mutants: Sequence[Mutant], measured: Baseline, jobs: int, scratch: Path) -> list[Tried]:
+    """Try *mutants*, several at a time; return what became of them, in their order."""
+
+    def work(number: int) -> None:
+        inside = scratch / str(number)
+        inside.mkdir()
+        killers: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=_REMEMBERED_KILLERS))
+        with (inside / "fates").open("w", encoding="utf-8") as fates:
+            for index in range(number, len(mutants), jobs):
+                mutant = mutants[index]
+                fate, by, covered = _try(bench.within(inside), mutant, measured, killers[mutant.covered_by])
+                fates.write(json.dumps([index, fate, by, covered]) + "\n")
+                done = index + 1
+                if done % 100 == 0:
+                    print(f"{done} of {len(mutants)}: {mutant.file}", flush=True)
+
+    in_processes([partial(work, number) for number in range(jobs)])
+    lines = [line for number in range(jobs) for line in (scratch / str(number) / "fates").read_text().splitlines()]
+    found = sorted(map(json.loads, lines))
+    return [Tried(mutants[index], Fate(fate), by, covered) for index, fate, by, covered in found]
+
+
+def _try(bench: Bench, mutant: Mutant, measured: Baseline, killers: deque[str]) -> tuple[Fate, str, bool]:
+    covered = False
+    for kind in Kind:
+        trials: list[Trial] = trials_for(mutant, kind, measured, killers)
+        covered = covered or bool(trials)
+        fate, by = bench.fate(mutant, trials)
+        if fate is not Fate.SURVIVED:
+            if by in killers:
+                killers.remove(by)
+            killers.appendleft(by)
+            return fate, by, covered
+    return Fate.SURVIVED, "", covered
+
+
+def _report(tried: Sequence[Tried], explained: Sequence[Explanation], chosen: set[str], *, some: bool) -> int:
+    counted = Counter(one.fate for one in tried)
+    survived = [one for one in tried if one.fate is Fate.SURVIVED]
+    why = {one.mutant: next((reason for reason in explained if reason.fits(one.mutant)), None) for one in survived}
+    unexplained = [one for one in survived if why[one.mutant] is None]
+    used = set(why.values())
+    stale = [] if some else [one for one in explained if one.file in chosen and one not in used]
+    for one in unexplained:
+        print(one.mutant if one.covered else f"{one.mutant}\n    nothing comes by here")
+    for reason in stale:
+        print(f"explained, but nothing survives there: {reason}")
+    print(
+        f"{len(tried)} mutants: {counted[Fate.KILLED]} killed, {counted[Fate.TIMED_OUT]} timed out, "
+        f"{len(survived)} survived, of which {len(survived) - len(unexplained)} are explained "
+        f"and {len(unexplained)} are not"
+    )
+    kinds = Counter(reason.kind for reason in why.values() if reason)
+    if kinds:
+        print("explained as: " + ", ".join(f"{times} {kind}" for kind, times in kinds.most_common()))
+    return int(bool(unexplained or stale))
+
+
+def _kept_baseline(*, any_code: bool) -> tuple[Baseline, bool]:
+    """Return what is known of trials that have not changed since, and whether that is all."""
+    file = KEPT / "baseline.json"
+    if not file.is_file():
+        return [], False
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    if kept["code"] != _summed("swf_temporal") and not any_code:
+        return [], False
+    same = {name for name, summed in kept["files"].items() if _summed(name) == summed}
+    trials = [Trial(Kind(kind), name, seconds, frozenset(passes)) for kind, name, seconds, passes in kept["trials"]]
+    return [one for one in trials if file_of(one) in same], same == set(kept["files"]) == _trial_files()
+
+
+def _keep_baseline(measured: Baseline) -> None:
+    trials = [[one.kind, one.name, one.seconds, sorted(one.passes)] for one in measured]
+    summed = {name: _summed(name) for name in _trial_files()}
+    written = json.dumps({"code": _summed("swf_temporal"), "files": summed, "trials": trials})
+    (KEPT / "baseline.json").write_text(written, encoding="utf-8")
+
+
+def _trial_files() -> set[str]:
+    scenarios = {str(file.relative_to(ROOT)) for file in CORPUS.rglob("*.yaml")}
+    return scenarios | set(test_files())
+
+
+def _summed(name: str) -> str:
+    """Return what changes when a file, or one in a folder, does."""
+    path = ROOT / name
+    summed = hashlib.sha256()
+    for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        if file.is_file():
+            summed.update(str(file).encode() + file.read_bytes())
+    return summed.hexdigest()
+
+
+def _left_over() -> set[str]:
+    return set(json.loads((KEPT / "survivors.json").read_text(encoding="utf-8")))
+
+
+def _keep_results(tried: Sequence[Tried], *, keep_others: bool) -> None:
+    file = KEPT / "survivors.json"
+    known = set(json.loads(file.read_text(encoding="utf-8"))) if keep_others and file.is_file() else set()
+    for one in tried:
+        (known.add if one.fate is Fate.SURVIVED else known.discard)(one.mutant.key)
+    file.write_text(json.dumps(sorted(known), indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

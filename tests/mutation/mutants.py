@@ -1,0 +1,215 @@
+"""Which mutants are there? mutmut makes them; each is a function of ours with one small change.
+
+A file with mutants holds every function once as it was and once for each change, behind a switch that mutmut calls a
+trampoline. So one import serves for all of them, and a process that is forked from it chooses one by its name.
+"""
+
+import ast
+import difflib
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, cast
+
+import libcst as cst
+from mutmut.mutation import mutators
+from mutmut.mutation.file_mutation import mutate_file_contents
+from mutmut.mutation.trampoline import set_mutant_under_test
+
+ROOT: Final = Path(__file__).parents[2]
+PACKAGES: Final = ("swf_temporal/interpreter", "swf_temporal/expressions")
+HELPER: Final = "swf_temporal.expressions.jq_process"
+"""It runs in processes of its own, so that its mutants are files."""
+
+
+def _force(node: cst.If) -> Iterable[cst.If]:
+    """Take an `if` one way whatever its condition says."""
+    test = node.test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    for operator, literal in ((cst.And(), "False"), (cst.Or(), "True")):
+        yield node.with_changes(test=cst.BooleanOperation(left=test, operator=operator, right=cst.Name(literal)))
+
+
+def _leave_out(node: cst.Expr | cst.Raise) -> Iterable[cst.Pass]:
+    """Leave out what is only done: a call, or an error that is raised."""
+    if not (isinstance(node, cst.Expr) and isinstance(node.value, cst.BaseString)):
+        yield cst.Pass()
+
+
+def _other_text(node: cst.BaseString) -> Iterable[cst.BaseString]:
+    """Change a text once; mutmut's changes of case tell nothing that this one does not."""
+    yield from list(mutators.operator_string(node))[:1]
+
+
+def _choose_operators() -> None:
+    kept = [(kind, make) for kind, make in mutators.mutation_operators if make is not mutators.operator_string]
+    ours = [(cst.BaseString, _other_text), (cst.If, _force), (cst.Expr, _leave_out), (cst.Raise, _leave_out)]
+    operators: list[Any] = cast("list[Any]", mutators.mutation_operators)
+    operators[:] = [*kept, *ours]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change of one function."""
+
+    name: str
+    """As mutmut calls it, with its module."""
+    file: str
+    """From the root of the project."""
+    function: str
+    line: int
+    before: str
+    after: str
+    """The lines that change, before and after, without what surrounds them."""
+
+    @property
+    def key(self) -> str:
+        """What it is called where files are remembered: lines come and go."""
+        return f"{self.file}|{self.function}|{self.before}|{self.after}"
+
+    @property
+    def covered_by(self) -> str:
+        """The name under which runs are known to have come by its function."""
+        return self.name.partition("__mutmut_")[0]
+
+    def __str__(self) -> str:
+        shown = "\n".join([*(f"    - {line}" for line in self.before.split("\n")), *_added(self.after)])
+        return f"{self.file}:{self.line}: in {self.function}\n{shown}"
+
+
+def _added(after: str) -> list[str]:
+    return [f"    + {line}" for line in after.split("\n")] if after else []
+
+
+@dataclass(frozen=True)
+class MutatedFile:
+    """A file of ours with all its mutants."""
+
+    path: Path
+    module: str
+    code: str
+    spans: dict[str, tuple[int, int]]
+    names: Sequence[str] = field(repr=False)
+
+    @cached_property
+    def mutants(self) -> list[Mutant]:
+        """Return its mutants, in the order of lines."""
+        lines = self.code.split("\n")
+        source = self.path.read_text(encoding="utf-8")
+        starts = _starts(source)
+        found = []
+        for name in self.names:
+            mangled = name.partition("__mutmut_")[0]
+            function = mangled.removeprefix("x_") if mangled.startswith("x_") else mangled[2:].replace("ǁ", ".")
+            original = self._text(f"{mangled}__mutmut_orig", lines)
+            changed = self._text(name, lines)
+            first, before, after = _difference(original, changed)
+            line = starts[function] + first
+            found.append(
+                Mutant(f"{self.module}.{name}", str(self.path.relative_to(ROOT)), function, line, before, after)
+            )
+        return sorted(found, key=lambda one: one.line)
+
+    def _text(self, name: str, lines: list[str]) -> list[str]:
+        """Return the lines of a function from its `def` on, under one name for all."""
+        start, end = self.spans[name]
+        text = [line.replace(f"{name}(", "f(") for line in lines[start - 1 : end]]
+        while "def f(" not in text[0]:
+            text.pop(0)
+        return text
+
+    def source_of(self, mutant: Mutant) -> str:
+        """Return the file as it is with that one change, without trampolines."""
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        changed = self._text(mutant.name.rpartition(".")[2], self.code.split("\n"))
+        mangled = mutant.name.rpartition(".")[2].partition("__mutmut_")[0]
+        original = self._text(f"{mangled}__mutmut_orig", self.code.split("\n"))
+        first = _starts("\n".join(lines))[mutant.function] - 1
+        changed[0] = lines[first]
+        return "\n".join([*lines[:first], *changed, *lines[first + len(original) :]])
+
+
+def _starts(source: str) -> dict[str, int]:
+    """Return the line of every function's `def`, by its name with its class."""
+    found = {}
+    for node in ast.parse(source).body:
+        inside = node.body if isinstance(node, ast.ClassDef) else [node]
+        for one in inside:
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                found[f"{node.name}.{one.name}" if isinstance(node, ast.ClassDef) else one.name] = one.lineno
+    return found
+
+
+def _difference(original: list[str], changed: list[str]) -> tuple[int, str, str]:
+    """Return the first line that differs, and all from there to the last, before and after."""
+    blocks = difflib.SequenceMatcher(None, original, changed, autojunk=False).get_opcodes()
+    differing = [block for block in blocks if block[0] != "equal"]
+    first, last = differing[0], differing[-1]
+    before, after = original[first[1] : last[2]], changed[first[3] : last[4]]
+    return first[1], "\n".join(line.strip() for line in before), "\n".join(line.strip() for line in after)
+
+
+def files() -> list[Path]:
+    """Return the files that are mutated."""
+    return sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+
+
+def mutate(path: Path) -> MutatedFile:
+    """Return the file at *path* with its mutants."""
+    relative = path.relative_to(ROOT)
+    module = ".".join(relative.with_suffix("").parts).removesuffix(".__init__")
+    made = mutate_file_contents(str(relative), path.read_text(encoding="utf-8"))
+    spans = {name: (span.start, span.end) for name, span in made.line_span_by_function_name.items()}
+    return MutatedFile(path, module, made.code, spans, made.mutant_names)
+
+
+class _MutatedLoader(Loader):
+    def __init__(self, mutated: MutatedFile) -> None:
+        self._mutated = mutated
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        del spec
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self._mutated.code, str(self._mutated.path), "exec"), module.__dict__)  # noqa: S102 - our own code
+
+
+class _MutatedFinder(MetaPathFinder):
+    def __init__(self, mutated: dict[str, MutatedFile]) -> None:
+        self._mutated = mutated
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        del path, target
+        found = self._mutated.get(fullname)
+        if found is None:
+            return None
+        inside = [str(found.path.parent)] if found.path.name == "__init__.py" else None
+        loader = _MutatedLoader(found)
+        return spec_from_file_location(fullname, found.path, loader=loader, submodule_search_locations=inside)
+
+
+def install(mutated: Sequence[MutatedFile]) -> None:
+    """Let those files be imported with their mutants. Raises RuntimeError if one of them is imported already."""
+    modules = {one.module: one for one in mutated if one.module != HELPER}
+    if early := sorted(modules.keys() & sys.modules.keys()):
+        raise RuntimeError(f"imported before it could be mutated: {', '.join(early)}")
+    sys.meta_path.insert(0, _MutatedFinder(modules))
+
+
+def choose(mutant: Mutant, mutated: Sequence[MutatedFile], scratch: Path) -> None:
+    """Let *mutant* be what runs in this process from now on."""
+    set_mutant_under_test(mutant.name)
+    if mutant.name.startswith(f"{HELPER}."):
+        of = next(one for one in mutated if one.module == HELPER)
+        file = scratch / "jq_process.py"
+        file.write_text(of.source_of(mutant), encoding="utf-8")
+        sys.modules[HELPER].__file__ = str(file)
+
+
+_choose_operators()

@@ -1,0 +1,70 @@
+"""The list of mutants that may survive is in order, and a mutant that matters is killed."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mutmut", reason="mutants are made by mutmut: pip install '.[mutation]'")
+
+from tests.mutation.explained import EXPLAINED, Kind, explanations
+from tests.mutation.mutants import ROOT, files, mutate
+
+
+def test_explanations_are_in_order() -> None:
+    """Every entry names a function that is there, a part of it, and a reason."""
+    for one in explanations():
+        source = (ROOT / one.file).read_text(encoding="utf-8")
+        assert f"def {one.function.rpartition('.')[2]}(" in source, f"no such function: {one}"
+        assert all(line.strip() in source for line in one.before.split("\n")), f"no such lines: {one}"
+        assert one.kind in Kind
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
+        ("{file: swf_temporal/interpreter/lane.py, in: f, kind: text, why: ' '}", "nothing says why"),
+        ("{file: swf_temporal/interpreter/lane.py, in: f, kind: text, why: w, when: now}", "nobody reads"),
+        ("{file: swf_temporal/interpreter/lane.py, in: f, kind: whim, why: w}", "whim"),
+    ],
+)
+def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:
+    """An entry without a place or a reason is an error, and so is one of an unknown kind."""
+    file = tmp_path / "explained.yaml"
+    file.write_text(f"- {entry}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        explanations(file)
+    assert EXPLAINED.is_file()
+
+
+def test_a_mutant_says_what_changes_and_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mutant is one change of one function, told by its line; what is forced or left out is among them."""
+    package = tmp_path / "swf_temporal"
+    package.mkdir()
+    file = package / "small.py"
+    source = '''\
+        """A module."""
+
+
+        def check(count: int) -> int:
+            """Check."""
+            if count > 1:
+                raise ValueError("many")
+            return count
+    '''
+    file.write_text(textwrap.dedent(source), encoding="utf-8")
+    monkeypatch.setattr("tests.mutation.mutants.ROOT", tmp_path)
+    mutants = mutate(file).mutants
+    changes = {(one.line, one.before, one.after) for one in mutants}
+    assert {one.function for one in mutants} == {"check"}
+    assert (6, "if count > 1:", "if count >= 1:") in changes
+    assert (6, "if count > 1:", "if (count > 1) and False:") in changes
+    assert (7, 'raise ValueError("many")', "pass") in changes
+    assert len({one.key for one in mutants}) == len(mutants)
+    assert "raise" not in mutate(file).source_of(next(one for one in mutants if one.after == "pass"))
+
+
+def test_both_packages_are_mutated() -> None:
+    """What interprets definitions is mutated, and what evaluates expressions."""
+    assert {file.parent.name for file in files()} >= {"interpreter", "states", "expressions"}

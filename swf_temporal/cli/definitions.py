@@ -1,7 +1,7 @@
 """Which definitions does a command work with?"""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -40,11 +40,15 @@ def resources_of(folders: Iterable[Path] | None) -> Resources:
 
 
 def catalogue_of(
-    folders: Iterable[Path], resources: Resources | None = None, warned: list[Problem] | None = None
+    folders: Iterable[Path],
+    resources: Resources | None = None,
+    warned: list[Problem] | None = None,
+    *,
+    strict: bool = False,
 ) -> Catalogue:
     """Return the definitions in *folders*. Raises InvalidDefinition with the problems of all that cannot run.
 
-    What is wrong with those that can run is added to *warned*.
+    What is wrong with those that can run is added to *warned*, or refused where *strict* counts warnings as errors.
     """
     checked = [check_file(file, resources=resources) for folder in folders for file in files_in(folder)]
     if any(one.workflow is None for one in checked):
@@ -52,33 +56,55 @@ def catalogue_of(
     workflows = [one.workflow for one in checked if one.workflow is not None]
     if conflicts := conflicting(workflows):
         raise InvalidDefinition(conflicts)
+    doubtful = [problem for one in checked for problem in one.warnings]
+    if strict and doubtful:
+        raise InvalidDefinition(doubtful)
     if warned is not None:
-        warned.extend(problem for one in checked for problem in one.warnings)
+        warned.extend(doubtful)
     return Catalogue(workflows)
 
 
-def read_to_run(file: Path, resources: Resources | None = None) -> Workflow:
-    """Return the workflow in *file*, and tell what is doubtful about it. Raises InvalidDefinition if it cannot run."""
+def read_to_run(file: Path, resources: Resources | None = None, *, strict: bool = False) -> Workflow:
+    """Return the workflow in *file*, and tell what is doubtful about it.
+
+    Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
+    """
     checked = check_file(file, resources=resources)
     if checked.workflow is None:
         raise InvalidDefinition(checked.problems)
-    for warning in checked.warnings:
-        typer.echo(warning, err=True)
+    _tell_doubts(checked.warnings, strict=strict)
     return checked.workflow
 
 
 def with_sub_workflows(
-    workflow: Workflow, file: Path, folders: Iterable[Path], resources: Resources | None = None
+    workflow: Workflow,
+    file: Path,
+    folders: Iterable[Path],
+    resources: Resources | None = None,
+    *,
+    strict: bool = False,
 ) -> list[Workflow]:
     """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
 
-    They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, and that is told.
+    They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, and that is told. So
+    is what is doubtful about those that it can lead to.
     """
-    catalogue = catalogue_of(folders, resources)
+    warned: list[Problem] = []
+    catalogue = catalogue_of(folders, resources, warned)
     if any(word in workflow.source.text for word in _LEADS_ON):
-        catalogue = Catalogue([*_beside(file, resources), *catalogue])
+        catalogue = Catalogue([*_beside(file, resources, warned), *catalogue])
     catalogue.add(workflow)
-    return [_anywhere(one) for one in catalogue.with_reachable(workflow)]
+    reachable = list(catalogue.with_reachable(workflow))
+    led_to = {one.source.name for one in reachable} - {workflow.source.name}
+    _tell_doubts([problem for problem in warned if problem.file in led_to], strict=strict)
+    return [_anywhere(one) for one in reachable]
+
+
+def _tell_doubts(warnings: Sequence[Problem], *, strict: bool) -> None:
+    if strict and warnings:
+        raise InvalidDefinition(warnings)
+    for warning in warnings:
+        typer.echo(warning, err=True)
 
 
 def _anywhere(workflow: Workflow) -> Workflow:
@@ -87,7 +113,7 @@ def _anywhere(workflow: Workflow) -> Workflow:
     return workflow.model_copy(update={"source": Source(source.text, str(Path(source.name).resolve()))})
 
 
-def _beside(file: Path, resources: Resources | None) -> Iterator[Workflow]:
+def _beside(file: Path, resources: Resources | None, warned: list[Problem]) -> Iterator[Workflow]:
     for other in sorted(file.parent.iterdir()):
         if other == file or not holds_definition(other):
             continue
@@ -95,4 +121,5 @@ def _beside(file: Path, resources: Resources | None) -> Iterator[Workflow]:
         if checked.workflow is None:
             typer.echo(f"{other} is left out: it has errors (see `swf validate {other}`)", err=True)
         else:
+            warned.extend(checked.warnings)
             yield checked.workflow

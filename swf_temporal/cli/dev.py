@@ -13,7 +13,7 @@ from swf_temporal.cli.arguments import functions_of
 from swf_temporal.cli.documents import missing
 from swf_temporal.cli.live import LiveCatalogue
 from swf_temporal.cli.logs import log_lines
-from swf_temporal.cli.options import HIGHEST_PORT, LOWEST_PORT, Config, FunctionModules, TaskQueue
+from swf_temporal.cli.options import HIGHEST_PORT, LOWEST_PORT, Config, FunctionModules, Strict, TaskQueue
 from swf_temporal.cli.serving import working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.errors import Problem, UsageError
@@ -46,6 +46,7 @@ def dev(
     database: Annotated[
         Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")
     ] = Path(".swf", "temporal.db"),
+    strict: Strict = False,
     task_queue: TaskQueue = TASK_QUEUE,
 ) -> None:
     """Serve a folder of definitions on a local server, and reload those that change.
@@ -54,7 +55,7 @@ def dev(
     """
     if port == ui_port:
         raise UsageError(f"--port and --ui-port are both {port}", "the server and its UI have a port each")
-    live = LiveCatalogue(folder)
+    live = LiveCatalogue(folder, strict=strict)
     settings = read_settings(os.environ, local=True, file=config)
     offered = functions_of(functions or (), settings.modules)
     log_lines()

@@ -1,6 +1,7 @@
 """How does a worker learn that definitions have changed?"""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from swf_temporal.cli.definitions import documents_in, files_in
@@ -13,10 +14,14 @@ _WATCHED = (*ENDINGS, ".proto")
 
 
 class LiveCatalogue(Catalogue):
-    """The definitions in a folder as they are now; of a broken one the last version that could run."""
+    """The definitions in a folder as they are now; of a broken one the last version that could run.
 
-    def __init__(self, folder: Path) -> None:
+    Where it is *strict*, one that there are warnings about counts as broken.
+    """
+
+    def __init__(self, folder: Path, *, strict: bool = False) -> None:
         super().__init__()
+        self._strict = strict
         self._folder = folder
         self._stamps: dict[Path, tuple[int, int]] = {}
         self._good: dict[Path, Workflow] = {}
@@ -46,6 +51,8 @@ class LiveCatalogue(Catalogue):
 
     def _read(self, file: Path) -> Iterator[str]:
         checked = check_file(file)
+        if self._strict and checked.warnings:
+            checked = replace(checked, workflow=None)
         before = self._good.get(file)
         if checked.workflow is None:
             if checked.problems != self._told.get(file):

@@ -23,6 +23,7 @@ ResourceFolders = Annotated[
     list[Path] | None,
     typer.Option("--resources", help="A folder that definitions may read, besides their own. Repeatable."),
 ]
+Strict = Annotated[bool, typer.Option("--strict", help="Count warnings about definitions as errors.")]
 FunctionModules = Annotated[
     list[str] | None,
     typer.Option("--functions", "-f", help="A Python file or module with custom functions. Repeatable."),

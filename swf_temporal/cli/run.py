@@ -20,6 +20,7 @@ from swf_temporal.cli.options import (
     InstanceId,
     Namespace,
     ResourceFolders,
+    Strict,
 )
 from swf_temporal.cli.running import Order, run_on_some_server
 from swf_temporal.cli.simulating import run_simulated
@@ -43,6 +44,7 @@ def run(
     script: Annotated[
         Path | None, typer.Option("--script", help="With --simulate: a file with the results of functions.")
     ] = None,
+    strict: Strict = False,
     workflow_id: InstanceId = None,
     address: Address = None,
     namespace: Namespace = None,
@@ -59,8 +61,8 @@ def run(
     """
     data = json_value(input_, "--input")
     readable = resources_of(resources)
-    workflow = read_to_run(file, readable)
-    workflows = with_sub_workflows(workflow, file, definitions or (), readable)
+    workflow = read_to_run(file, readable, strict=strict)
+    workflows = with_sub_workflows(workflow, file, definitions or (), readable, strict=strict)
     refuse_unfit(workflow, data)
     events = read_events(event or ())
     if simulate and timeout is not None:

@@ -12,11 +12,22 @@ from swf_temporal.cli.arguments import json_value, read_events
 from swf_temporal.cli.definitions import read_to_run, with_sub_workflows
 from swf_temporal.cli.fitting import refuse_unfit
 from swf_temporal.cli.logs import be_quiet
-from swf_temporal.cli.options import Address, AsJson, Definitions, Events, Input, InstanceId, Namespace, TaskQueue
+from swf_temporal.cli.options import (
+    Address,
+    AsJson,
+    Definitions,
+    Events,
+    Input,
+    InstanceId,
+    Namespace,
+    Strict,
+    TaskQueue,
+)
 from swf_temporal.cli.output import print_json
 from swf_temporal.cli.serving import known_server
 from swf_temporal.cli.stopping import run_until_stopped
 from swf_temporal.data import JSON
+from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.client import Handle, RunEnded, result, start_known
 from swf_temporal.temporal.client import start as start_pinned
 from swf_temporal.temporal.server import Server
@@ -37,6 +48,7 @@ def start(
     input_: Input = None,
     event: Events = None,
     definitions: Definitions = None,
+    strict: Strict = False,
     workflow_id: InstanceId = None,
     task_queue: TaskQueue = TASK_QUEUE,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,
@@ -52,7 +64,7 @@ def start(
     data, events = json_value(input_, "--input"), read_events(event or ())
     file = Path(what)
     is_file = what.endswith(_ENDINGS) or file.is_file()
-    workflows = with_sub_workflows(read_to_run(file), file, definitions or ()) if is_file else []
+    workflows = _with_sub_workflows(file, definitions or (), strict=strict) if is_file else []
     if workflows:
         refuse_unfit(workflows[0], data)
     definition_id = workflows[0].id if workflows else what
@@ -72,6 +84,10 @@ def start(
         return await _follow(server, handle, task_queue, wait=wait, as_json=as_json)
 
     run_until_stopped(work())
+
+
+def _with_sub_workflows(file: Path, folders: list[Path] | tuple[()], *, strict: bool) -> list[Workflow]:
+    return with_sub_workflows(read_to_run(file, strict=strict), file, folders, strict=strict)
 
 
 async def _follow(server: Server, handle: Handle, task_queue: str, *, wait: bool, as_json: bool) -> int:

@@ -12,7 +12,7 @@ import typer
 
 from swf_temporal.cli.definitions import files_in, resources_of
 from swf_temporal.cli.documents import missing_from_files
-from swf_temporal.cli.options import ResourceFolders
+from swf_temporal.cli.options import ResourceFolders, Strict
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.loading import check_file, conflicting
@@ -32,7 +32,7 @@ class Format(StrEnum):
 def validate(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Definitions, and folders of definitions.")],
     form: Annotated[Format, typer.Option("--format", help="How to write the problems, on stdout.")] = Format.TEXT,
-    strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
+    strict: Strict = False,
     resources: ResourceFolders = None,
 ) -> None:
     """Say everything that is wrong with definitions.

@@ -28,6 +28,7 @@ from swf_temporal.cli.options import (
     FunctionModules,
     Namespace,
     ResourceFolders,
+    Strict,
     TaskQueue,
 )
 from swf_temporal.cli.serving import known_server, working
@@ -68,6 +69,7 @@ def worker(
     functions: FunctionModules = None,
     config: Config = None,
     resources: ResourceFolders = None,
+    strict: Strict = False,
     task_queue: TaskQueue = TASK_QUEUE,
     max_activities: Annotated[
         int, typer.Option("--max-activities", min=1, help="How many function calls may be under way at once.")
@@ -88,7 +90,7 @@ def worker(
     """
     readable = resources_of(resources)
     warned: list[Problem] = []
-    catalogue = catalogue_of(folders or [Path()], readable, warned)
+    catalogue = catalogue_of(folders or [Path()], readable, warned, strict=strict)
     settings = read_settings(os.environ, file=config, resources=readable)
     offered = functions_of(functions or (), settings.modules)
     work = Work(catalogue, offered, settings, task_queue, max_activities, health)

@@ -1,5 +1,6 @@
 """Which server does a command talk to, and with what does it serve one?"""
 
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -19,6 +20,8 @@ from swf_temporal.performing import Calls
 from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, is_free, local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
+
+_log = logging.getLogger("swf")
 
 _UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT
 _LOCAL = ("localhost", "127.0.0.1")
@@ -86,6 +89,10 @@ async def working(
     Secrets, and the address for produced events, `SWF_SINK`, come from the environment.
     """
     calls, sink = Calls(functions, env=os.environ, settings=settings), HttpSink(os.environ.get("SWF_SINK"))
+    if weak := calls.secrets.unprotected():
+        _log.warning(
+            "short or common secrets are hidden in results only where a value is nothing else: %s", ", ".join(weak)
+        )
     worker = make_worker(
         client,
         catalogue,

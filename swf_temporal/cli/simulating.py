@@ -10,7 +10,7 @@ from swf_temporal.cli.output import print_json
 from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.functions.secrets import Secrets, scrub
+from swf_temporal.functions.secrets import Secrets, scrub, withhold
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.scenario import answering
@@ -38,7 +38,7 @@ async def run_simulated(
         lambda: simulate(first, data, events=events, functions=functions, definitions=others, secrets=secrets)
     )
     if ended.status == "completed":
-        print_json(scrub(ended.output, secrets))
+        print_json(withhold(ended.output, secrets))
         return 0
     typer.echo(f"error: {scrub(_why(ended), secrets)}", err=True)
     return 1

@@ -22,6 +22,7 @@ from swf_temporal.functions.custom.script import Scripts
 from swf_temporal.functions.graphql.graphql import GraphQL
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.plain import PlainHttp
+from swf_temporal.functions.metadata import HIDE_SECRETS, switch
 from swf_temporal.functions.odata.odata import OData
 from swf_temporal.functions.openapi.openapi import Described, OpenApi
 from swf_temporal.functions.operator.limits import Limits
@@ -29,7 +30,7 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.own_types import close, performers
 from swf_temporal.functions.registry import FunctionType, Registry
 from swf_temporal.functions.rpc.rpc import Rpc
-from swf_temporal.functions.secrets import scrub
+from swf_temporal.functions.secrets import scrub, withhold, withhold_strong
 from swf_temporal.model.definitions import Function
 from swf_temporal.validation.engine_activities import is_engine_activity
 
@@ -94,13 +95,14 @@ class Functions:
         """Return the function's result. Raises CallFailed, and nothing else, whatever goes wrong.
 
         Whether a failed call is tried again is for the definition to decide, unless the fault's `retryable`
-        is False: then the definition or its data would have to change first. Secrets are kept out of results
-        and faults.
+        is False: then the definition or its data would have to change first. Secrets are kept out of faults and,
+        unless the function says otherwise, of results.
         """
         try:
+            are_shown = switch(call, HIDE_SECRETS) is False
             async with self._limits.of_function(call.function.name):
                 result = await self._performer(call)(call)
-            return scrub(result, self._hidden(call))
+            return result if are_shown else withhold(result, self._hidden(call))
         except CallFailed as fault:
             raise _completed(fault, call, self._hidden(call)) from fault
         except RecursionError as error:
@@ -185,7 +187,7 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
     """Return *fault* knowing its function and attempt, and nothing of what is *hidden*."""
     return CallFailed(
         _readable(scrub(fault.message, hidden)),
-        code=_readable(scrub(fault.code, hidden)),
+        code=_readable(withhold_strong(fault.code, hidden)),
         name=fault.name,
         status=fault.status,
         body=scrub(fault.body, hidden),

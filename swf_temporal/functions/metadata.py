@@ -6,6 +6,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, refusal
 
 CHECK_RESPONSE = "checkResponse"
+HIDE_SECRETS = "hideSecrets"
 FAIL_ON_STATUS_CODE = "failOnStatusCode"
 SERVER_VARIABLES = "serverVariables"
 

@@ -1,8 +1,9 @@
 """What are a worker's secrets, and how are they kept out of what people read?"""
 
 import json
+import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -17,7 +18,14 @@ from swf_temporal.functions.operator.settings import environment_name
 
 _PREFIX = "SWF_SECRET_"
 _SHORTEST = 4
+"""A secret of fewer characters is found in messages as a word of its own: it is a part of too many others."""
 _HIDDEN = "***"
+
+_STRONG = 40.0
+"""How many bits a secret has that is hidden inside other texts of data."""
+_WORD, _LONG_WORD = 14.0, 8
+"""How many bits a word has, and of how many letters it is."""
+_PARTS = re.compile(r"[^\W\d_]+|\d+|(?:[\W_])+")
 
 
 class Secrets:
@@ -48,6 +56,14 @@ class Secrets:
         """Return those of *names* that are known here, each under the name that was asked for."""
         return {name: self._values[environment_name(name)] for name in names if environment_name(name) in self._values}
 
+    def unprotected(self) -> list[str]:
+        """Return the names of those that are so short, or so common, that data may hold them by chance.
+
+        Of a secret that is an object, each of its properties is one.
+        """
+        texts = [place for name, value in self._values.items() for place in _places(value, name)]
+        return sorted({place for place, text in texts if not is_strong(text)})
+
     def entrusted(self, names: Iterable[str]) -> dict[str, JSON]:
         """Return all of *names* for a call. Raises CallFailed, which no repetition mends, if one is not known here."""
         wanted = list(names)
@@ -61,15 +77,74 @@ class Secrets:
 
 
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
-    """Return *value* with every secret of four characters or more in its texts replaced by `***`.
+    """Return *value*, which is for people to read, with every secret in its texts replaced by `***`.
 
     A secret is also known as URLs, forms, JSON and base64 have it; what stands under no name, such as the many tokens
-    that a worker may hold, only as it is.
+    that a worker may hold, only as it is. One of less than four characters is replaced where it is a word of its own.
     """
-    named = set(_texts([secret for name, secret in secrets.items() if name]))
-    spelled = {spelling for text in named for spelling in _spellings(text)}
-    hidden = sorted({*spelled, *_texts(secrets.get(""))}, key=len, reverse=True)
-    return _scrubbed(value, hidden) if hidden else value
+    hidden = _hidden(secrets)
+    if not hidden:
+        return value
+    strong = _inside(hidden)
+    return _with(value, lambda text: _without(text, hidden), lambda key: _replaced(key, strong))
+
+
+def withhold(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
+    """Return *value*, with which a workflow goes on, without secrets: each of them is replaced by `***`.
+
+    Only where it is one for sure, since these are data: a text that is a secret and nothing else, and a strong secret
+    in any text. Keys stay as they are.
+    """
+    hidden = _hidden(secrets)
+    if not hidden:
+        return value
+    strong = _inside(hidden)
+
+    def without(text: str) -> str:
+        alone = text.strip()
+        return _HIDDEN if alone in hidden or alone.rstrip("=") in hidden else _replaced(text, strong)
+
+    return _with(value, without, lambda key: key)
+
+
+def withhold_strong(text: str, secrets: Mapping[str, JSON]) -> str:
+    """Return *text*, by which a definition decides, without strong secrets."""
+    return _replaced(text, _inside(_hidden(secrets)))
+
+
+def _hidden(secrets: Mapping[str, JSON]) -> dict[str, bool]:
+    """Return all that is to be hidden, the longest first, and whether it is so inside other texts of data too."""
+    found: dict[str, bool] = {}
+    for name, secret in secrets.items():
+        for text in _texts(secret):
+            is_inside = is_strong(text)
+            for spelling in _spellings(text) if name else (text,):
+                found[spelling] = found.get(spelling, False) or is_inside
+    return dict(sorted(found.items(), key=lambda one: len(one[0]), reverse=True))
+
+
+def _inside(hidden: Mapping[str, bool]) -> list[str]:
+    return [text for text, is_inside in hidden.items() if is_inside]
+
+
+@lru_cache(maxsize=4096)
+def is_strong(secret: str) -> bool:
+    """Tell whether *secret* is so hard to guess that a text which holds it can only have it from there.
+
+    That takes forty bits, in a coarse estimate: a word has as many as a place in a dictionary, and what is no word has
+    those of its characters.
+    """
+    return sum(_bits(part) for part in _PARTS.findall(secret)) >= _STRONG
+
+
+def _bits(part: str) -> float:
+    if part.isdigit():
+        return 3.3 * len(part)
+    if not part.isalpha():
+        return 5.0 * len(part)
+    if part.islower() or part.isupper() or part.istitle():
+        return min(4.7 * len(part), _WORD + 4.7 * max(0, len(part) - _LONG_WORD))
+    return 5.7 * len(part)
 
 
 @lru_cache(maxsize=1024)
@@ -82,27 +157,50 @@ def _spellings(text: str) -> frozenset[str]:
     return frozenset({text, *inner, *urls, *encoded})
 
 
-def _scrubbed(value: JSON, hidden: list[str]) -> JSON:
+def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str]) -> JSON:
+    """Return *value* with all its texts and keys made into others."""
     if isinstance(value, str):
-        for secret in hidden:
-            value = value.replace(secret, _HIDDEN)
-        return value
+        return text(value)
     if isinstance(value, list):
-        return [_scrubbed(item, hidden) for item in value]
+        return [_with(item, text, key) for item in value]
     if isinstance(value, dict):
-        return {str(_scrubbed(key, hidden)): _scrubbed(item, hidden) for key, item in value.items()}
+        return {key(name): _with(item, text, key) for name, item in value.items()}
     return value
 
 
+def _without(text: str, hidden: Iterable[str]) -> str:
+    for secret in hidden:
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, _HIDDEN)
+        elif secret in text:
+            text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", _HIDDEN, text)
+    return text
+
+
+def _replaced(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, _HIDDEN)
+    return text
+
+
 def _texts(value: JSON) -> Iterable[str]:
-    """Yield the texts in *value* that are long enough to be told from ordinary words."""
-    if isinstance(value, str) and len(value) >= _SHORTEST:
+    """Yield the texts in *value*."""
+    if isinstance(value, str) and value.strip():
         yield value
     elif isinstance(value, list):
         for item in value:
             yield from _texts(item)
     elif isinstance(value, dict):
         yield from _texts(list(value.values()))
+
+
+def _places(value: JSON, place: str) -> Iterable[tuple[str, str]]:
+    """Yield the texts in *value*, each with where it stands."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _places(item, f"{place}.{name}")
+    else:
+        yield from ((place, text) for text in _texts(value))
 
 
 def _structured(text: str) -> JSON:

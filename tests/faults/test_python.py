@@ -53,7 +53,7 @@ def check(told: Told, code: str, *texts: str, status: int | None = None, body: A
 
 def function(name: str, arguments: Any = None) -> Attempt:
     """Return a call of a Python function."""
-    return Attempt({"type": "custom", "operation": f"{__name__}:{name}"}, arguments)
+    return Attempt({"type": "custom", "operation": f"{__name__}:{name}"}, arguments, Settings(modules=(__name__,)))
 
 
 async def test_an_exception(stage: Stage) -> None:

@@ -1,12 +1,19 @@
 """Where secrets come from, and that nobody reads them."""
 
+from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UsageError
-from swf_temporal.functions.secrets import Secrets, scrub
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
+from swf_temporal.model.definitions import Function
+from tests.functions.conftest import Failed
+
+SHOWN: dict[str, JSON] = {"hideSecrets": False}
 
 
 def test_variables_are_secrets() -> None:
@@ -62,13 +69,116 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None) -
     assert "hunter2" not in str(caught.value)
 
 
-def test_scrubbing_reaches_every_text() -> None:
-    """Values, keys and nested texts lose the secrets; the longest goes first, and short words stay."""
-    secrets: dict[str, JSON] = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"]}
+STRONG = "p8Xz-41Lw-qT9"
 
-    scrubbed = scrub({"hunter2": ["x hunter2-long y", 5, None, "abc"]}, secrets)
 
-    assert scrubbed == {"***": ["x *** y", 5, None, "abc"]}
+def test_messages_lose_every_secret() -> None:
+    """Nested texts lose them; the longest goes first. The shortest are part of too many words, and are words here."""
+    secrets: dict[str, JSON] = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"], "d": "", "e": " "}
+
+    scrubbed = scrub({"hunter2": ["x hunter2-long y", 5, None, "abc", "abcd: (abc)", "a b"], STRONG: ""}, secrets)
+
+    assert scrubbed == {"hunter2": ["x *** y", 5, None, "***", "abcd: (***)", "a b"], STRONG: ""}
+
+
+def test_keys_of_messages_lose_strong_secrets() -> None:
+    """A service may name what is wrong by what it was sent."""
+    assert scrub({f"field {STRONG}": "unknown"}, {"a": STRONG}) == {"field ***": "unknown"}
+
+
+def test_results_keep_what_only_resembles_a_secret() -> None:
+    """Of business data nothing is altered but a text that is the secret."""
+    secrets: dict[str, JSON] = {"env": "test", "db": {"user": "postgres", "region": "eu-central-1"}, "pin": "42"}
+    data: JSON = {
+        "test": "latest contest", "testResult": ["attested", "test it", "42nd", 42, True, None],
+        "postgres": {"url": "postgres://db.eu-central-1.example.com"},
+    }  # fmt: skip
+
+    assert withhold(data, secrets) == data
+    assert withhold({"a": "test", "b": [" postgres\n", "42"], "c": "Test"}, secrets) == {
+        "a": "***", "b": ["***", "***"], "c": "Test",
+    }  # fmt: skip
+
+
+def test_results_lose_strong_secrets_wherever_they_stand() -> None:
+    """Also as they are written elsewhere; and keys stay, whatever they are."""
+    secrets: dict[str, JSON] = {"a": {"token": STRONG}, "": ["a-token-4711-Zx81Q"]}
+    said: list[JSON] = [f"Bearer {STRONG}", b64encode(STRONG.encode()).decode(), "x=a-token-4711-Zx81Q&y"]
+
+    assert withhold({STRONG: said}, secrets) == {STRONG: ["Bearer ***", "***", "x=***&y"]}
+
+
+def test_a_weak_secret_is_weak_in_every_spelling() -> None:
+    """Base64 of a word is four letters that any other base64 may hold."""
+    assert withhold("xdGVzdAx", {"a": "test"}) == "xdGVzdAx"
+    assert [withhold(text, {"a": "test"}) for text in ("dGVzdA", "dGVzdA==")] == ["***", "***"]
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        STRONG, "correct-horse-battery-staple", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "qzkfhwtbxmvlrp",
+        "8f14e45fceea167a", "0af7651916cd43dd8448eb211c80319c", "aB3dE5fG7", "x7$Kp!2vQ", "2f1b6c1e-3c6d-4a57",
+        "493027164850273",
+    ],
+)  # fmt: skip
+def test_strong_secrets(secret: str) -> None:
+    """Nobody writes them by chance."""
+    assert is_strong(secret)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "test", "password", "postgres", "Postgres1", "eu-central-1", "orders-service", "hunter2", "production",
+        "2026-11-22", "localhost:5432", "admin123", "true", "a", "TEST-KEY", "confirmation",
+    ],
+)  # fmt: skip
+def test_weak_secrets(secret: str) -> None:
+    """Data may hold them by chance, in longer texts too."""
+    assert not is_strong(secret)
+
+
+def test_an_operator_learns_which_secrets_are_weak() -> None:
+    """By their names, as they can be set, and the properties of those that are objects; never by their values."""
+    secrets = Secrets({"env": "test", "shop": {"user": "orders", "password": STRONG, "more": [STRONG]}, "key": STRONG})
+
+    assert secrets.unprotected() == ["ENV", "SHOP.user"]
+
+
+@pytest.mark.parametrize(("metadata", "result"), [({}, "***"), ({"hideSecrets": True}, "***"), (SHOWN, STRONG)])
+async def test_a_function_may_have_its_results_left_alone(
+    metadata: dict[str, JSON], result: str, failed: Failed
+) -> None:
+    """Then a result is what the function returned, secrets and all; its errors have none."""
+
+    def echo(*, text: str, fails: bool) -> str:
+        if fails:
+            raise ValueError(f"not {text}")
+        return text
+
+    functions = Functions({"echo": echo})
+    function = Function(name="echo", type="custom", metadata=metadata)
+    call = Call(function, {"text": STRONG, "fails": False}, secrets={"key": STRONG})
+
+    assert await functions.call(call) == result
+    assert (await failed(functions, replace(call, arguments={"text": STRONG, "fails": True}))).message == "not ***"
+
+
+async def test_what_an_error_is_called_stays(failed: Failed) -> None:
+    """A definition decides by the code what to do: a word that is a secret too does not change it."""
+
+    class TestError(Exception):
+        """An error with the secret in its name."""
+
+    def fail() -> None:
+        raise TestError("the test failed")
+
+    fault = await failed(
+        Functions({"f": fail}), Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"})
+    )
+
+    assert (fault.code, fault.message) == ("TestError", "the *** failed")
 
 
 def test_nothing_is_copied_without_secrets() -> None:
@@ -76,6 +186,7 @@ def test_nothing_is_copied_without_secrets() -> None:
     value: JSON = {"a": ["b"]}
 
     assert scrub(value, {}) is value
+    assert withhold(value, {}) is value
 
 
 @pytest.mark.parametrize(

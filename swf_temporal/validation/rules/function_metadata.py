@@ -18,9 +18,10 @@ _SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
 _VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
 _RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
-_PLAIN: Mapping[str, _Can] = {"failOnStatusCode": _SWITCH}
+_EVERY: Mapping[str, _Can] = {"hideSecrets": _SWITCH}
+_PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
 _DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
-_MESSAGES: Mapping[str, _Can] = {"result": _RESULT, "serverVariables": _VARIABLES}
+_MESSAGES: Mapping[str, _Can] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -49,4 +50,4 @@ def _known(function: Function) -> Mapping[str, _Can]:
         return _PLAIN if is_request else _DESCRIBED
     if function.type == "http" or (function.type == "custom" and is_request and isinstance(operation, str)):
         return _PLAIN
-    return {}
+    return _EVERY

@@ -176,7 +176,7 @@ async def test_credentials_do_not_appear_in_faults(service: Service, functions: 
     ("scheme", "properties"),
     [
         ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}),
-        ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second }'}),
+        ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second + "-4eC39HqLyj" }'}),
     ],
 )
 async def test_what_was_made_of_secrets_does_not_appear(

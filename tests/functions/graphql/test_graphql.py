@@ -339,7 +339,7 @@ async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) ->
 
 async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
     """A secret becomes a variable where the call is made."""
-    calls = Calls(settings=Settings(), secrets=Secrets({"note": "sesame"}))
+    calls = Calls(settings=Settings(), secrets=Secrets({"note": "open-sesame-1001"}))
     template: JSON = {"note": "${ $SECRETS.note }!"}
     call = FunctionCall(
         id="Ask/ask#1",
@@ -353,7 +353,7 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
 
     answer = await calls.perform(call, source="", key="k", attempt=1)
 
-    assert endpoint.asked[-1]["variables"] == {"note": "sesame!"}
+    assert endpoint.asked[-1]["variables"] == {"note": "open-sesame-1001!"}
     assert answer == {"echo": '{"note": "***!"}'}
     await calls.aclose()
 

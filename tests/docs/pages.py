@@ -46,7 +46,9 @@ class Block:
 
     @property
     def commands(self) -> list[Command]:
-        """The commands of a `console` block. One goes on in the next line if it ends with a backslash."""
+        """The commands, if it is a `console`. One goes on in the next line if it ends with a backslash."""
+        if self.language != "console":
+            return []
         found: list[tuple[int, str, list[str]]] = []
         unfinished = False
         for line, text in enumerate(self.text.splitlines(), self.line + 1):

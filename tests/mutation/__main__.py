@@ -38,6 +38,7 @@ from tests.mutation.trials import (
 
 KEPT: Final = ROOT / ".mutation"
 _REMEMBERED_KILLERS = 8
+_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,47 +61,67 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no file that is mutated has {' or '.join(options.files)} in its path", file=sys.stderr)
         return 2
     KEPT.mkdir(exist_ok=True)
-    measured = _measured(options)
+    measured = _measured(options.jobs)
     mutated = [mutate(file) for file in chosen]
     install(mutated)
     only = _left_over() if options.again else None
     mutants = [one for file in mutated for one in file.mutants if only is None or one.key in only]
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(mutated, Path(scratch))
-        tried = _try_all(bench, mutants, measured, options.jobs, Path(scratch))
+        tried = _try_all(bench, mutants, measured, options, Path(scratch))
     _keep_results(tried, keep_others=bool(options.files or options.again))
     code = _report(tried, explanations(), {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)
     print(f"{time.monotonic() - started:.0f} s")
     return code
 
 
-def _measured(options: argparse.Namespace) -> Baseline:
-    """Return what comes by where, measuring in a process of its own what is not known yet."""
-    known, whole = _kept_baseline(any_code=options.keep)
+def _measured(jobs: int) -> Baseline:
+    """Return what comes by where, measuring in processes of their own what is not known yet."""
+    known, whole = _kept_baseline()
     if not whole:
         print("running scenarios and tests without mutants, to see what comes by where …", flush=True)
-        in_processes([lambda: _measure(known)])
-        known, whole = _kept_baseline(any_code=options.keep)
+        in_processes([partial(_measure, known, part, jobs) for part in range(jobs)])
+        _join_baselines(jobs)
+        known, _ = _kept_baseline()
     return known
 
 
-def _measure(known: Baseline) -> None:
+def _measure(known: Baseline, part: int, parts: int) -> None:
     mutated = [mutate(file) for file in files()]
     install(mutated)
     with tempfile.TemporaryDirectory() as scratch:
-        _keep_baseline(Bench(mutated, Path(scratch)).baseline(known))
+        measured = Bench(mutated, Path(scratch)).baseline(known, part, parts)
+    trials = [[one.kind, one.name, one.seconds, sorted(one.passes)] for one in measured]
+    (KEPT / f"baseline-{part}.json").write_text(json.dumps(trials), encoding="utf-8")
+
+
+def _join_baselines(parts: int) -> None:
+    written = [KEPT / f"baseline-{part}.json" for part in range(parts)]
+    trials = [one for file in written for one in json.loads(file.read_text(encoding="utf-8"))]
+    summed = {name: _summed(name) for name in _trial_files()}
+    whole = json.dumps({"code": _summed("swf_temporal"), "files": summed, "trials": trials})
+    (KEPT / "baseline.json").write_text(whole, encoding="utf-8")
+    for file in written:
+        file.unlink()
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("files", nargs="*", help="parts of paths; without any, everything")
     parser.add_argument("--again", action="store_true", help="try only what survived the last time")
-    parser.add_argument("--keep", action="store_true", help="believe what was measured of the code before it changed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many mutants are tried at a time")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=_SECONDS,
+        help="how much processor time trials of each kind may take by themselves",
+    )
     return parser.parse_args(arguments)
 
 
-def _try_all(bench: Bench, mutants: Sequence[Mutant], measured: Baseline, jobs: int, scratch: Path) -> list[Tried]:
+def _try_all(
+    bench: Bench, mutants: Sequence[Mutant], measured: Baseline, options: argparse.Namespace, scratch: Path
+) -> list[Tried]:
     """Try *mutants*, several at a time; return what became of them, in their order."""
 
     def work(number: int) -> None:
@@ -108,24 +129,27 @@ def _try_all(bench: Bench, mutants: Sequence[Mutant], measured: Baseline, jobs: 
         inside.mkdir()
         killers: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=_REMEMBERED_KILLERS))
         with (inside / "fates").open("w", encoding="utf-8") as fates:
-            for index in range(number, len(mutants), jobs):
+            for index in range(number, len(mutants), options.jobs):
                 mutant = mutants[index]
-                fate, by, covered = _try(bench.within(inside), mutant, measured, killers[mutant.covered_by])
+                known = killers[mutant.covered_by]
+                fate, by, covered = _try(bench.within(inside), mutant, measured, known, options.seconds)
                 fates.write(json.dumps([index, fate, by, covered]) + "\n")
                 done = index + 1
                 if done % 100 == 0:
                     print(f"{done} of {len(mutants)}: {mutant.file}", flush=True)
 
-    in_processes([partial(work, number) for number in range(jobs)])
-    lines = [line for number in range(jobs) for line in (scratch / str(number) / "fates").read_text().splitlines()]
+    in_processes([partial(work, number) for number in range(options.jobs)])
+    lines = [
+        line for number in range(options.jobs) for line in (scratch / str(number) / "fates").read_text().splitlines()
+    ]
     found = sorted(map(json.loads, lines))
     return [Tried(mutants[index], Fate(fate), by, covered) for index, fate, by, covered in found]
 
 
-def _try(bench: Bench, mutant: Mutant, measured: Baseline, killers: deque[str]) -> tuple[Fate, str, bool]:
+def _try(bench: Bench, mutant: Mutant, measured: Baseline, killers: deque[str], most: float) -> tuple[Fate, str, bool]:
     covered = False
     for kind in Kind:
-        trials: list[Trial] = trials_for(mutant, kind, measured, killers)
+        trials: list[Trial] = trials_for(mutant, kind, measured, killers, most)
         covered = covered or bool(trials)
         fate, by = bench.fate(mutant, trials)
         if fate is not Fate.SURVIVED:
@@ -158,24 +182,17 @@ def _report(tried: Sequence[Tried], explained: Sequence[Explanation], chosen: se
     return int(bool(unexplained or stale))
 
 
-def _kept_baseline(*, any_code: bool) -> tuple[Baseline, bool]:
+def _kept_baseline() -> tuple[Baseline, bool]:
     """Return what is known of trials that have not changed since, and whether that is all."""
     file = KEPT / "baseline.json"
     if not file.is_file():
         return [], False
     kept = json.loads(file.read_text(encoding="utf-8"))
-    if kept["code"] != _summed("swf_temporal") and not any_code:
+    if kept["code"] != _summed("swf_temporal"):
         return [], False
     same = {name for name, summed in kept["files"].items() if _summed(name) == summed}
     trials = [Trial(Kind(kind), name, seconds, frozenset(passes)) for kind, name, seconds, passes in kept["trials"]]
     return [one for one in trials if file_of(one) in same], same == set(kept["files"]) == _trial_files()
-
-
-def _keep_baseline(measured: Baseline) -> None:
-    trials = [[one.kind, one.name, one.seconds, sorted(one.passes)] for one in measured]
-    summed = {name: _summed(name) for name in _trial_files()}
-    written = json.dumps({"code": _summed("swf_temporal"), "files": summed, "trials": trials})
-    (KEPT / "baseline.json").write_text(written, encoding="utf-8")
 
 
 def _trial_files() -> set[str]:

@@ -8,6 +8,7 @@ Whoever forks has imported everything and run nothing, so that no thread, helper
 import contextlib
 import copy
 import json
+import math
 import os
 import resource
 import signal
@@ -16,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,10 +96,10 @@ class Bench:
         other._scratch = scratch
         return other
 
-    def baseline(self, known: Baseline) -> Baseline:
+    def baseline(self, known: Baseline, part: int, parts: int) -> Baseline:
         """Run what is not *known* without mutants; return how long each trial takes, and what it comes by.
 
-        Raises RuntimeError if something fails.
+        It is done in *parts*, of which this is one. Raises RuntimeError if something fails.
         """
         names = {
             Kind.SCENARIO: list(self._scenarios),
@@ -106,9 +108,10 @@ class Bench:
         kept = [one for one in known if one.kind is Kind.TEST or one.name in names[one.kind]]
         done = {(one.kind, one.name) for one in kept}
         files = {one.name.partition("::")[0] for one in kept if one.kind is Kind.TEST}
-        measured = [*kept, *self._measured_tests([file for file in test_files() if file not in files])]
-        for kind, all_ in names.items():
-            measured += [self._measured(kind, name) for name in all_ if (kind, name) not in done]
+        new = [(kind, name) for kind, all_ in names.items() for name in all_ if (kind, name) not in done]
+        measured = kept if part == 0 else []
+        measured += self._measured_tests([file for file in test_files() if file not in files][part::parts])
+        measured += [self._measured(kind, name) for kind, name in new[part::parts]]
         return measured
 
     def fate(self, mutant: Mutant, trials: Iterable[Trial]) -> tuple[Fate, str]:
@@ -238,11 +241,18 @@ def test_files() -> list[str]:
     return [file for file in found if file not in NOT_HERE]
 
 
-def trials_for(mutant: Mutant, kind: Kind, baseline: Baseline, killers: Sequence[str] = ()) -> list[Trial]:
-    """Return the trials of a kind that come by *mutant*, *killers* of its neighbours first, then by their time."""
+def trials_for(
+    mutant: Mutant, kind: Kind, baseline: Baseline, killers: Sequence[str] = (), most: float = math.inf
+) -> list[Trial]:
+    """Return the trials of a kind that come by *mutant*: *killers* of its neighbours first, then by their time.
+
+    They take *most* seconds without a mutant, and so many are left out that take the longest.
+    """
     place = _HELPER_STARTS if mutant.name.startswith(f"{HELPER}.") else mutant.covered_by
     passing = [trial for trial in baseline if trial.kind is kind and place in trial.passes]
-    return sorted(passing, key=lambda one: (one.name not in killers, one.seconds))
+    passing.sort(key=lambda one: (one.name not in killers, one.seconds))
+    spent = accumulate(one.seconds for one in passing)
+    return [one for one, seconds in zip(passing, spent, strict=True) if seconds <= most]
 
 
 def _ends(scenario: Any) -> bool:

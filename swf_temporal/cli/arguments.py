@@ -3,21 +3,25 @@
 import importlib
 import importlib.util
 import json
+import re
+import shlex
 import sys
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.installed import installed, offered_by
-from swf_temporal.functions.registry import Registry
 from swf_temporal.model.cloudevent import CloudEvent
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.registry import Registry
+
+
+_PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
 
 
 def json_value(text: str | None, option: str) -> JSON:
@@ -31,7 +35,10 @@ def json_value(text: str | None, option: str) -> JSON:
         return _parsed(sys.stdin.read(), f"{option} -")
     if text.startswith("@"):
         return read_document(Path(text[1:]))
-    return _parsed(text, option)
+    try:
+        return _parsed(text, option)
+    except UsageError as error:
+        raise UsageError(error.message, _meant(text, option) or error.hint) from None
 
 
 def read_document(path: Path) -> JSON:
@@ -43,6 +50,8 @@ def read_document(path: Path) -> JSON:
         raise UsageError(f"{path} cannot be read: {reason}") from None
     if path.suffix == ".json":
         return _parsed(text, str(path))
+    import yaml
+
     try:
         # What YAML writes and JSON cannot, such as dates, becomes text.
         value: JSON = json.loads(json.dumps(yaml.safe_load(text), default=str))
@@ -68,7 +77,7 @@ def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
     return events
 
 
-def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> Registry:
+def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> "Registry":
     """Return the functions, and types of functions, that installed packages and *modules* offer; the latter win.
 
     Of what is installed only what is in the modules and packages that are *allowed* counts; None allows all.
@@ -76,9 +85,14 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
     registry offers its public functions, by their own names. `module:function` names them too: a file is the module
     that its name says. Raises UsageError if something cannot be imported.
     """
+    from swf_temporal.functions.installed import installed, offered_by
+
     offered = installed(allowed)
     for name in modules:
-        offered.include(offered_by(_imported(name), Path(name).stem if name.endswith(".py") else name))
+        found = offered_by(_imported(name), Path(name).stem if name.endswith(".py") else name)
+        if not found and not found.types:
+            raise UsageError(f"{name} offers no function", "public functions in it count, and what its registries hold")
+        offered.include(found)
     return offered
 
 
@@ -114,6 +128,28 @@ def _parsed(text: str, where: str) -> JSON:
     except ValueError as error:
         raise UsageError(f"{where} is not JSON: {error}", "a text needs its quotes: '\"text\"'") from None
     return value
+
+
+def _meant(text: str, option: str) -> str | None:
+    """Return what somebody meant who wrote *text*, which is not JSON: pairs as other programs take them, or a file."""
+    pair = _PAIR.fullmatch(text)
+    if pair is not None:
+        value = pair["value"] if _is_json(pair["value"]) else json.dumps(pair["value"], ensure_ascii=False)
+        written = shlex.quote(f"{{{json.dumps(pair['name'])}: {value}}}")
+        return f"it is one JSON value: {option} {written}, or @FILE for a file that holds it"
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):
+        return None
+    return f"to give what is in that file: {option} @{text}" if is_file else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _refuse(word: str) -> None:

@@ -1,15 +1,17 @@
 """Which definitions does a command work with?"""
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import typer
 
+from swf_temporal.cli.options import STDIN
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.loading import ENDINGS, Checked, check_file, conflicting, holds_definition
+from swf_temporal.loading import ENDINGS, Checked, check, check_file, conflicting, holds_definition
 from swf_temporal.model.workflow import Source, Workflow
 
 _LEADS_ON = ("subFlowRef", "continueAs")
@@ -64,12 +66,36 @@ def catalogue_of(
     return Catalogue(workflows)
 
 
+def check_given(file: Path, resources: Resources | None = None) -> Checked:
+    """Return what is to be said about the definition in *file*, or on stdin if that is `-`. Raises UsageError.
+
+    What a definition on stdin names is looked for in the current folder.
+    """
+    if file != STDIN:
+        return check_file(file, resources=resources)
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("what is on stdin is not text in UTF-8") from None
+    if not text.strip():
+        raise UsageError("there is no definition on stdin", "as in `swf validate - < orders.yaml`")
+    return check(text, name="<stdin>", folder=Path.cwd(), resources=resources)
+
+
+def load_given(file: Path, resources: Resources | None = None) -> Workflow:
+    """Return the workflow in *file*, or on stdin if that is `-`. Raises InvalidDefinition if it cannot run."""
+    checked = check_given(file, resources)
+    if checked.workflow is None:
+        raise InvalidDefinition(checked.problems)
+    return checked.workflow
+
+
 def read_to_run(file: Path, resources: Resources | None = None, *, strict: bool = False) -> Workflow:
     """Return the workflow in *file*, and tell what is doubtful about it.
 
     Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
     """
-    checked = check_file(file, resources=resources)
+    checked = check_given(file, resources)
     if checked.workflow is None:
         raise InvalidDefinition(checked.problems)
     _tell_doubts(checked.warnings, strict=strict)

@@ -7,16 +7,12 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.definitions import resources_of, with_sub_workflows
-from swf_temporal.cli.describing.facts import facts_of
-from swf_temporal.cli.describing.mermaid import diagram_of
-from swf_temporal.cli.describing.text import text_of
+from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Definitions, ResourceFolders
-from swf_temporal.cli.output import print_json
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.cli.output import print_json, print_yaml
+from swf_temporal.errors import UsageError
 
-EXAMPLES = {"describe": "Example: swf describe orders.yaml --format mermaid"}
+EXAMPLES = {"describe": "Example: swf describe orders.yaml --output mermaid"}
 
 
 class Format(StrEnum):
@@ -24,14 +20,17 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    YAML = "yaml"
     MERMAID = "mermaid"
 
 
 def describe(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition.")],
-    form: Annotated[
-        Format, typer.Option("--format", help="Text, JSON, or the source of a Mermaid state diagram.")
-    ] = Format.TEXT,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition, or - for stdin.")],
+    *,
+    output: Annotated[
+        Format | None, typer.Option("--output", "-o", help="How to print; mermaid is the source of a state diagram.")
+    ] = None,
+    older: Annotated[Format | None, typer.Option("--format", hidden=True, help="The same as --output.")] = None,
     definitions: Definitions = None,
     resources: ResourceFolders = None,
 ) -> None:
@@ -39,14 +38,26 @@ def describe(
 
     Nothing is run or fetched. Where functions lead is told from their documents that are files on this machine.
     """
+    if None not in (output, older) and output != older:
+        raise UsageError(f"--format {older} and --output {output} contradict each other", "give one of them")
+    with ending_at_once():
+        from swf_temporal.cli.definitions import load_given, resources_of, with_sub_workflows
+        from swf_temporal.cli.describing.facts import facts_of
+        from swf_temporal.interpreter.catalogue import Catalogue
     readable = resources_of(resources)
-    workflow = load(file, resources=readable)
+    workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable))
     facts = facts_of(workflow, catalogue, datetime.now(UTC))
-    match form:
+    match output or older or Format.TEXT:
         case Format.JSON:
             print_json(facts)
+        case Format.YAML:
+            print_yaml(facts)
         case Format.MERMAID:
+            from swf_temporal.cli.describing.mermaid import diagram_of
+
             typer.echo(diagram_of(facts))
         case Format.TEXT:
+            from swf_temporal.cli.describing.text import text_of
+
             typer.echo(text_of(facts))

@@ -19,8 +19,9 @@ from swf_temporal.cli.stopping import run_until_stopped, stop_signal
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, local_server
-from swf_temporal.temporal.worker import TASK_QUEUE
+from swf_temporal.temporal.conventions import DEFAULT_PORT, DEFAULT_UI_PORT, TASK_QUEUE
+from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.server import local_server
 
 EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
 

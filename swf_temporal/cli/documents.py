@@ -34,8 +34,8 @@ def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> l
     naming = [one for one in workflows if any(file_named(function, folder_of(one)) for function in one.functions)]
     if not naming:
         return []
-    from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - heavy, and seldom needed
-    from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
+    from swf_temporal.functions.calling import Functions
+    from swf_temporal.functions.operator.settings import Settings
 
     return asyncio.run(missing(naming, Functions(settings=Settings(resources=resources)), is_worker=False))
 

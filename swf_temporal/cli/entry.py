@@ -10,7 +10,7 @@ def main() -> NoReturn:
     """Run the command that the arguments name, and end the process with its exit code."""
     try:
         with ending_at_once():
-            from swf_temporal.cli.main import main as run  # noqa: PLC0415 - after Ctrl-C is seen to
+            from swf_temporal.cli.main import main as run
         run()
     except KeyboardInterrupt:  # between two of those who see to it
         os._exit(INTERRUPTED)

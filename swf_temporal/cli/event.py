@@ -1,17 +1,19 @@
 """`swf event`: send an event to a running instance."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swf_temporal.cli.arguments import attributes_of, json_value, read_events
-from swf_temporal.cli.options import Address, Namespace, WorkflowId
-from swf_temporal.cli.serving import quiet_client
-from swf_temporal.cli.stopping import run_until_stopped
-from swf_temporal.data import JSON
+from swf_temporal.cli.asking import ask
+from swf_temporal.cli.completing import instance_ids
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import Address, Namespace, Output, not_empty, one_id
+from swf_temporal.cli.output import form_of
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import send_data, send_event
+
+if TYPE_CHECKING:
+    from swf_temporal.data import JSON
 
 EXAMPLES = {"event": "Example: swf event order-42 --name PaymentReceived --data '{\"amount\": 12}'"}
 
@@ -19,55 +21,100 @@ _SOURCE = "swf"
 
 
 def event(
-    workflow_id: WorkflowId,
-    event_type: Annotated[str | None, typer.Argument(metavar="[TYPE]", help="The type of a CloudEvent.")] = None,
-    *,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Instead of TYPE: the name that the definition gives to the event.")
+    workflow_id: Annotated[
+        str | None,
+        typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids),
     ] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="Instead of TYPE: a file with CloudEvents.")] = None,
-    data: Annotated[str | None, typer.Option("--data", help="The event's data: JSON, @FILE, or - for stdin.")] = None,
+    event_type: Annotated[str | None, typer.Argument(metavar="TYPE", help="The type of a CloudEvent.")] = None,
+    *,
+    also_workflow_id: Annotated[
+        str | None,
+        typer.Option(
+            "--workflow-id",
+            "-w",
+            metavar="ID",
+            help="The id of the instance, as an option; TYPE is then the only argument.",
+            autocompletion=instance_ids,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            callback=not_empty,
+            help="Instead of TYPE: the name that the definition gives to the event.",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Instead of TYPE: a file with CloudEvents.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="DATA", help="The event's data: JSON, @FILE, or - for stdin.")
+    ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", help="The source of a CloudEvent; `swf` if it is not given.")
+        str | None,
+        typer.Option("--source", metavar="SOURCE", help="The source of a CloudEvent; `swf` if it is not given."),
     ] = None,
     attribute: Annotated[
-        list[str] | None, typer.Option("--attribute", help="An attribute of a CloudEvent: NAME=VALUE. Repeatable.")
+        list[str] | None,
+        typer.Option("--attribute", metavar="NAME=VALUE", help="An attribute of a CloudEvent. Repeatable."),
     ] = None,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="Leave it with the instance, and wait for no worker to answer.")
+    ] = False,
+    output: Output = None,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
     """Send an event to a running instance.
 
     With --name only its data is sent: the definition knows the type and the source. With TYPE a whole CloudEvent is
-    sent, which is taken if it is like one that the definition describes.
+    sent, which is taken if it is like one that the definition describes. The answer tells what became of it: taken,
+    kept for a state that will wait for it, or a duplicate of one that was there before.
+
+    Exits with 1 if the definition never takes such an event, or if no worker answers within ten seconds.
     """
+    if also_workflow_id is not None and workflow_id is not None:
+        if event_type is not None:
+            one_id(workflow_id, also_workflow_id)
+        workflow_id, event_type = None, workflow_id
+    chosen, form = one_id(workflow_id, also_workflow_id), form_of(output)
+    events = _events(event_type, name, file, data, source, attribute or [])
+    with ending_at_once():
+        from swf_temporal.cli.delivering import deliver_all
+    ask(
+        lambda client: deliver_all(client, chosen, events, form, is_list=file is not None, waits=not no_wait),
+        address,
+        namespace,
+    )
+
+
+def _events(
+    event_type: str | None,
+    name: str | None,
+    file: Path | None,
+    data: str | None,
+    source: str | None,
+    attribute: list[str],
+) -> list[dict[str, Any]]:
+    """Return what is to be sent: CloudEvents, or a name with data. Raises UsageError."""
+    from swf_temporal.cli.arguments import attributes_of, json_value, read_events
+
     if [event_type, name, file].count(None) != 2:  # noqa: PLR2004 - all but one
         raise UsageError("which event is to be sent?", "give one of TYPE, --name and --file")
-    if (name or file) and (source or attribute):
+    if event_type is not None and not event_type.strip():
+        raise UsageError("the TYPE of the event is empty")
+    if event_type is None and (source is not None or attribute):
         raise UsageError("--source and --attribute belong to an event that is given by its TYPE")
-    if file and data:
+    if file is not None and data is not None:
         raise UsageError("--data belongs to an event that is given by its TYPE or --name")
     payload = json_value(data, "--data")
     if name is not None:
-        run_until_stopped(_send_data(workflow_id, name, payload, address, namespace))
-    elif file is not None:
-        run_until_stopped(_send(workflow_id, read_events([file]), address, namespace))
-    else:
-        whole: dict[str, JSON] = {"type": event_type, "source": source or _SOURCE, **attributes_of(attribute or ())}
-        if payload is not None:
-            whole["data"] = payload
-        run_until_stopped(_send(workflow_id, [whole], address, namespace))
-
-
-async def _send(workflow_id: str, events: list[dict[str, Any]], address: str | None, namespace: str | None) -> int:
-    client = await quiet_client(address=address, namespace=namespace)
-    for one in events:
-        await send_event(client, workflow_id, one)
-        typer.echo(f"sent an event of type {one['type']!r} to {workflow_id}", err=True)
-    return 0
-
-
-async def _send_data(workflow_id: str, name: str, data: JSON, address: str | None, namespace: str | None) -> int:
-    await send_data(await quiet_client(address=address, namespace=namespace), workflow_id, name, data)
-    typer.echo(f"sent event {name!r} to {workflow_id}", err=True)
-    return 0
+        return [{"name": name, "data": payload}]
+    if file is not None:
+        return read_events([file])
+    whole: dict[str, JSON] = {"type": event_type, "source": source or _SOURCE, **attributes_of(attribute)}
+    if payload is not None:
+        whole["data"] = payload
+    return [whole]

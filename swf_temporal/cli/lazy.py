@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from swf_temporal.cli.interrupts import ending_at_once
 
@@ -23,21 +23,30 @@ COMMANDS = {
     "validate": Command("validate", "validate", "Say everything that is wrong with definitions."),
     "describe": Command("describe", "describe", "Tell what a workflow needs and does."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
-    "test": Command("scenarios", "scenarios", "Put scenarios to the test."),
+    "test": Command("testing", "put_to_the_test", "Put scenarios to the test."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),
     "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
     "event": Command("event", "event", "Send an event to a running instance."),
     "status": Command("instances", "status", "Show where an instance is and what it waits for."),
+    "logs": Command("instances", "logs", "Show what happened in an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
     "list": Command("instances", "list_", "List instances, the latest first."),
     "cancel": Command("instances", "cancel", "Ask an instance to end."),
+    "terminate": Command("instances", "terminate", "End an instance at once."),
     "schedule": Command("schedule", "schedule", "Have the server start instances when definitions say so."),
+    "help": Command("helping", "help_", "Show what a command does, and its options."),
 }
+
+HABITS = {"help_option_names": ["-h", "--help"]}
+"""What every command does alike."""
 
 
 class LazyGroup(TyperGroup):
     """The group of all commands."""
+
+    _is_listing = False
+    """Whether of a command only its name and summary are asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - asked for by the library
         """Return the names of the commands, in the order in which one meets them."""
@@ -48,12 +57,16 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         command = COMMANDS[cmd_name]
+        if self._is_listing:
+            return TyperCommand(cmd_name, help=command.summary)
         with ending_at_once():
             module = importlib.import_module(f"swf_temporal.cli.{command.module}")
         if hasattr(module, "GROUP"):
             return typer.main.get_command(module.GROUP)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name])(getattr(module, command.function))
+        alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name], context_settings=HABITS)(
+            getattr(module, command.function)
+        )
         return typer.main.get_command(alone)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -62,6 +75,14 @@ class LazyGroup(TyperGroup):
         if near:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return what a word may become: commands, without importing any, and options of `swf` itself."""
+        self._is_listing = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._is_listing = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - asked for by the library
         """Write the list of commands without importing any."""

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from swf_temporal import __version__
-from swf_temporal.cli.lazy import LazyGroup
+from swf_temporal.cli.lazy import HABITS, LazyGroup
 from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
     cls=LazyGroup,
     invoke_without_command=True,
     no_args_is_help=True,
+    context_settings=HABITS,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog='Example: swf run hello.yaml --input \'{"name": "Ada"}\'',

@@ -1,40 +1,106 @@
-"""Which options mean the same in several commands?"""
+"""Which options mean the same in several commands?
+
+Nothing heavy is imported here: completing a word on the command line needs it, too.
+"""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from swf_temporal.cli.completing import definitions_and_files, instance_ids
+from swf_temporal.cli.output import Form
+from swf_temporal.errors import UsageError
+
 LOWEST_PORT, HIGHEST_PORT = 1, 65535
 """What a port can be."""
 
+STDIN = Path("-")
+"""What stands for a definition on stdin."""
+
+
+def not_empty(value: str | None) -> str | None:
+    """Return *value*; refuse one that names nothing."""
+    if value is not None and not value.strip():
+        raise typer.BadParameter("it is empty")
+    return value
+
+
 Input = Annotated[
-    str | None, typer.Option("--input", "-i", help="The data it starts with: JSON, @FILE, or - for stdin.")
+    str | None,
+    typer.Option("--input", "-i", metavar="DATA", help="The data it starts with: JSON, @FILE, or - for stdin."),
 ]
 Events = Annotated[
     list[Path] | None,
-    typer.Option("--event", "-e", help="A file with CloudEvents that are there from the start. Repeatable."),
+    typer.Option(
+        "--event", "-e", metavar="FILE", help="A file with CloudEvents that are there from the start. Repeatable."
+    ),
 ]
 Definitions = Annotated[
     list[Path] | None,
-    typer.Option("--definitions", "-d", help="A folder with sub-workflows, if they are not beside FILE. Repeatable."),
+    typer.Option(
+        "--definitions",
+        "-d",
+        metavar="FOLDER",
+        help="A folder with sub-workflows, if they are not beside FILE. Repeatable.",
+    ),
 ]
 ResourceFolders = Annotated[
     list[Path] | None,
-    typer.Option("--resources", help="A folder that definitions may read, besides their own. Repeatable."),
+    typer.Option(
+        "--resources", metavar="FOLDER", help="A folder that definitions may read, besides their own. Repeatable."
+    ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Count warnings about definitions as errors.")]
 FunctionModules = Annotated[
     list[str] | None,
-    typer.Option("--functions", "-f", help="A Python file or module with custom functions. Repeatable."),
+    typer.Option(
+        "--functions", "-f", metavar="FILE_OR_MODULE", help="A Python file or module with custom functions. Repeatable."
+    ),
 ]
 Config = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", envvar="SWF_CONFIG", help="What holds for calls: hosts, limits, headers."),
 ]
-InstanceId = Annotated[str | None, typer.Option("--id", help="The id of the instance.")]
-Address = Annotated[str | None, typer.Option("--address", help="The server, as HOST:PORT.")]
-Namespace = Annotated[str | None, typer.Option("--namespace", help="The namespace on the server.")]
-TaskQueue = Annotated[str, typer.Option("--task-queue", help="The task queue of the workers.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-WorkflowId = Annotated[str, typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.")]
+NewWorkflowId = Annotated[
+    str | None,
+    typer.Option("--workflow-id", "-w", "--id", metavar="ID", callback=not_empty, help="The id of the instance."),
+]
+Address = Annotated[str | None, typer.Option("--address", metavar="HOST:PORT", help="The server.")]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", metavar="NAME", callback=not_empty, help="The namespace on the server."),
+]
+TaskQueue = Annotated[
+    str, typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers.")
+]
+Output = Annotated[Form | None, typer.Option("--output", "-o", help="How to print.")]
+AsJson = Annotated[bool, typer.Option("--json", hidden=True, help="The same as --output json.")]
+WorkflowId = Annotated[
+    str | None,
+    typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids),
+]
+AlsoWorkflowId = Annotated[
+    str | None,
+    typer.Option("--workflow-id", "-w", metavar="ID", help="The same, as an option.", autocompletion=instance_ids),
+]
+IdOrFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID_OR_FILE",
+        help="The id of a definition that the workers serve, a file, or - for stdin.",
+        autocompletion=definitions_and_files,
+    ),
+]
+
+
+def one_id(argument: str | None, option: str | None) -> str:
+    """Return the id of the instance that is meant. Raises UsageError if that is none, or two."""
+    given = [one for one in (argument, option) if one is not None]
+    if not given:
+        raise UsageError("which instance?", "give its id, as WORKFLOW_ID or with --workflow-id; `swf list` tells ids")
+    if len(set(given)) > 1:
+        raise UsageError(f"two instances are named: {given[0]!r} and {given[1]!r}", "give one of them")
+    if not given[0].strip():
+        raise UsageError("the id of the instance is empty", "`swf list` tells the ids of instances")
+    return given[0]

@@ -2,12 +2,46 @@
 
 import json
 import sys
+from enum import StrEnum
 from typing import Any
 
 import typer
+
+from swf_temporal.errors import UsageError
+
+
+class Form(StrEnum):
+    """How something is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def form_of(output: Form | None, *, as_json: bool = False, default: Form = Form.TEXT) -> Form:
+    """Return how to print: as *output* says, or as JSON where the older option for that is given."""
+    if as_json and output not in (None, Form.JSON):
+        raise UsageError(f"--json and --output {output} contradict each other", "give one of them")
+    return Form.JSON if as_json else output or default
+
+
+def print_data(value: Any, form: Form) -> None:
+    """Print *value* on stdout as *form* says; as a text it is JSON."""
+    if form is Form.YAML:
+        print_yaml(value)
+    else:
+        print_json(value)
 
 
 def print_json(value: Any) -> None:
     """Print *value* on stdout: indented on a terminal, else in one line."""
     indent = 2 if sys.stdout.isatty() else None
     typer.echo(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def print_yaml(value: Any) -> None:
+    """Print *value* on stdout as YAML, its keys in their order."""
+    import yaml
+
+    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False)
+    typer.echo(text.removesuffix("...\n"), nl=False)

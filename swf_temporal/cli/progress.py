@@ -4,17 +4,18 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
+import typer
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from swf_temporal.cli.terminal import is_rich, styled
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.host import Happening
 from swf_temporal.temporal.client import Handle, query
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 _INTERVAL = 0.2
 """Seconds between two looks at a run."""
@@ -28,15 +29,16 @@ class Watch:
         self._client = client
         self._handle = handle
         self._how_to_connect = how_to_connect
-        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._last: dict[str, Any] | None = None
         self._hinted: set[str] = set()
 
     async def follow(self) -> None:
         """Tell what happens until cancelled. On a terminal the state that runs now stays in the last line."""
-        if not sys.stderr.isatty():
+        if not is_rich(sys.stderr):
             await self._follow(None)
-        with self._console.status("starting") as status:
+        from rich.console import Console
+
+        with Console(stderr=True, highlight=False).status("starting") as status:
             await self._follow(status)
 
     async def look(self) -> None:
@@ -45,60 +47,73 @@ class Watch:
             trace = await query(self._client, self._handle.id, "trace")
         except UsageError:
             return  # no worker has begun with it yet, or it has ended and is gone
-        for entry in self._news(trace):
-            line = line_of(entry)
-            if line:
-                self._console.print(line)
+        for entry in news(trace, self._last):
+            self._last = entry
+            line = line_of(entry, sys.stderr)
+            if line is not None:
+                typer.echo(line, err=True)
 
-    async def _follow(self, status: Status | None) -> None:
+    async def _follow(self, status: "Status | None") -> None:
         while True:
             await self.look()
             for instance in await family(self._client, self._handle.id):
                 await self._look_at(instance, status)
             await asyncio.sleep(_INTERVAL)
 
-    async def _look_at(self, workflow_id: str, status: Status | None) -> None:
+    async def _look_at(self, workflow_id: str, status: "Status | None") -> None:
         try:
             found = await query(self._client, workflow_id, "status")
         except UsageError:
             return
         if status is not None and workflow_id == self._handle.id and found["state"]:
+            from rich.markup import escape
+
             status.update(escape(found["state"]))
         for line in hints(workflow_id, found, self._how_to_connect):
             if line not in self._hinted:
                 self._hinted.add(line)
-                self._console.print(escape(line))
+                typer.echo(line, err=True)
 
-    def _news(self, trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the entries that are new. A run that continues as new begins its trace again."""
-        start = next((i + 1 for i in reversed(range(len(trace))) if trace[i] == self._last), 0)
-        if trace:
-            self._last = trace[-1]
-        return trace[start:]
+
+def news(trace: list[dict[str, Any]], last: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the entries after *last*. A run that continues as new begins its trace again."""
+    start = next((i + 1 for i in reversed(range(len(trace))) if trace[i] == last), 0)
+    return trace[start:]
+
+
+class _Line(NamedTuple):
+    """What is said of a happening, of which the second part is styled."""
+
+    before: str
+    styled: str
+    after: str = ""
+    colour: str | None = None
 
 
 _LINES = {
-    Happening.STATE_ENTERED: "[bold]{name}[/]",
-    Happening.ACTION_COMPLETED: "  [green]✓[/] {name}",
-    Happening.ACTION_SKIPPED: "  - {name} is skipped",
-    Happening.ACTION_RETRIED: "  [yellow]↻[/] {name} is tried again after {error}",
-    Happening.EVENT_TAKEN: "  ← event {name}",
-    Happening.EVENT_PRODUCED: "  → event {name}",
-    Happening.EVENT_TIMED_OUT: "  [yellow]no event came:[/] {name}",
-    Happening.SLEEPING: "  sleeping {duration}",
-    Happening.ERROR_CAUGHT: "  [yellow]error caught:[/] {name}: {message}",
-    Happening.COMPENSATING: "  undoing {name}",
-    Happening.WORKFLOW_CONTINUED: "continues as {name}",
+    "state-entered": _Line("", "{name}"),
+    "action-completed": _Line("  ", "✓", " {name}", "green"),
+    "action-skipped": _Line("  - {name} is skipped", ""),
+    "action-retried": _Line("  ", "↻", " {name} is tried again after {error}", "yellow"),
+    "event-taken": _Line("  ← event {name}", ""),
+    "event-produced": _Line("  → event {name}", ""),
+    "event-timed-out": _Line("  ", "no event came:", " {name}", "yellow"),
+    "sleeping": _Line("  sleeping {duration}", ""),
+    "error-caught": _Line("  ", "error caught:", " {name}: {message}", "yellow"),
+    "compensating": _Line("  undoing {name}", ""),
+    "workflow-continued": _Line("continues as {name}", ""),
 }
-"""What is said of each kind of happening, in rich's markup; of the others nothing need be said."""
+"""What is said of each kind of happening; of the others nothing need be said."""
 
 
-def line_of(entry: dict[str, Any]) -> str | None:
-    """Return what a person reads of an entry of the trace, in rich's markup; None for what need not be said."""
-    if entry["kind"] not in _LINES:
+def line_of(entry: dict[str, Any], stream: IO[str]) -> str | None:
+    """Return what a person reads on *stream* of an entry of the trace; None for what need not be said."""
+    line = _LINES.get(entry["kind"])
+    if line is None:
         return None
     facts = {**entry["detail"], "name": entry["name"]}
-    return _LINES[Happening(entry["kind"])].format(**{key: escape(str(value)) for key, value in facts.items()})
+    middle = styled(line.styled.format(**facts), stream, fg=line.colour, bold=line.colour is None)
+    return f"{line.before.format(**facts)}{middle}{line.after.format(**facts)}"
 
 
 def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iterator[str]:

@@ -3,36 +3,43 @@
 import os
 from pathlib import Path
 from typing import Annotated
-from uuid import uuid4
 
 import typer
 
-from swf_temporal.cli.arguments import functions_of, json_value, length_of, read_events
-from swf_temporal.cli.definitions import read_to_run, resources_of, with_sub_workflows
-from swf_temporal.cli.fitting import refuse_unfit
+from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
+    STDIN,
     Address,
     Config,
     Definitions,
     Events,
     FunctionModules,
     Input,
-    InstanceId,
     Namespace,
+    NewWorkflowId,
+    Output,
     ResourceFolders,
     Strict,
 )
-from swf_temporal.cli.running import Order, run_on_some_server
-from swf_temporal.cli.simulating import run_simulated
-from swf_temporal.cli.stopping import run_until_stopped
+from swf_temporal.cli.output import Form, form_of
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator.configuration import read_settings
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
 
+_ON_A_SERVER = {
+    "timeout": "a simulation is over at once, whatever it waits for",
+    "functions": "a simulation calls no function: --script says what they answer",
+    "config": "a simulation calls no function, and needs no server",
+    "workflow_id": "an instance of a simulation has the definition's id",
+    "address": "a simulation needs no server",
+    "namespace": "a simulation needs no server",
+}
+"""The options that say nothing of a simulation, and why."""
+
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The definition.")],
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The definition, or - for stdin.")],
     *,
     input_: Input = None,
     event: Events = None,
@@ -42,15 +49,17 @@ def run(
     config: Config = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run in virtual time, and call no function.")] = False,
     script: Annotated[
-        Path | None, typer.Option("--script", help="With --simulate: a file with the results of functions.")
+        Path | None,
+        typer.Option("--script", metavar="FILE", help="With --simulate: a file with the results of functions."),
     ] = None,
     strict: Strict = False,
-    workflow_id: InstanceId = None,
+    workflow_id: NewWorkflowId = None,
     address: Address = None,
     namespace: Namespace = None,
     timeout: Annotated[
-        str | None, typer.Option("--timeout", help="Cancel it after this time: seconds, or as in PT5M.")
+        str | None, typer.Option("--timeout", metavar="TIME", help="Cancel it after this time: seconds, or as in PT5M.")
     ] = None,
+    output: Output = None,
 ) -> None:
     """Run a definition to its end and print its output.
 
@@ -59,26 +68,52 @@ def run(
 
     Exits with 0 if the workflow completed, with 1 if it did not, and with 2 if it cannot be run.
     """
+    form = form_of(output, default=Form.JSON)
+    if simulate:
+        _refuse_those_of_a_server(ctx)
+    elif script is not None:
+        raise UsageError("--script says what functions answer in a simulation", "add --simulate")
+    if file == STDIN and input_ == "-":
+        raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
+    with ending_at_once():
+        from swf_temporal.cli.arguments import json_value, length_of, read_events
+        from swf_temporal.cli.definitions import read_to_run, resources_of, with_sub_workflows
+        from swf_temporal.cli.fitting import refuse_unfit
+        from swf_temporal.cli.stopping import run_until_stopped
     data = json_value(input_, "--input")
+    length = length_of(timeout, "--timeout")
     readable = resources_of(resources)
     workflow = read_to_run(file, readable, strict=strict)
     workflows = with_sub_workflows(workflow, file, definitions or (), readable, strict=strict)
     refuse_unfit(workflow, data)
     events = read_events(event or ())
-    if simulate and timeout is not None:
-        raise UsageError("--timeout is for a run on a server", "a simulation is over at once, whatever it waits for")
     if simulate:
-        run_until_stopped(run_simulated(workflows, data, events, script))
-    if script is not None:
-        raise UsageError("--script says what functions answer in a simulation", "add --simulate")
+        with ending_at_once():
+            from swf_temporal.cli.simulating import run_simulated
+        run_until_stopped(run_simulated(workflows, data, events, script, form))
+    with ending_at_once():
+        from swf_temporal.cli.arguments import functions_of
+        from swf_temporal.cli.running import Order, new_id, run_on_some_server
+        from swf_temporal.functions.operator.configuration import read_settings
     settings = read_settings(os.environ, local=True, file=config, resources=readable)
     order = Order(
         workflows,
         data,
-        workflow_id or f"{workflow.id}-{uuid4().hex[:8]}",
+        workflow_id or new_id(workflow.id),
         events,
         functions_of(functions or (), settings.modules),
         settings,
-        length_of(timeout, "--timeout"),
+        length,
+        form,
     )
     run_until_stopped(run_on_some_server(order, address, namespace))
+
+
+def _refuse_those_of_a_server(ctx: typer.Context) -> None:
+    """Raise UsageError if an option was given on the command line that has no effect on a simulation."""
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(parameter.name or "")
+        if parameter.name in _ON_A_SERVER and source is not None and source.name == "COMMANDLINE":
+            raise UsageError(
+                f"{parameter.opts[0]} is for a run on a server, not for --simulate", _ON_A_SERVER[parameter.name]
+            )

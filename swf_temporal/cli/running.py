@@ -11,7 +11,7 @@ from uuid import uuid4
 import typer
 
 from swf_temporal.cli.logs import be_quiet, show_what_functions_say
-from swf_temporal.cli.output import print_json
+from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.progress import Watch
 from swf_temporal.cli.serving import some_server, working
 from swf_temporal.data import JSON
@@ -19,7 +19,7 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
-from swf_temporal.temporal.server import Server
+from swf_temporal.temporal.reaching import Server
 
 _HOW = {
     "UnknownFunction": "functions and types of your own come from what --functions names",
@@ -42,6 +42,12 @@ class Order:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     timeout: timedelta | None = None
+    form: Form = Form.JSON
+
+
+def new_id(definition_id: str) -> str:
+    """Return the id of an instance for which none was chosen."""
+    return f"{definition_id}-{uuid4().hex[:8]}"
 
 
 async def run_on_some_server(order: Order, address: str | None, namespace: str | None) -> int:
@@ -68,7 +74,7 @@ async def run_on_some_server(order: Order, address: str | None, namespace: str |
             except RunEnded as ended:
                 typer.echo(f"error: {ended.message}{_how(ended)}", err=True)
                 return 1
-    print_json(output)
+    print_data(output, order.form)
     return 0
 
 

@@ -1,17 +1,17 @@
-"""`swf test`: do workflows do what scenarios claim?"""
+"""Do workflows do what scenarios claim?"""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from enum import StrEnum
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from swf_temporal.cli.junit import write_junit
 from swf_temporal.cli.logs import be_quiet
+from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.scenario_host import scenario_host
 from swf_temporal.cli.stopping import beside, run_until_stopped
+from swf_temporal.cli.testing import Where
 from swf_temporal.cli.verdicts import Verdict
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.simulation.scenario import (
@@ -25,48 +25,24 @@ from swf_temporal.simulation.scenario import (
     world_of,
 )
 
-EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
 
-
-class Where(StrEnum):
-    """On which hosts scenarios run."""
-
-    SIMULATION = "simulation"
-    TEMPORAL = "temporal"
-    BOTH = "both"
-
-
-def scenarios(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files of scenarios, and folders that hold some.")
-    ],
-    *,
-    host: Annotated[
-        Where, typer.Option("--host", help="Run in virtual time in this process, on a Temporal server, or on both.")
-    ] = Where.SIMULATION,
-    junit: Annotated[Path | None, typer.Option("--junit", help="Write a report as JUnit does to this file.")] = None,
-    only: Annotated[
-        str | None, typer.Option("-k", help="Only scenarios with this text in their claim, file or sections.")
-    ] = None,
-) -> None:
-    """Put scenarios to the test.
-
-    A scenario names a workflow, says how functions answer and which events come, and what is expected. On both hosts
-    the traces must be the same, too. One whose definition is to be refused is only read. Exits with 0 if everything
-    holds, with 1 if something does not.
-    """
+def test_all(paths: Iterable[Path], where: Where, junit: Path | None, only: str | None, form: Form) -> None:
+    """Put the scenarios at *paths* to the test, those with the text *only* if there is one, and exit with the code."""
     found = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
     if not found:
         raise UsageError("there is no scenario to test", "scenarios are YAML documents with the key `scenario`")
     be_quiet()
-    run_until_stopped(_test(found, host, junit))
+    run_until_stopped(_test(found, where, junit, form))
 
 
-async def _test(scenarios: Sequence[Scenario], host: Where, junit: Path | None) -> int:
+async def _test(scenarios: Sequence[Scenario], host: Where, junit: Path | None, form: Form) -> int:
     verdicts = []
     async for verdict in _verdicts(scenarios, host):
-        typer.echo(verdict)
+        if form is Form.TEXT:
+            typer.echo(verdict)
         verdicts.append(verdict)
+    if form is not Form.TEXT:
+        print_data([verdict.to_json() for verdict in verdicts], form)
     if junit is not None:
         write_junit(junit, verdicts)
     failed = sum(bool(verdict.differences) for verdict in verdicts)

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import typer
 from temporalio.client import ScheduleActionExecutionStartWorkflow, ScheduleDescription, ScheduleListDescription
 
+from swf_temporal.cli.terminal import in_columns
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.schedules import Applied
@@ -55,24 +54,21 @@ async def facts_of(found: ScheduleDescription | ScheduleListDescription) -> dict
 
 def show_rows(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
     """Show a line for each schedule."""
-    table = Table(*columns, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(escape(_cell(row, column)) for column in columns))
-    _console().print(table)
+    for line in in_columns(columns, [[_cell(row, column) for column in columns] for row in rows]):
+        typer.echo(line)
 
 
 def show_facts(facts: dict[str, Any]) -> None:
     """Show all that is known of one schedule."""
-    console = _console()
     version = f" {facts['version']}" if facts["version"] else ""
     stands = "paused" if facts["paused"] else "active"
-    console.print(escape(f"{facts['id']}: starts {facts['definition']}{version}, {stands}"))
-    console.print(escape(f"  note: {facts['note'] or 'none'}"))
-    console.print(f"  {facts['started']} started, {facts['missed']} missed")
+    typer.echo(f"{facts['id']}: starts {facts['definition']}{version}, {stands}")
+    typer.echo(f"  note: {facts['note'] or 'none'}")
+    typer.echo(f"  {facts['started']} started, {facts['missed']} missed")
     for one in facts["recent"][-_SHOWN:]:
-        console.print(escape(f"  {one['at']}  {one['instance']}"))
+        typer.echo(f"  {one['at']}  {one['instance']}")
     for time in facts["upcoming"][:_SHOWN]:
-        console.print(f"  {time}  to come{', once it is resumed' if facts['paused'] else ''}")
+        typer.echo(f"  {time}  to come{', once it is resumed' if facts['paused'] else ''}")
 
 
 def _cell(row: dict[str, Any], column: str) -> str:
@@ -87,9 +83,3 @@ def _cell(row: dict[str, Any], column: str) -> str:
 
 def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
-
-
-def _console() -> Console:
-    """Return a console for stdout; what is not a terminal is as wide as need be."""
-    console = Console(highlight=False, soft_wrap=True)
-    return console if console.is_terminal else Console(highlight=False, soft_wrap=True, width=1000)

@@ -5,17 +5,28 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.dialects.schema import json_schema
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import Output
+from swf_temporal.cli.output import Form, form_of, print_yaml
 
 EXAMPLES = {"schema": "Example: swf schema > swf.schema.json"}
 
 
 def schema(
-    title: Annotated[str, typer.Option("--title", help="What the schema calls itself.")] = "Serverless Workflow 0.8",
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", help="What the schema calls itself.")
+    ] = "Serverless Workflow 0.8",
+    output: Output = None,
 ) -> None:
     """Print the JSON Schema of definitions, for editors.
 
     It knows every spelling that is read here. What refers to what, and whether expressions compile, only `swf validate`
     can say.
     """
-    typer.echo(json.dumps(json_schema(title), indent=2, ensure_ascii=False))
+    form = form_of(output, default=Form.JSON)
+    with ending_at_once():
+        from swf_temporal.dialects.schema import json_schema
+    if form is Form.YAML:
+        print_yaml(json_schema(title))
+    else:
+        typer.echo(json.dumps(json_schema(title), indent=2, ensure_ascii=False))

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from swf_temporal.cli.logs import be_quiet
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.calling import Functions
@@ -18,13 +17,12 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.client import configured, connect
-from swf_temporal.temporal.server import DEFAULT_PORT, DEFAULT_UI_PORT, Server, is_free, local_server
+from swf_temporal.temporal.conventions import DEFAULT_PORT
+from swf_temporal.temporal.reaching import Server, is_free, server_of
+from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 _log = logging.getLogger("swf")
-
-_UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT
-_LOCAL = ("localhost", "127.0.0.1")
 
 
 class Serving(NamedTuple):
@@ -56,16 +54,9 @@ async def some_server(address: str | None, namespace: str | None) -> AsyncIterat
         yield server, True
 
 
-async def quiet_client(address: str | None, namespace: str | None) -> Client:
-    """Return a client of the server at *address*, or of the one that the environment names, that logs nothing."""
-    be_quiet()
-    return await connect(address=address, namespace=namespace)
-
-
 async def known_server(address: str | None, namespace: str | None) -> Server:
     """Return the server at *address*, or the one that the environment names. Raises UsageError if none answers."""
-    client = await connect(address=address, namespace=namespace)
-    return Server(client, _ui_of(client.service_client.config.target_host))
+    return server_of(await connect(address=address, namespace=namespace))
 
 
 def is_configured() -> bool:
@@ -108,11 +99,3 @@ async def working(
     finally:
         await calls.aclose()
         await sink.aclose()
-
-
-def _ui_of(address: str) -> str | None:
-    """Return where the UI is of a development server on this machine, if it is where such servers have it."""
-    host, _, port = address.rpartition(":")
-    if host not in _LOCAL or not port.isdigit() or is_free(int(port) + _UI_AFTER):
-        return None
-    return f"http://{host}:{int(port) + _UI_AFTER}"

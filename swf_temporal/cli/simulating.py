@@ -1,19 +1,21 @@
 """How is a definition run in virtual time, its functions answering from a script?"""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from swf_temporal.cli.output import print_json
+from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.dialects.words import did_you_mean
+from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.functions.secrets import Secrets, scrub, withhold
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.model.workflow import Workflow
-from swf_temporal.simulation.scenario import answering
+from swf_temporal.simulation.script import Scripted
 from swf_temporal.simulation.simulate import Simulation, simulate
 
 _HOW = {
@@ -24,24 +26,45 @@ _HOW = {
 
 
 async def run_simulated(
-    workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None
+    workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None, form: Form
 ) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1.
 
     Secrets come from the environment, as a worker's do.
     """
     first, *others = workflows
-    functions = {} if script is None else answering(script)
+    functions = _scripted(script)
+    _refuse_unknown(functions, workflows, script)
     declared = [name for workflow in workflows for name in workflow.secrets]
     secrets = Secrets.from_environment(os.environ).as_mapping(declared) if declared else {}
     ended = await beside(
         lambda: simulate(first, data, events=events, functions=functions, definitions=others, secrets=secrets)
     )
     if ended.status == "completed":
-        print_json(withhold(ended.output, secrets))
+        print_data(withhold(ended.output, secrets), form)
         return 0
     typer.echo(f"error: {scrub(_why(ended), secrets)}", err=True)
     return 1
+
+
+def _scripted(script: Path | None) -> dict[str, Scripted]:
+    if script is None:
+        return {}
+    from swf_temporal.simulation.scenario import answering
+
+    return answering(script)
+
+
+def _refuse_unknown(scripted: Iterable[str], workflows: list[Workflow], script: Path | None) -> None:
+    """Raise UsageError if *script* says what something answers that is not a function: nobody would ask it."""
+    known = [function.name for workflow in workflows for function in workflow.functions]
+    for name in scripted:
+        if name not in known:
+            of = "that has no functions" if not known else f"whose functions are {', '.join(dict.fromkeys(known))}"
+            raise UsageError(
+                f"{script} says what {name!r} answers, which is not a function of {workflows[0].id!r}",
+                did_you_mean(name, known) or f"it is for the results of functions of a definition {of}",
+            )
 
 
 def _why(ended: Simulation) -> str:

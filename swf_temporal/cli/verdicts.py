@@ -1,6 +1,7 @@
 """What is said of a scenario that was run?"""
 
 from dataclasses import dataclass
+from typing import Any
 
 from swf_temporal.simulation.scenario import Scenario
 
@@ -16,6 +17,18 @@ class Verdict:
     """What was not as it was expected."""
     left_out: str | None = None
     """Why it did not run there, if it did not."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a program reads of it."""
+        facts: dict[str, Any] = {
+            "scenario": self.scenario.claim,
+            "file": str(self.scenario.file),
+            "line": self.scenario.line,
+            "host": str(self.host),
+            "holds": None if self.left_out is not None else not self.differences,
+            "differences": list(self.differences),
+        }
+        return facts if self.left_out is None else {**facts, "leftOut": self.left_out}
 
     def __str__(self) -> str:
         """Return a line for people, and below it the differences."""

@@ -38,8 +38,9 @@ from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.temporal.server import Server
-from swf_temporal.temporal.worker import TASK_QUEUE, Capacity, settle
+from swf_temporal.temporal.conventions import TASK_QUEUE
+from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.worker import Capacity, settle
 
 EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
 

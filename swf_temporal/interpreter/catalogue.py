@@ -66,12 +66,34 @@ class Catalogue:
                     todo.append(found)
         return list(reached.values())
 
+    def continuations(self, workflow: Workflow) -> Iterator[Workflow | None]:
+        """Yield every definition that an instance of *workflow* may continue as, and None for one that is not here."""
+        seen: set[tuple[str, str | None]] = set()
+        todo = [workflow]
+        while todo:
+            for reference in _continued(todo.pop()):
+                if reference in seen:
+                    continue
+                seen.add(reference)
+                try:
+                    found = self.find(*reference)
+                except UnknownDefinition:
+                    yield None
+                else:
+                    yield found
+                    todo.append(found)
+
 
 def _referred(workflow: Workflow) -> Iterator[tuple[str, str | None]]:
     for state in workflow.states:
         for action in _actions(state):
             if action.sub_flow_ref is not None:
                 yield action.sub_flow_ref.workflow_id, action.sub_flow_ref.version
+    yield from _continued(workflow)
+
+
+def _continued(workflow: Workflow) -> Iterator[tuple[str, str | None]]:
+    for state in workflow.states:
         for leaving in _leavings(state):
             if leaving.end is not None and leaving.end.continue_as is not None:
                 yield leaving.end.continue_as.workflow_id, leaving.end.continue_as.version

@@ -8,7 +8,8 @@ while it runs. Where a release makes the same definition take another course, th
 functions, conditions, `data` of events and of `continueAs`); timeouts of states hold for sleeps, too; a `runBefore`
 that reached its end completes the run; event states share events between definitions that overlap, and give back what
 they took in vain; `compensateOnCancel` may be a text; an `outputCollection` that is not an array is a fault;
-the attribute `swfaddressed` of an event has no effect.
+the attribute `swfaddressed` of an event has no effect; an event that is sent by an update before the first step is
+answered for once the definition is known.
 """
 
 from typing import Final

@@ -1,10 +1,18 @@
 """How does a program outside start workflows, send them events and read their results?"""
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.client import (
+    Client,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import (
@@ -18,13 +26,20 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.workflow import Workflow
-from swf_temporal.temporal.addressing import EVENT
+from swf_temporal.temporal.addresses import refuse_malformed
+from swf_temporal.temporal.conventions import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.records import Pin, pinned
-from swf_temporal.temporal.worker import TASK_QUEUE
+
+if TYPE_CHECKING:
+    from swf_temporal.model.workflow import Workflow
 
 Handle = WorkflowHandle[Any, Any]
+
+PATIENCE = timedelta(seconds=10)
+"""How long a worker may take to answer for an event."""
+
+SENT = "sent"
+"""What became of an event of which nobody can say more."""
 
 
 class RunEnded(WorkflowFault):
@@ -38,6 +53,14 @@ class RunEnded(WorkflowFault):
         self.fault = fault
 
 
+class NeverTakenError(UsageError):
+    """An event that an instance never takes: its definition describes none like it."""
+
+
+class NoAnswerError(UsageError):
+    """No worker answered for an event in time."""
+
+
 async def connect(*, address: str | None = None, namespace: str | None = None) -> Client:
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
@@ -48,10 +71,11 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
         config["target_host"] = address
     if namespace is not None:
         config["namespace"] = namespace
-    config.setdefault("target_host", "localhost:7233")
+    config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
+    refuse_malformed(config["target_host"], "--address" if address is not None else "TEMPORAL_ADDRESS")
     try:
         client = await Client.connect(**config, data_converter=CONVERTER)
-    except (RuntimeError, RPCError) as error:
+    except (RuntimeError, ValueError, RPCError) as error:
         raise UsageError(
             f"no Temporal server answers at {config['target_host']}",
             f"start one with `swf dev`, or name another with TEMPORAL_ADDRESS ({_reason(error)})",
@@ -84,7 +108,7 @@ async def _refuse_unknown_namespace(client: Client) -> None:
 
 async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it optional
     client: Client,
-    workflows: Sequence[Workflow],
+    workflows: "Sequence[Workflow]",
     data: JSON = None,
     *,
     workflow_id: str,
@@ -99,6 +123,8 @@ async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it 
     Where it is *scripted*, its worker answers all functions, those too that name an activity of Temporal.
     Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
     """
+    from swf_temporal.temporal.records import Pin, pinned  # noqa: PLC0415 - heavy, and for definitions alone
+
     first = workflows[0]
     pin = Pin(pinned(list(workflows)), version=first.version, suspend_after=suspend_after, scripted=scripted)
     pin.events = _ready(events)
@@ -121,6 +147,8 @@ async def start_known(
     """
     arguments: list[JSON] = [_input(data)]
     if events:
+        from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
+
         arguments.append(Pin([], events=_ready(events)).to_json())
     return await _start(client, definition_id, arguments, workflow_id, task_queue, definition_id)
 
@@ -149,6 +177,45 @@ async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any])
         await client.get_workflow_handle(workflow_id).signal(EVENT, cloud_event.to_json())
     except RPCError as error:
         raise not_there(error, workflow_id) from None
+
+
+async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], patience: timedelta = PATIENCE) -> str:
+    """Give an event to a running instance; return what became of it: `taken`, `kept` or `duplicate`.
+
+    *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. The answer is
+    `sent` where it was sent by a signal, because the worker is of a release that answers for CloudEvents alone, or
+    the run has answered as often as the engine lets it. Raises NeverTakenError if the definition describes no such
+    event, NoAnswerError if no worker answers in time, and UsageError if it is no event, or nobody is there.
+    """
+    handle = client.get_workflow_handle(workflow_id)
+    try:
+        answer = await handle.execute_update(DELIVER, dict(event), rpc_timeout=patience)
+    except WorkflowUpdateFailedError as error:
+        refusal = _refusal_of(error, workflow_id)
+        # A worker of an older release refuses what is not a CloudEvent; by a signal it takes names, too.
+        if refusal is not None or "type" in event:
+            raise refusal or UsageError(f"{workflow_id!r} refuses the event: {error.cause}") from None
+    except WorkflowUpdateRPCTimeoutOrCancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError from None
+        seconds = patience.total_seconds()
+        raise NoAnswerError(f"no worker answered for {workflow_id!r} within {seconds:g} seconds") from None
+    except RPCError as error:
+        if error.status != RPCStatusCode.RESOURCE_EXHAUSTED:
+            raise not_there(error, workflow_id) from None
+    else:
+        return str(answer["status"])
+    await send(client, workflow_id, event)
+    return SENT
+
+
+async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:
+    """Send an event, as `deliver` takes it, by a signal, which waits for nobody. Raises UsageError."""
+    if "type" in event or "name" not in event:
+        await send_event(client, workflow_id, event)
+    else:
+        await send_data(client, workflow_id, event["name"], event.get("data"))
 
 
 async def query(client: Client, workflow_id: str, name: str) -> Any:
@@ -201,6 +268,20 @@ def _input(data: JSON) -> JSON:
         return {} if data is None else json_of(data)
     except NotJSON as error:
         raise UsageError(f"the input of a workflow is one JSON value: {error}") from None
+
+
+def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str) -> UsageError | None:
+    """Return what to tell somebody whose event was refused; None if that is not known."""
+    cause = error.cause
+    kind = cause.type if isinstance(cause, ApplicationError) else None
+    message = cause.message if isinstance(cause, ApplicationError) else str(cause)
+    if kind == EVENT_REFUSED and isinstance(cause, ApplicationError):
+        return NeverTakenError(f"{workflow_id!r} {message}", cause.details[0] if cause.details else None)
+    if kind == "AcceptedUpdateCompletedWorkflow":
+        return has_ended(workflow_id)
+    if "expected but not found" in message:
+        return UsageError(f"{workflow_id!r} is not an instance of a definition: it takes no events")
+    return None
 
 
 def _ended(cause: BaseException | None) -> RunEnded:

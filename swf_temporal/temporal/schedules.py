@@ -31,8 +31,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.interpreter.scheduling import spec_of
 from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal.conventions import TASK_QUEUE
 from swf_temporal.temporal.schedule_records import MEMO, NOTE, facts_about, schedule_of
-from swf_temporal.temporal.worker import TASK_QUEUE
 
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.service import RPCError
-from temporalio.testing import WorkflowEnvironment
 
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.guardian import guarded
 from swf_temporal.temporal.holding import held, prepare, refuse_held
+from swf_temporal.temporal.reaching import Server, is_free
 
 QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
@@ -29,30 +29,12 @@ QUICK = (
 )  # fmt: skip
 """What makes the development server answer in milliseconds, and its timers exact below a second."""
 
-DEFAULT_PORT = 7233
-DEFAULT_UI_PORT = 8233
-
 _TRIES = 600
 _PAUSE = 0.025
 """Seconds between two looks at a server that is starting."""
 
 _LAST_LINES = 20
 _CHUNK = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server that answers, and where its UI is."""
-
-    client: Client
-    ui: str | None
-
-    def link(self, workflow_id: str, run_id: str | None = None) -> str | None:
-        """Return the address of a run in the UI."""
-        if self.ui is None:
-            return None
-        where = f"{self.ui}/namespaces/{self.client.namespace}/workflows/{workflow_id}"
-        return f"{where}/{run_id}/history" if run_id else where
 
 
 @asynccontextmanager
@@ -163,6 +145,8 @@ async def _stop(process: Process) -> None:
 @asynccontextmanager
 async def _downloaded(port: int, ui_port: int, database: Path | None, extra: Sequence[str]) -> AsyncIterator[Client]:
     """Start the server that the SDK downloads when this machine has none."""
+    from temporalio.testing import WorkflowEnvironment  # noqa: PLC0415 - seldom needed, and not quickly imported
+
     try:
         environment = await WorkflowEnvironment.start_local(
             port=port,
@@ -198,16 +182,3 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def is_free(port: int) -> bool:
-    """Tell whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except PermissionError:
-            raise UsageError(f"port {port} is not for this user to listen on", "choose one above 1023") from None
-        except OSError:
-            return False
-    return True

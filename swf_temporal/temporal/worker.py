@@ -12,13 +12,11 @@ from swf_temporal import __version__
 from swf_temporal.expressions import guard
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
+from swf_temporal.temporal.conventions import TASK_QUEUE
 from swf_temporal.temporal.workflow import Interpreter
 
 _THRESHOLDS = 10_000, 20, 20
 """How many new objects make the garbage collector look at the youngest, and how often it looks at the older ones."""
-
-TASK_QUEUE = "swf"
-"""The task queue that everything here uses unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,18 @@ from swf_temporal.interpreter.performing import LARGEST_PAYLOAD, ONE_RUN, check_
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.temporal.addressing import event_of_signal
+from swf_temporal.temporal.addressing import (
+    NotTakenError,
+    as_signal,
+    check_form,
+    event_of_signal,
+    event_of_update,
+    refuse_never_taken,
+)
+from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, should_take_stock
-from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, program_of
+from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, catalogue_of, program_of
 from swf_temporal.temporal.telling import details, failure_text, status_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -44,6 +52,9 @@ only it, having been asked to, can end Canceled.
 """
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
+
+_WAITS_FOR_DEFINITION = 2
+"""From this reading on, an event that comes before the definition is known is answered for once it is."""
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
@@ -88,21 +99,40 @@ class Interpreter:
             return
         self._take(name, value)
 
-    @workflow.update(name="deliver")
-    def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Take in a CloudEvent, and say what became of it."""
+    @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
+    async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
         if self._interpretation is None:
-            self._signals.append(("event", event))
-            return {"status": "kept"}
-        taken = CloudEvent.from_json(event, default_id="")
-        awaited = self._interpretation.awaits(taken)
-        if not self._interpretation.deliver(taken):
+            if self._semantics() < _WAITS_FOR_DEFINITION:
+                self._signals.append(as_signal(event))
+                return {"status": "kept"}
+            await workflow.wait_condition(lambda: self._interpretation is not None)
+            self._validate(event)
+        interpretation = self._interpretation
+        assert interpretation is not None  # noqa: S101 - for the type checker
+        taken = event_of_update(event, interpretation.program)
+        awaited = interpretation.awaits(taken)
+        if not interpretation.deliver(taken):
             return {"status": "duplicate"}
         return {"status": "taken" if awaited else "kept"}
 
     @deliver.validator
     def _validate(self, event: dict[str, Any]) -> None:
-        CloudEvent.from_json(event, default_id="")
+        """Refuse what the definition never takes. As long as the definition is not known, only its form is looked at.
+
+        What is refused here leaves no trace in the history, and on replay nothing is.
+        """
+        if self._pin.call is not None:
+            raise _refused("is a single call, which takes no events")
+        interpretation = self._interpretation
+        try:
+            if interpretation is None:
+                check_form(event)
+            else:
+                taken = event_of_update(event, interpretation.program)
+                refuse_never_taken(taken, interpretation.program.workflow, catalogue_of(tuple(self._pin.definitions)))
+        except NotTakenError as reason:
+            raise _refused(str(reason), reason.hint) from None
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
@@ -127,8 +157,7 @@ class Interpreter:
         if self._wrong is not None:
             raise WorkflowFault(self._wrong, name="WrongInput")
         info = workflow.info()
-        if self._pin.semantics is None:
-            self._pin.semantics = _recorded_semantics()
+        semantics = self._semantics()
         if not self._pin.definitions:
             found = await workflow.execute_local_activity(
                 RESOLVE,
@@ -138,7 +167,7 @@ class Interpreter:
                 summary=f"definition of {info.workflow_type}",
             )
             self._pin.definitions = [Pinned.from_json(one) for one in found]
-        return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, self._pin.semantics)
+        return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
 
     async def _interpret(self, program: Program) -> Any:
         info = workflow.info()
@@ -208,6 +237,11 @@ class Interpreter:
             return
         self._interpretation.deliver(event)
 
+    def _semantics(self) -> int:
+        if self._pin.semantics is None:
+            self._pin.semantics = _recorded_semantics()
+        return self._pin.semantics
+
     def _has_children_to_end(self) -> bool:
         return self._host is not None and self._host.has_children_to_end()
 
@@ -255,6 +289,10 @@ def _wrong_numbers(args: Sequence[RawValue], data: JSON, pin: Pin) -> str | None
     except NotJSON as error:
         return f"the input of a workflow is one JSON value: {error}"
     return None
+
+
+def _refused(reason: str, hint: str | None = None) -> ApplicationError:
+    return ApplicationError(reason, *([] if hint is None else [hint]), type=EVENT_REFUSED)
 
 
 def _value(raw: RawValue) -> JSON:

@@ -111,8 +111,8 @@ class Swf:
         return name
 
     @contextmanager
-    def running(self, *arguments: str, command: Sequence[str] = COMMAND) -> Iterator["Running"]:
-        """Run beside the test; what is still running at the end is killed."""
+    def running(self, *arguments: str, command: Sequence[str] = COMMAND, stream: str = "stderr") -> Iterator["Running"]:
+        """Run beside the test, which reads *stream*; what is still running at the end is killed."""
         with hearing_ctrl_c():
             process = subprocess.Popen(
                 [*command, *arguments],
@@ -123,7 +123,7 @@ class Swf:
                 text=True,
             )
         try:
-            yield Running(process)
+            yield Running(process, stream=stream)
         finally:
             if process.poll() is None:
                 process.kill()
@@ -136,11 +136,12 @@ class Running:
 
     process: subprocess.Popen[str]
     said: str = ""
+    stream: str = "stderr"
 
     def until(self, text: str) -> str:
-        """Return the line of stderr that has *text*, once it is written."""
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
+        """Return the line that has *text*, once it is written."""
+        lines: IO[str] = getattr(self.process, self.stream)
+        for line in lines:
             self.said += line
             if text in line:
                 return line

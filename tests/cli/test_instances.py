@@ -78,7 +78,7 @@ def test_whole_events(on: On) -> None:
     """A CloudEvent is given by its type, source and attributes, or in a file."""
     on("start", "waiter", "--id", "w-2")
     code, _, err = on("event", "w-2", "com.paid", "--source", "shop", "--data", '{"b": 2}', "--attribute", "subject=x")
-    assert (code, err) == (0, "sent an event of type 'com.paid' to w-2\n")
+    assert (code, err) == (0, "w-2 took an event of type 'com.paid'\n")
     assert on("result", "w-2")[1] == '{"b": 2}\n'
     on("start", "waiter", "--id", "w-3")
     on.swf.write("paid.json", '{"type": "com.paid", "source": "shop", "data": {"c": 3}}')
@@ -152,9 +152,63 @@ def test_list(on: On) -> None:
         found = json.loads(on("list", "--status", "running", "--definition", "waiter", "--json")[1])
     assert {row["status"] for row in found} == {"running"}
     assert {row["definition"] for row in found} == {"waiter"}
-    _, out, _ = on("list", "--status", "running", "--limit", "1")
+    on("start", "waiter", "--id", "listed-2")
+    more = ""
+    while not more:
+        _, out, more = on("list", "--status", "running", "--definition", "waiter", "--limit", "1")
     assert len(out.splitlines()) == 2
+    assert re.fullmatch(r"\d+ more: --limit \d+ shows all\n", more)
     on("cancel", "listed")
+    on("cancel", "listed-2")
+
+
+def test_list_by_a_filter(on: On) -> None:
+    """A list filter of the engine is passed through, alone and with other options; a wrong one is told as that."""
+    on("start", "hello", "-w", "found-1", "--wait")
+    found: list[dict[str, str]] = []
+    while not found:
+        found = json.loads(on("list", "--query", "WorkflowId = 'found-1'", "-o", "json")[1])
+    assert [row["id"] for row in found] == ["found-1"]
+    assert (
+        on("list", "-q", "WorkflowId = 'found-1' OR WorkflowId = 'x'", "--status", "failed", "-o", "yaml")[1] == "[]\n"
+    )
+    code, out, err = on("list", "--query", "WorkflowId ~ 1")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: the server refuses: ")
+
+
+def test_terminate(on: On) -> None:
+    """An instance is ended at once, and the reason is kept."""
+    on("start", "waiter", "-w", "t-1")
+    assert on("terminate", "t-1", "--reason", "ordered twice") == (0, "", "terminated t-1\n")
+    assert "ordered twice" in on("status", "-w", "t-1")[1]
+    assert on("terminate", "t-1")[0] == 2
+
+
+def test_logs(on: On) -> None:
+    """What happened is told while it happens until the end, and afterwards, to people and to programs."""
+    on("start", "waiter", "-w", "l-1")
+    with on.swf.running("logs", "l-1", "--follow", "--address", on.env["TEMPORAL_ADDRESS"], stream="stdout") as logs:
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d  Wait\n", logs.until("Wait"))
+        on("event", "l-1", "--name", "Paid up")
+        logs.until("← event Paid up")
+        assert logs.process.wait(PATIENCE) == 0
+    code, out, err = on("logs", "l-1")
+    assert (code, err) == (0, "l-1: completed\n")
+    assert [line.partition("  ")[2] for line in out.splitlines()] == ["Wait", "  ← event Paid up"]
+    kinds = [json.loads(line)["kind"] for line in on("logs", "-w", "l-1", "-o", "json")[1].splitlines()]
+    assert kinds[0] == "workflow-started"
+    assert kinds[-1] == "workflow-completed"
+
+
+def test_logs_without_a_worker(on: On) -> None:
+    """Where nobody can tell what happened, that is said."""
+    on("start", "hello", "-w", "l-2", "--task-queue", "nobody")
+    code, out, err = on("logs", "l-2")
+    assert (code, out) == (2, "")
+    assert "no worker answers for 'l-2'" in err
+    assert "task queue 'nobody'" in err
+    on("terminate", "l-2")
 
 
 @pytest.mark.parametrize(
@@ -172,6 +226,9 @@ def test_list(on: On) -> None:
         (["event", "nobody", "a", "--attribute", "b"], "it is written name=value"),
         (["event", "nobody", "a", "--data", "b"], "--data is not JSON"),
         (["start", "nowhere.yaml"], "nowhere.yaml cannot be read"),
+        (["terminate", "nobody"], "there is no instance 'nobody'"),
+        (["logs", "nobody"], "there is no instance 'nobody'"),
+        (["logs", "nobody", "-w", "somebody"], "two instances are named: 'nobody' and 'somebody'"),
     ],
 )
 def test_mistakes(on: On, arguments: list[str], told: str) -> None:

@@ -22,7 +22,8 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.server import Server, local_server
+from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import service  # noqa: F401 - a fixture
 

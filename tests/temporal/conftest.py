@@ -20,7 +20,8 @@ from swf_temporal.loading import load
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.server import Server, local_server
+from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 
 Answer = Callable[[JSON], Any]

@@ -2,14 +2,26 @@
 
 import asyncio
 from base64 import b64encode
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from temporalio import workflow
 from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
-from tests.temporal.conftest import Bench, calling, define
+from swf_temporal.errors import UsageError
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
+from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import Bench, calling, define, events_of
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
 
@@ -117,7 +129,8 @@ async def test_event_that_comes_early_is_kept(bench: Bench) -> None:
 async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
     """The update `deliver` answers whether an event was taken, kept, or had come before."""
     events = [PAID, {**PAID, "name": "sent", "type": "sent"}]
-    definition = define(waiting("paid", "sent", exclusive=False), events=events)
+    events += [{**PAID, "name": "other", "type": "other"}]
+    definition = define(waiting("paid", "sent", exclusive=False), waiting("other", name="later"), events=events)
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await worker.awaiting(handle, "paid")
@@ -125,11 +138,146 @@ async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
             await handle.execute_update("deliver", event(id="1")),
             await handle.execute_update("deliver", event(id="1")),
             await handle.execute_update("deliver", event("other", id="2")),
+            await handle.execute_update("deliver", {"name": "other", "data": {}}),
         ]
         await handle.signal("sent", {})
         await handle.result()
 
-    assert answers == [{"status": "taken"}, {"status": "duplicate"}, {"status": "kept"}]
+    assert answers == [{"status": "taken"}, {"status": "duplicate"}, {"status": "kept"}, {"status": "kept"}]
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["early", "late"])
+@pytest.mark.parametrize(
+    ("sent", "told", "hint"),
+    [
+        (event("com.bank.piad"), "'com.bank.piad'", "did you mean 'com.bank.paid'?"),
+        (event("com.example.other"), "'com.example.other'", "it takes events of these types: com.bank.paid"),
+        (event(source="shop"), "whose source is 'bank' only, and this one's is 'shop'", None),
+        (event("told"), "produces events of type 'told' and takes none", None),
+        ({"name": "piad", "data": 1}, "knows no event called 'piad'", "did you mean 'paid'?"),
+        ({"name": 7}, "whose 'name' is not a text", None),
+        ({"source": "bank"}, "an event needs a text as its 'type'", None),
+    ],
+)
+async def test_update_refuses_what_is_never_taken(
+    bench: Bench, sent: dict[str, Any], told: str, hint: str | None, *, early: bool
+) -> None:
+    """What the definition never takes is refused, with what was perhaps meant, before the first step and later."""
+    events = [PAID, {"name": "told", "type": "told", "kind": "produced", "source": "bank"}]
+    definition = define(waiting("paid"), events=events)
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        if not early:
+            await worker.awaiting(handle, "paid")
+        with pytest.raises(UsageError) as refused:
+            await swf.deliver(bench.client, handle.id, sent)
+        await handle.signal("paid", {})
+        await handle.result()
+        updates = [one for one in await events_of(handle) if "UPDATE" in EventType.Name(one.event_type)]
+
+    assert isinstance(refused.value, swf.NeverTakenError)
+    assert told in refused.value.message
+    assert refused.value.hint == hint
+    assert early or updates == []
+
+
+async def test_update_by_name(bench: Bench) -> None:
+    """An event is delivered by the name, or the type, that the definition has for it, with its data alone."""
+    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid"}]}
+    async with bench.worker(define(waiting("paid"), waiting("paid", name="again"), events=[correlated])) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": {"a": 1}}) == "taken"
+        await swf.deliver(bench.client, handle.id, {"name": "com.bank.paid", "data": {"b": 2}})
+        assert await handle.result() == {"a": 1, "b": 2}
+
+
+async def test_update_keeps_what_a_continuation_takes(bench: Bench) -> None:
+    """An event that the definition does not know is kept if the definition that it continues as does."""
+    end = {"continueAs": {"workflowId": "second"}}
+    first = define(waiting("went"), {"name": "on", "type": "inject", "data": {}, "end": end}, events=[
+        {"name": "went", "type": "went", "source": "bank"}
+    ])  # fmt: skip
+    second = define(waiting("paid"), events=[PAID], id="second")
+    async with bench.worker(first, second) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "went")
+        assert await swf.deliver(bench.client, handle.id, event()) == "kept"
+        with pytest.raises(swf.NeverTakenError):
+            await swf.deliver(bench.client, handle.id, event("com.other"))
+        assert await swf.deliver(bench.client, handle.id, {"name": "went"}) == "taken"
+        assert await handle.result() == {"amount": 5}
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class Older:
+    """What an earlier release does with an update: it knows CloudEvents alone, and keeps all of them."""
+
+    def __init__(self) -> None:
+        self.came: list[Any] = []
+
+    @workflow.run
+    async def run(self, _args: Sequence[RawValue]) -> list[Any]:
+        """Wait for three events."""
+        await workflow.wait_condition(lambda: len(self.came) > 1)
+        return self.came
+
+    @workflow.signal(dynamic=True)
+    def signal(self, name: str, args: Sequence[RawValue]) -> None:
+        """Keep the data."""
+        self.came.append([name, workflow.payload_converter().from_payload(args[0].payload)])
+
+    @workflow.update(name="deliver")
+    def deliver(self, given: dict[str, Any]) -> dict[str, str]:
+        """Keep the event."""
+        self.came.append(given["type"])
+        return {"status": "kept"}
+
+    @deliver.validator
+    def _validate(self, given: dict[str, Any]) -> None:
+        CloudEvent.from_json(given)
+
+
+async def test_workers_of_an_earlier_release_are_sent_names_by_signals(bench: Bench) -> None:
+    """They answer for CloudEvents; of a name nobody can say what became of it, but it arrives."""
+    queue = "older-release"
+    async with Worker(bench.client, task_queue=queue, workflows=[Older], workflow_runner=UnsandboxedWorkflowRunner()):
+        handle = await bench.client.start_workflow("sample", id="older-release", task_queue=queue)
+        assert await swf.deliver(bench.client, handle.id, event("any")) == "kept"
+        assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": 7}) == swf.SENT
+        assert await handle.result() == ["any", ["paid", 7]]
+
+
+async def test_runs_of_an_earlier_release_keep_what_came_before_the_first_step(bench: Bench) -> None:
+    """A run of the first reading answers at once, as it did, and takes in the event by its name as well."""
+    definition = define(waiting("paid"), waiting("paid", name="again"), events=[PAID])
+    pin = Pin(pinned([definition]), semantics=FIRST_SEMANTICS).to_json()
+    queue = "first-reading"
+    options: dict[str, Any] = {"args": [{}, pin], "id": "first-reading", "task_queue": queue}
+    handle = await bench.client.start_workflow("sample", **options)
+    sending = [
+        asyncio.create_task(swf.deliver(bench.client, handle.id, one))
+        for one in ({"name": "paid", "data": {"a": 1}}, event("com.unknown"))
+    ]
+    await asyncio.sleep(0.5)  # the server hands them over with the first task
+    async with bench.worker(definition, queue=queue) as worker:
+        assert await asyncio.gather(*sending) == ["kept", "kept"]
+        await worker.awaiting(handle, "paid")
+        assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": {"b": 1}}) == "taken"
+        assert await handle.result() == {"a": 1, "b": 1}
+        history = await handle.fetch_history()
+    replayer = Replayer(workflows=[Interpreter], data_converter=CONVERTER, workflow_runner=UnsandboxedWorkflowRunner())
+    await replayer.replay_workflow(history)
+
+
+async def test_nobody_answers(bench: Bench) -> None:
+    """Without a worker there is no answer, which is told after a while; a signal needs none."""
+    definition = define(waiting("paid"), events=[PAID])
+    handle = await swf.start(bench.client, [definition], workflow_id="unanswered", task_queue="nobody")
+    with pytest.raises(swf.NoAnswerError, match=r"no worker answered for 'unanswered' within 0.2 seconds"):
+        await swf.deliver(bench.client, handle.id, {"name": "paid"}, timedelta(seconds=0.2))
+    await swf.send(bench.client, handle.id, {"name": "paid", "data": {}})
+    await handle.terminate()
 
 
 async def test_update_refuses_what_is_no_event(bench: Bench) -> None:

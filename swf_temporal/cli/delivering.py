@@ -1,0 +1,66 @@
+"""What becomes of the events that `swf event` sends?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+from temporalio.client import Client
+
+from swf_temporal.cli.output import Form, print_data
+from swf_temporal.temporal.client import SENT, NeverTakenError, NoAnswerError, deliver, send
+
+_TOLD = {
+    "taken": "{instance} took {event}",
+    "kept": "{instance} keeps {event} until a state waits for it",
+    "duplicate": "{instance} had {event} already: it was not taken again",
+    SENT: "sent {event} to {instance}; nobody has answered for it",
+}
+"""What people are told, by what became of an event."""
+
+_UNANSWERED = (
+    "start one with `swf worker`, which may still take the event; or leave it with the instance: swf event --no-wait"
+)
+
+
+async def deliver_all(
+    client: Client, workflow_id: str, events: Sequence[Mapping[str, Any]], form: Form, *, is_list: bool, waits: bool
+) -> int:
+    """Send *events* one after the other, and tell what became of each; return the exit code.
+
+    Where it *waits*, a worker has to answer for each. The first that is refused ends it.
+    """
+    answers = []
+    code = 0
+    for event in events:
+        try:
+            status = await _delivered(client, workflow_id, event, waits=waits)
+        except NeverTakenError as error:
+            typer.echo(f"error: {error}", err=True)
+            code = 1
+            break
+        except NoAnswerError as error:
+            typer.echo(f"error: {error}\n  {_UNANSWERED}", err=True)
+            code = 1
+            break
+        typer.echo(_TOLD[status].format(instance=workflow_id, event=_called(event)), err=True)
+        answers.append({"id": workflow_id, "event": event.get("type") or event["name"], "status": status})
+    if form is not Form.TEXT:
+        if is_list:
+            print_data(answers, form)
+        elif answers:
+            print_data(answers[0], form)
+    return code
+
+
+async def _delivered(client: Client, workflow_id: str, event: Mapping[str, Any], *, waits: bool) -> str:
+    if not waits:
+        await send(client, workflow_id, event)
+        return SENT
+    return await deliver(client, workflow_id, event)
+
+
+def _called(event: Mapping[str, Any]) -> str:
+    if "type" not in event:
+        return f"event {event['name']!r}"
+    number = f" with the id {event['id']!r}" if event.get("id") else ""
+    return f"an event of type {event['type']!r}{number}"

@@ -1,0 +1,27 @@
+"""`swf help`: what does a command do, and which options has it?"""
+
+from typing import Annotated
+
+import typer
+
+EXAMPLES = {"help": "Example: swf help run"}
+
+
+def _commands(incomplete: str) -> list[str]:
+    from swf_temporal.cli.lazy import COMMANDS
+
+    return [name for name in COMMANDS if name.startswith(incomplete)]
+
+
+def help_(
+    ctx: typer.Context,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", help="A command, such as run, or schedule apply.", autocompletion=_commands),
+    ] = None,
+) -> None:
+    """Show what a command does, and its options.
+
+    The same as --help after it.
+    """
+    ctx.find_root().command.main([*(command or ()), "--help"], prog_name="swf")

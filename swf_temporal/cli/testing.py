@@ -1,0 +1,55 @@
+"""`swf test`: which scenarios are put to the test, and where?"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import Output, not_empty
+from swf_temporal.cli.output import form_of
+
+EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
+
+
+class Where(StrEnum):
+    """On which hosts scenarios run."""
+
+    SIMULATION = "simulation"
+    TEMPORAL = "temporal"
+    BOTH = "both"
+
+
+def put_to_the_test(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Files of scenarios, and folders that hold some.")
+    ],
+    *,
+    host: Annotated[
+        Where, typer.Option("--host", help="Run in virtual time in this process, on a Temporal server, or on both.")
+    ] = Where.SIMULATION,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write a report as JUnit does to this file.")
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            metavar="TEXT",
+            callback=not_empty,
+            help="Only scenarios with this text in their claim, file or sections.",
+        ),
+    ] = None,
+    output: Output = None,
+) -> None:
+    """Put scenarios to the test.
+
+    A scenario names a workflow, says how functions answer and which events come, and what is expected. On both hosts
+    the traces must be the same, too. One whose definition is to be refused is only read. Exits with 0 if everything
+    holds, with 1 if something does not.
+    """
+    form = form_of(output)
+    with ending_at_once():
+        from swf_temporal.cli.scenarios import test_all
+    test_all(paths, host, junit, only, form)

@@ -1,0 +1,116 @@
+"""How are definitions validated, and what is wrong with them told?"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from swf_temporal.cli.definitions import check_given, files_in, resources_of
+from swf_temporal.cli.documents import missing_from_files
+from swf_temporal.cli.options import STDIN
+from swf_temporal.cli.output import Form, print_yaml
+from swf_temporal.cli.terminal import Progress, styled
+from swf_temporal.errors import Problem, Severity, UsageError
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.loading import Checked, conflicting
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_MANY_FILES, _MANY_BYTES = 20, 500_000
+"""From how many files, or bytes in them, on it is told how far it is."""
+
+
+def validate_all(paths: Iterable[Path], form: Form, resources: Iterable[Path] | None, *, strict: bool) -> int:
+    """Say everything that is wrong with the definitions at *paths*; return the exit code."""
+    groups = list(_groups(paths))
+    if sum(group.count(STDIN) for group in groups) > 1:
+        raise UsageError("- is given twice", "there is one definition on stdin")
+    readable = resources_of(resources)
+    checked = _checked(groups, readable)
+    # Several definitions may name one document: what is wrong with that is told once.
+    problems = list(dict.fromkeys(problem for group in checked for problem in _problems(group, readable)))
+    if form is Form.TEXT:
+        _show(problems)
+    else:
+        facts = [_facts(problem) for problem in problems]
+        print_yaml(facts) if form is Form.YAML else typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    typer.echo(_summary(sum(map(len, groups)), problems), err=True)
+    return int(any(strict or problem.severity is Severity.ERROR for problem in problems))
+
+
+def _checked(groups: list[list[Path]], readable: Resources) -> list[list[Checked]]:
+    """Return what is to be said of each file. If they are many, stderr tells how far it is."""
+    files = [file for group in groups for file in group]
+    sizes = {file: _size(file) for file in files}
+    progress = Progress() if len(files) >= _MANY_FILES or sum(sizes.values()) >= _MANY_BYTES else None
+    checked = []
+    number = 0
+    for group in groups:
+        found = []
+        for file in group:
+            number += 1
+            if progress is not None:
+                progress.tell(f"validating {number} of {len(files)}: {file} ({sizes[file] / 1000:,.0f} kB)")
+            found.append(check_given(file, readable))
+        checked.append(found)
+    if progress is not None:
+        progress.clear()
+    return checked
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:  # it is told where it is read
+        return 0
+
+
+def _problems(checked: list[Checked], readable: Resources) -> Iterator[Problem]:
+    for one in checked:
+        yield from one.problems
+    workflows = [one.workflow for one in checked if one.workflow is not None]
+    yield from conflicting(workflows)
+    yield from missing_from_files(workflows, readable)
+
+
+def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
+    """Yield files that are served together: those of a folder, and each that is named by itself."""
+    for path in paths:
+        if path.is_dir():
+            inside = files_in(path)
+            if not inside:
+                raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
+            yield inside
+        else:
+            yield [path]
+
+
+def _show(problems: list[Problem]) -> None:
+    for problem in problems:
+        word = f"  {problem.severity}  "
+        coloured = styled(word, sys.stdout, fg=_COLOURS[problem.severity], bold=True)
+        typer.echo(str(problem).replace(word, coloured, 1))
+
+
+def _summary(files: int, problems: list[Problem]) -> str:
+    errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    counts = [_count(files, "definition"), _count(errors, "error"), _count(len(problems) - errors, "warning")]
+    return ", ".join(counts)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
+
+
+def _facts(problem: Problem) -> dict[str, Any]:
+    return {
+        "file": problem.file,
+        "line": problem.position.line,
+        "column": problem.position.column,
+        "severity": str(problem.severity),
+        "code": problem.code,
+        "message": problem.message,
+        "hint": problem.hint,
+    }

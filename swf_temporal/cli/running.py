@@ -57,7 +57,10 @@ async def run_on_some_server(order: Order, address: str | None, namespace: str |
     async with some_server(address, namespace) as (server, ours):
         queue = f"swf-run-{uuid4().hex[:12]}"
         catalogue = Catalogue(order.workflows)
-        async with working(server.client, catalogue, order.functions, order.settings, task_queue=queue):
+        # Whoever finds its queue, it runs nobody else's definition: more may be called here than on a worker.
+        async with working(
+            server.client, catalogue, order.functions, order.settings, task_queue=queue, only_known=True
+        ):
             handle = await start(
                 server.client,
                 order.workflows,

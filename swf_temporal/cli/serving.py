@@ -72,6 +72,7 @@ async def working(
     settings: Settings,
     *,
     task_queue: str,
+    only_known: bool = False,
     activities: int = Capacity().activities,
     grace: timedelta = timedelta(),
 ) -> AsyncIterator[Serving]:
@@ -90,6 +91,7 @@ async def working(
         calls,
         sink,
         task_queue=task_queue,
+        only_known=only_known,
         capacity=Capacity(activities=activities),
         graceful_shutdown_timeout=grace,
     )

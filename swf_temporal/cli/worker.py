@@ -58,6 +58,7 @@ class Work:
     functions: Mapping[str, Callable[..., Any]]
     settings: Settings
     task_queue: str
+    only_known: bool
     activities: int
     health: int | None
 
@@ -72,6 +73,14 @@ def worker(
     resources: ResourceFolders = None,
     strict: Strict = False,
     task_queue: TaskQueue = TASK_QUEUE,
+    known_definitions_only: Annotated[
+        bool,
+        typer.Option(
+            "--known-definitions-only",
+            envvar="SWF_KNOWN_DEFINITIONS_ONLY",
+            help="Refuse instances that bring another definition than those that are served.",
+        ),
+    ] = False,
     max_activities: Annotated[
         int, typer.Option("--max-activities", min=1, help="How many function calls may be under way at once.")
     ] = Capacity().activities,
@@ -94,7 +103,7 @@ def worker(
     catalogue = catalogue_of(folders or [Path()], readable, warned, strict=strict)
     settings = read_settings(os.environ, file=config, resources=readable)
     offered = functions_of(functions or (), settings.modules)
-    work = Work(catalogue, offered, settings, task_queue, max_activities, health)
+    work = Work(catalogue, offered, settings, task_queue, known_definitions_only, max_activities, health)
     log_lines()
     for problem in warned:
         _log.warning("%s", in_one_line(problem))
@@ -111,6 +120,7 @@ async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
             work.functions,
             work.settings,
             task_queue=work.task_queue,
+            only_known=work.only_known,
             activities=work.activities,
             grace=_GRACE,
         )
@@ -132,9 +142,12 @@ async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
 
 def _log_what_is_served(work: Work, server: Server) -> None:
     if not list(work.catalogue):
-        _log.warning("there is no definition: only instances that bring their own can run")
+        who = "nothing" if work.only_known else "only instances that bring their own"
+        _log.warning("there is no definition: %s can run", who)
     for workflow in work.catalogue:
         _log.info("serving %s %s from %s", workflow.id, workflow.version or "", workflow.source.name)
+    if work.only_known:
+        _log.info("refusing instances that bring another definition than these")
     where = server.client.service_client.config.target_host
     _log.info("working for %s, namespace %s, task queue %s", where, server.client.namespace, work.task_queue)
 

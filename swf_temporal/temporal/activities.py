@@ -20,7 +20,7 @@ from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.engine_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
-from swf_temporal.temporal.records import PUBLISH, RESOLVE, call_from_json, pinned
+from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, call_from_json, pinned
 
 _SHORTEST = timedelta(milliseconds=1)
 
@@ -89,6 +89,12 @@ class Activities:
         except UnknownDefinition as fault:
             raise application_error(fault, non_retryable=True) from None
         return [asdict(one) for one in pinned(self.catalogue.with_reachable(found))]
+
+    @activity.defn(name=ADMIT)
+    async def admit(self, digests: list[str]) -> list[str | None]:
+        """Return, for each text with one of *digests*, where it was read from; None for a text that is not served."""
+        names = {workflow.digest: workflow.source.name for workflow in self.catalogue}
+        return [names.get(digest) for digest in digests]
 
 
 def decided(

@@ -23,6 +23,9 @@ from swf_temporal.model.workflow import Workflow
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
 
+ADMIT = "look definitions up"
+"""The local activity that says which of the definitions of a run its worker serves."""
+
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 

@@ -13,7 +13,7 @@ from swf_temporal.expressions import guard
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.conventions import TASK_QUEUE
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
 _THRESHOLDS = 10_000, 20, 20
 """How many new objects make the garbage collector look at the youngest, and how often it looks at the older ones."""
@@ -40,18 +40,21 @@ def settle() -> None:
     gc.set_threshold(*_THRESHOLDS)
 
 
-def make_worker(
+def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it optional
     client: Client,
     catalogue: Catalogue,
     performer: Performer,
     publisher: Publisher,
     *,
     task_queue: str = TASK_QUEUE,
+    only_known: bool = False,
     capacity: Capacity | None = None,
     runner: WorkflowRunner | None = None,
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run.
+
+    Where *only_known* is true, it takes no run that brings another definition along than those.
 
     *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
 
@@ -63,8 +66,8 @@ def make_worker(
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[Interpreter],
-        activities=[ours.call, ours.publish, ours.resolve, *options.pop("activities", ())],
+        workflows=[KnownOnly if only_known else Interpreter],
+        activities=[ours.call, ours.publish, ours.resolve, ours.admit, *options.pop("activities", ())],
         workflow_runner=runner or UnsandboxedWorkflowRunner(),
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,

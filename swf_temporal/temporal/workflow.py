@@ -8,7 +8,7 @@ and continues as new with its progress; so does one whose definition asks for it
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -30,6 +30,7 @@ from swf_temporal.temporal.addressing import (
     event_of_update,
     refuse_never_taken,
 )
+from swf_temporal.temporal.admission import admit, is_asked_about
 from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, should_take_stock
@@ -61,6 +62,9 @@ _WAITS_FOR_DEFINITION = 2
 class Interpreter:
     """One execution of a definition."""
 
+    only_known: ClassVar[bool] = False
+    """Whether a run may bring no definition along but those that its worker serves."""
+
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._data, self._pin, self._wrong = _read(args)
@@ -74,6 +78,8 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         try:
+            if is_asked_about(self._pin, only_known=self.only_known):
+                await admit(self._pin)
             if self._pin.call is not None:
                 return await self._call(self._pin.call)
             return await self._interpret(await self._program())
@@ -262,6 +268,22 @@ class Interpreter:
             is_endangered = length >= _LONGEST or info.get_current_history_size() >= _LARGEST
             if is_endangered or not (interpretation.is_cancelled or self._has_children_to_end()):
                 interpretation.suspend()
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class KnownOnly(Interpreter):
+    """One execution of a definition that its worker serves."""
+
+    only_known = True
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition whose id is this workflow's type; the result is its output."""
+        return await super().run(args)
 
 
 def _recorded_semantics() -> int:

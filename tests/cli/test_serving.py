@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from tests.cli.conftest import HELLO, Dev, Swf, free_port
+from tests.cli.conftest import COMMAND, HELLO, Dev, Swf, free_port
 
 pytestmark = pytest.mark.temporal
 
@@ -121,3 +121,24 @@ def test_worker_tells_warnings(swf: Swf, dev: Dev) -> None:
         worker.until("working for")
     assert "definitions/hello.yaml:5:" in line
     assert "unknown-property" in line
+
+
+@pytest.mark.parametrize(("options", "env"), [(["--known-definitions-only"], "0"), ([], "1"), ([], "")])
+def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list[str], env: str) -> None:
+    """By an option or a variable; an empty variable, as compose files hand on, says nothing."""
+    is_closed = bool(options) or env == "1"
+    swf.write("served/hello.yaml", HELLO)
+    swf.write("brought.yaml", HELLO.replace("Hello ${ .name }!", "from elsewhere"))
+    queue = ["--task-queue", f"closed-{len(options)}{env}", "--address", dev.address]
+    command = ["env", f"SWF_KNOWN_DEFINITIONS_ONLY={env}", *COMMAND]
+    with swf.running("worker", "served", *queue, *options, command=command) as worker:
+        worker.until("working for")
+        for what in ("hello", "served/hello.yaml"):
+            ran = swf("start", what, "--input", '{"name": "Ada"}', "--wait", *queue)
+            assert json.loads(ran.out) == {"name": "Ada", "greeting": "Hello Ada!"}
+        brought = swf("start", "brought.yaml", "--wait", *queue)
+        told = worker.stop(signal.SIGTERM).err
+
+    assert ("refusing instances that bring another definition" in told) is is_closed
+    assert (brought.code == 1) is is_closed
+    assert ("brought.yaml' (SHA-256" in brought.err) is is_closed

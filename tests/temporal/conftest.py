@@ -34,11 +34,12 @@ class Scripted:
     functions: Mapping[str, Answer]
     secrets: Mapping[str, JSON] = field(default_factory=dict)
     calls: list[tuple[str, JSON, str, int]] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
     published: list[CloudEvent] = field(default_factory=list)
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Answer as scripted."""
-        assert source
+        self.sources.append(source)
         arguments = filled(call, self.secrets)
         self.calls.append((call.function.name, arguments, key, attempt))
         answer = self.functions[call.function.name](arguments)
@@ -66,6 +67,7 @@ class Bench:
         runner: WorkflowRunner | None = None,
         secrets: Mapping[str, JSON] | None = None,
         queue: str | None = None,
+        only_known: bool = False,
         **functions: Any,
     ) -> AsyncIterator["Running"]:
         """Run a worker for *definitions* whose functions are constants or callables."""
@@ -79,6 +81,7 @@ class Bench:
             scripted,
             task_queue=queue,
             runner=runner,
+            only_known=only_known,
         )
         async with worker:
             yield Running(self, list(definitions), scripted, queue, worker)

@@ -1,0 +1,194 @@
+"""Workers that take no run with a definition but those that they serve."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.loading import load
+from swf_temporal.model.definitions import Function
+from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.records import Pin, Pinned, call_to_json, pinned
+from swf_temporal.temporal.workflow import Interpreter, KnownOnly
+from tests.temporal.conftest import Bench, calling, define, events_of
+
+NUMBERS = count(1)
+
+
+def served(**rest: Any) -> Workflow:
+    """Return the definition that the worker serves."""
+    return define(calling("a", "f"), functions=("f",), **rest)
+
+
+def another() -> Workflow:
+    """Return what somebody else makes of it: it calls another function."""
+    return define(calling("a", "f", "steal"), functions=("f", "steal"))
+
+
+async def started(bench: Bench, queue: str, pin: Mapping[str, Any], **options: Any) -> swf.Handle:
+    """Start an instance as any client of the engine can, with *pin* as its second argument."""
+    workflow_id = f"admission-{os.getpid()}-{next(NUMBERS)}"
+    return await bench.client.start_workflow("sample", args=[{}, pin], id=workflow_id, task_queue=queue, **options)
+
+
+async def refused(handle: swf.Handle) -> str:
+    """Return why the instance was refused."""
+    with pytest.raises(swf.RunEnded) as ended:
+        await asyncio.wait_for(swf.result(handle), 30)
+    assert ended.value.name == "UnknownDefinition"
+    return ended.value.message
+
+
+async def test_what_is_served_runs(bench: Bench) -> None:
+    """By its id, or with the very text that the worker has."""
+    async with bench.worker(served(), only_known=True, f={"ok": 1}) as worker:
+        by_id = await swf.start_known(bench.client, "sample", workflow_id="admission-id", task_queue=worker.queue)
+        assert await swf.result(by_id) == {"ok": 1}
+        assert await worker.run() == {"ok": 1}
+
+
+async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
+    """The fault says which text it was, who refuses it, and what to do; nothing is called."""
+    async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
+        message = await refused(await started(bench, worker.queue, Pin(pinned([another()])).to_json()))
+
+    assert "came with the input as '<definition>' (SHA-256" in message
+    assert "--known-definitions-only" in message
+    assert "start the instance by the id of its definition" in message
+    assert worker.scripted.calls == []
+
+
+def forged() -> dict[str, Pin]:
+    """Return what somebody may write who knows a definition that is served."""
+    [known], [own] = pinned([served()]), pinned([another()])
+    steal = FunctionCall(
+        id="a/steal#1", function=Function(name="steal", type="custom"), arguments=None, state="a", action="a/steal#1"
+    )
+    return {
+        "the digest of another text": Pin([replace(own, sha256=known.sha256)]),
+        "no digest": Pin([replace(own, sha256="")]),
+        "a second definition": Pin([known, own]),
+        "one call": Pin([known], call=call_to_json(steal, "x.yaml")),
+        "one call alone": Pin([], call=call_to_json(steal, "x.yaml")),
+        "the middle of a run": Pin([known], progress={"frame": {"state": "a", "data": {}}}),
+        "the middle of a run alone": Pin([], progress={"frame": {"state": "a", "data": {}}}),
+    }
+
+
+@pytest.mark.parametrize("what", forged())
+async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
+    """Whatever a pin claims, nothing is called for it."""
+    async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
+        await refused(await started(bench, worker.queue, forged()[what].to_json()))
+
+    assert worker.scripted.calls == []
+
+
+async def test_beginning_again_leads_not_around_it(bench: Bench) -> None:
+    """The engine begins a run of cron again and again, as one that goes on from the one before."""
+    async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
+        pin = Pin(pinned([another()])).to_json()
+        handle = await started(bench, worker.queue, pin, cron_schedule="@every 1s")
+        latest = bench.client.get_workflow_handle(handle.id)
+        runs: dict[str, None] = {}
+        async with asyncio.timeout(60):
+            while len(runs) < 4:
+                runs[(await latest.describe()).run_id] = None
+                await asyncio.sleep(0.1)
+        await latest.terminate()
+        ends = [(await bench.client.get_workflow_handle(handle.id, run_id=run).describe()).status for run in runs]
+
+    assert set(ends[:3]) == {WorkflowExecutionStatus.FAILED}
+    assert worker.scripted.calls == []
+
+
+async def test_documents_are_found_beside_the_text_that_is_served(bench: Bench) -> None:
+    """A known text cannot be said to stand elsewhere, where another document has its place."""
+    async with bench.worker(served(), only_known=True, f={}) as worker:
+        [known] = pinned([served()])
+        pin = Pin([replace(known, name="http://evil.example/x.yaml")])
+        await swf.result(await started(bench, worker.queue, pin.to_json()))
+
+    assert worker.scripted.sources == [served().source.name]
+
+
+def long() -> Workflow:
+    """Return a definition that continues as new, has a sub-workflow, a call that nobody waits for, and waits."""
+    unawaited = {"functionRef": {"refName": "g", "invoke": "async"}}
+    return define(
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        calling("a", *["f"] * 8),
+        {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "child"}, unawaited]},
+        {"name": "b", "type": "inject", "data": {"b": 1}, "end": {"continueAs": "last"}},
+        functions=("f", "g"),
+        events=[{"name": "go", "type": "go", "source": "s"}],
+    )
+
+
+def others() -> list[Workflow]:
+    """Return the definitions that it leads to."""
+    child = define(calling("c", "f"), functions=("f",), id="child")
+    return [child, define({"name": "l", "type": "inject", "data": {"last": True}}, id="last")]
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_an_instance_goes_on_under_the_text_that_it_began_with(bench: Bench, *, before: bool) -> None:
+    """Its worker may serve another text by then, and may have asked nothing before: what runs is not touched."""
+    queue = f"admission-upgrade-{os.getpid()}-{before}"
+    called = asyncio.Event()
+    async with bench.worker(long(), *others(), queue=queue, only_known=before, f={"f": 1}, g={}) as worker:
+        handle = await worker.start(suspend_after=20)
+        await worker.awaiting(handle, "go")
+    newer = define(calling("other", "h"), functions=("h",))
+    answers: dict[str, Any] = {"f": {"f": 1}, "g": lambda _: called.set(), "h": {}}
+    async with bench.worker(newer, queue=queue, only_known=True, **answers) as worker:
+        await handle.signal("go", {})
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        await asyncio.wait_for(called.wait(), 30)
+        message = await refused(await started(bench, queue, Pin(pinned([long(), *others()])).to_json()))
+
+    assert output == {"f": 1, "b": 1, "last": True}
+    assert "is not served here" in message
+
+
+@pytest.mark.parametrize("only_known", [True, False])
+async def test_histories_replay_under_workers_of_both_kinds(bench: Bench, *, only_known: bool) -> None:
+    """What was asked stands in the history, and what was not asked is not asked later."""
+    async with bench.worker(served(), only_known=only_known, f={"ok": 1}) as worker:
+        ran = await worker.start()
+        await swf.result(ran)
+        failed = await started(bench, worker.queue, Pin(pinned([another()]), call=None).to_json())
+        with pytest.raises(swf.RunEnded):  # without the question, since nobody answers `steal`
+            await swf.result(failed)
+
+    for handle in (ran, failed):
+        history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
+        for kind in (Interpreter, KnownOnly):
+            replayer = Replayer(workflows=[kind], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+            outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+            assert outcome.replay_failure is None
+
+
+async def test_nothing_is_paid_where_nothing_is_asked(bench: Bench) -> None:
+    """A worker that takes every run records nothing about that."""
+    async with bench.worker(served(), f={"ok": 1}) as worker:
+        handle = await worker.start()
+        await swf.result(handle)
+
+        assert not [event for event in await events_of(handle) if event.HasField("marker_recorded_event_attributes")]
+
+
+def test_a_text_is_known_by_its_digest() -> None:
+    """The digest is of the text that travels, wherever it was read."""
+    text = "id: a\nspecVersion: '0.8'\nstates: [{name: a, type: inject, data: {}, end: true}]\n"
+    one, two = (load(text, name=name) for name in ("here.yaml", "there.yaml"))
+    assert pinned([one])[0].sha256 == pinned([two])[0].sha256 == Pinned(text, "x", one.digest).sha256

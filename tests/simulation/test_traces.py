@@ -1,0 +1,203 @@
+"""What is told of a run: every entry of its trace, with its place and what belongs to it."""
+
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.simulation import CallFailed, Simulation, simulate
+
+TRIP = """
+id: trip
+specVersion: "0.8"
+functions: [{name: book, operation: "api#book"}, {name: cancel, operation: "api#cancel"}]
+errors: [{name: full, code: "409"}]
+retries: [{name: Twice, delay: PT1M, maxAttempts: 3}]
+events:
+  - {name: paid, type: com.example.paid, source: bank}
+  - {name: gone, type: com.example.gone, source: trips, kind: produced}
+states:
+  - name: Book
+    type: operation
+    compensatedBy: Cancel
+    actions:
+      - name: hotel
+        functionRef: {refName: book, arguments: {what: hotel}}
+        retryRef: Twice
+        sleep: {after: PT5M}
+      - {name: guide, condition: "${ .guided }", functionRef: book}
+    transition: Pay
+  - name: Pay
+    type: event
+    onEvents: [{eventRefs: [paid]}]
+    transition: Remind
+  - name: Remind
+    type: switch
+    eventConditions: [{eventRef: paid, transition: Fly}]
+    defaultCondition: {transition: Fly}
+    timeouts: {eventTimeout: PT2H}
+  - name: Fly
+    type: parallel
+    branches: [{name: out, actions: [{name: plane, functionRef: {refName: book, arguments: {what: plane}}}]}]
+    onErrors:
+      - errorRef: full
+        transition: {nextState: Home, compensate: true, produceEvents: [{eventRef: gone, data: "${ .place }"}]}
+    end: true
+  - {name: Home, type: inject, data: {home: true}, end: true}
+  - {name: Cancel, type: operation, usedForCompensation: true, actions: [{functionRef: cancel}]}
+"""
+ASKING = """
+id: asking
+specVersion: "0.8"
+dataInputSchema: {schema: {type: object, required: [name]}, failOnValidationErrors: false}
+functions: [{name: work, operation: "api#work"}]
+events:
+  - {name: question, type: com.example.question, source: us, kind: produced}
+  - {name: answer, type: com.example.answer, source: them}
+retries: [{name: Twice, delay: PT1M, maxAttempts: 2}]
+states:
+  - name: Ask
+    type: operation
+    actions:
+      - name: letter
+        eventRef: {produceEventRef: question, consumeEventRef: answer, consumeEventTimeout: PT1M}
+        retryRef: Twice
+    onErrors: [{errorRef: "*", transition: Delegate}]
+    end: true
+  - {name: Delegate, type: operation, actions: [{name: child, subFlowRef: child}], transition: Each}
+  - name: Each
+    type: foreach
+    mode: sequential
+    inputCollection: "${ [1, 2] }"
+    actions: [{name: step, functionRef: work, sleep: {before: "PT${ .item }S"}}]
+    transition: Sleep
+  - {name: Sleep, type: sleep, duration: "PT${ .length }S", transition: Fail}
+  - name: Fail
+    type: operation
+    stateDataFilter: {input: "${ ., .length }"}
+    actions: [{name: last, functionRef: work}]
+    end: true
+"""
+CHILD = """
+id: child
+specVersion: "0.8"
+states: [{name: Only, type: inject, data: {length: 7}, end: {continueAs: next}}]
+"""
+NEXT = """
+id: next
+specVersion: "0.8"
+states: [{name: Last, type: inject, data: {length: 8}, end: true}]
+"""
+
+
+def _told(run: Simulation) -> list[tuple[Any, ...]]:
+    entries = ((one.kind.value, one.lane, one.state, one.name, dict(one.detail)) for one in run.trace)
+    return [(kind, lane, state, name, *([detail] if detail else [])) for kind, lane, state, name, detail in entries]
+
+
+def test_everything_that_happens_is_told() -> None:
+    """Calls and attempts at them, events that come and do not, errors, undoing and events that go out."""
+    attempts: list[JSON] = []
+
+    def book(arguments: dict[str, JSON]) -> JSON:
+        attempts.append(arguments)
+        if arguments["what"] == "plane":
+            raise CallFailed(code=409, status=409, message="no seat")
+        if len(attempts) == 1:
+            raise CallFailed(code=503, status=503, message="busy")
+        return {"booked": True}
+
+    paid = {"type": "com.example.paid", "source": "bank", "data": {"amount": 3}}
+    run = simulate(TRIP, {"place": "Rome", "guided": False}, functions={"book": book, "cancel": None}, events=[paid])
+    assert _told(run) == [
+        ("workflow-started", "", "", "trip"),
+        ("state-entered", "Book", "Book", "Book", {"type": "operation"}),
+        ("action-started", "Book", "Book", "hotel", {"function": "book", "arguments": {"what": "hotel"}}),
+        ("action-retried", "Book", "Book", "hotel", {"attempt": 1, "error": "CallFailed", "delay": 60.0}),
+        ("action-completed", "Book", "Book", "hotel", {"result": {"booked": True}}),
+        ("sleeping", "Book", "Book", "after hotel", {"duration": "PT5M"}),
+        ("action-skipped", "Book", "Book", "guide"),
+        ("state-left", "Book", "Book", "Book"),
+        ("state-entered", "Pay", "Pay", "Pay", {"type": "event"}),
+        ("event-awaited", "Pay", "Pay", "paid"),
+        ("event-taken", "Pay", "Pay", "paid", paid),
+        ("state-left", "Pay", "Pay", "Pay"),
+        ("state-entered", "Remind", "Remind", "Remind", {"type": "switch"}),
+        ("event-awaited", "Remind", "Remind", "paid"),
+        ("event-timed-out", "Remind", "Remind", "paid"),
+        ("state-left", "Remind", "Remind", "Remind"),
+        ("state-entered", "Fly", "Fly", "Fly", {"type": "parallel"}),
+        ("action-started", "Fly/out", "Fly", "plane", {"function": "book", "arguments": {"what": "plane"}}),
+        ("error-caught", "Fly", "Fly", "CallFailed", {"code": "409", "message": "no seat"}),
+        ("compensating", "Fly", "Fly", "Book", {"by": "Cancel"}),
+        ("state-entered", "Cancel", "Cancel", "Cancel", {"type": "operation"}),
+        ("action-started", "Cancel", "Cancel", "cancel", {"function": "cancel", "arguments": None}),
+        ("action-completed", "Cancel", "Cancel", "cancel", {"result": None}),
+        ("state-left", "Cancel", "Cancel", "Cancel"),
+        ("event-produced", "Fly", "Fly", "gone", {"type": "com.example.gone", "source": "trips", "data": "Rome"}),
+        ("state-left", "Fly", "Fly", "Fly"),
+        ("state-entered", "Home", "Home", "Home", {"type": "inject"}),
+        ("state-left", "Home", "Home", "Home"),
+        ("workflow-completed", "", "", "trip"),
+    ]
+
+
+def test_asking_and_failing_are_told() -> None:
+    """Questions and answers that do not come, sub-workflows, iterations, filters of several outputs, and the end."""
+    calls: list[JSON] = []
+
+    def work(arguments: JSON) -> JSON:
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise CallFailed(code="x", message="broken")
+        return {"done": len(calls)}
+
+    question = {"type": "com.example.question", "source": "us", "data": {}}
+    late = {"code": "TimedOut", "message": "event 'answer' did not come in time"}
+    run = simulate(ASKING, {}, functions={"work": work}, definitions=[CHILD, NEXT])
+    assert _told(run) == [
+        ("workflow-started", "", "", "asking"),
+        ("schema-mismatch", "", "", "input", {"violations": ["$: 'name' is a required property"]}),
+        ("state-entered", "Ask", "Ask", "Ask", {"type": "operation"}),
+        ("action-started", "Ask", "Ask", "letter", {"event": "question"}),
+        ("event-produced", "Ask", "Ask", "question", question),
+        ("event-awaited", "Ask", "Ask", "answer"),
+        ("event-timed-out", "Ask", "Ask", "answer"),
+        ("action-retried", "Ask", "Ask", "letter", {"attempt": 1, "error": "TimedOut"}),
+        ("event-produced", "Ask", "Ask", "question", question),
+        ("event-awaited", "Ask", "Ask", "answer"),
+        ("event-timed-out", "Ask", "Ask", "answer"),
+        ("error-caught", "Ask", "Ask", "TimedOut", late),
+        ("state-left", "Ask", "Ask", "Ask"),
+        ("state-entered", "Delegate", "Delegate", "Delegate", {"type": "operation"}),
+        ("action-started", "Delegate", "Delegate", "child", {"subflow": "child"}),
+        ("action-completed", "Delegate", "Delegate", "child", {"result": {"length": 8}}),
+        ("state-left", "Delegate", "Delegate", "Delegate"),
+        ("state-entered", "Each", "Each", "Each", {"type": "foreach"}),
+        ("sleeping", "Each[0]", "Each", "before step", {"duration": "PT1S"}),
+        ("action-started", "Each[0]", "Each", "step", {"function": "work", "arguments": None}),
+        ("action-completed", "Each[0]", "Each", "step", {"result": {"done": 1}}),
+        ("sleeping", "Each[1]", "Each", "before step", {"duration": "PT2S"}),
+        ("action-started", "Each[1]", "Each", "step", {"function": "work", "arguments": None}),
+        ("action-completed", "Each[1]", "Each", "step", {"result": {"done": 2}}),
+        ("state-left", "Each", "Each", "Each"),
+        ("state-entered", "Sleep", "Sleep", "Sleep", {"type": "sleep"}),
+        ("sleeping", "Sleep", "Sleep", "Sleep", {"duration": "PT8S"}),
+        ("state-left", "Sleep", "Sleep", "Sleep"),
+        ("state-entered", "Fail", "Fail", "Fail", {"type": "operation"}),
+        ("several-outputs", "Fail", "Fail", "Fail", {"count": 2}),
+        ("action-started", "Fail", "Fail", "last", {"function": "work", "arguments": None}),
+        ("workflow-failed", "", "", "CallFailed", {"code": "x", "message": "broken"}),
+    ]
+
+
+def test_going_on_as_another_is_told() -> None:
+    """An end that continues says as what, and the new execution tells of itself."""
+    assert _told(simulate(CHILD, {}, definitions=[NEXT])) == [
+        ("workflow-started", "", "", "child"),
+        ("state-entered", "Only", "Only", "Only", {"type": "inject"}),
+        ("state-left", "Only", "Only", "Only"),
+        ("workflow-continued", "", "", "next"),
+        ("workflow-started", "", "", "next"),
+        ("state-entered", "Last", "Last", "Last", {"type": "inject"}),
+        ("state-left", "Last", "Last", "Last"),
+        ("workflow-completed", "", "", "next"),
+    ]

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
 
 
+_BARE = re.compile(r"[{\[]\s*[A-Za-z_]")
+"""How an object or array begins whose names or texts have no quotes."""
+
+
 def json_value(text: str | None, option: str) -> JSON:
     """Return what *text* gives: JSON as it stands, `@FILE` for a file of JSON or YAML, `-` for standard input.
 
@@ -131,7 +135,12 @@ def _parsed(text: str, where: str) -> JSON:
 
 
 def _meant(text: str, option: str) -> str | None:
-    """Return what somebody meant who wrote *text*, which is not JSON: pairs as other programs take them, or a file."""
+    """Return what somebody meant who wrote *text*, which is not JSON: pairs as other programs take them, or a file.
+
+    Or it was JSON, until the shell removed its quotes.
+    """
+    if _BARE.match(text) and '"' not in text:
+        return f"""the shell may have removed its double quotes: {option} '{{"name": "Ada"}}' keeps them"""
     pair = _PAIR.fullmatch(text)
     if pair is not None:
         value = pair["value"] if _is_json(pair["value"]) else json.dumps(pair["value"], ensure_ascii=False)

@@ -22,6 +22,13 @@ def test_no_json(text: str) -> None:
         json_value(text, "--input")
 
 
+def test_without_its_quotes() -> None:
+    """JSON that the shell has taken the quotes of is told as that."""
+    with pytest.raises(UsageError) as raised:
+        json_value("{name:Ada}", "--input")
+    assert raised.value.hint == """the shell may have removed its double quotes: --input '{"name": "Ada"}' keeps them"""
+
+
 def test_nested_too_deeply(tmp_path: Path) -> None:
     """What is JSON or YAML, but deeper than can be read, is told as that."""
     deep = "[" * 100_000 + "]" * 100_000

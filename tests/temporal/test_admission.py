@@ -4,11 +4,13 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
+from temporalio.common import RetryPolicy
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.interpreter.host import FunctionCall
@@ -108,6 +110,21 @@ async def test_beginning_again_leads_not_around_it(bench: Bench) -> None:
         ends = [(await bench.client.get_workflow_handle(handle.id, run_id=run).describe()).status for run in runs]
 
     assert set(ends[:3]) == {WorkflowExecutionStatus.FAILED}
+    assert worker.scripted.calls == []
+
+
+async def test_a_retry_of_the_engine_leads_not_around_it(bench: Bench) -> None:
+    """A run that timed out before any worker saw it begins again, as one that goes on from the one before."""
+    queue = f"admission-retried-{os.getpid()}"
+    pin, again = Pin(pinned([another()])).to_json(), RetryPolicy(initial_interval=timedelta(milliseconds=100))
+    handle = await started(bench, queue, pin, run_timeout=timedelta(seconds=3), retry_policy=again)
+    latest = bench.client.get_workflow_handle(handle.id)
+    async with asyncio.timeout(60):
+        while (await latest.describe()).run_id == handle.first_execution_run_id:
+            await asyncio.sleep(0.1)
+    async with bench.worker(served(), queue=queue, only_known=True, f={}, steal={}) as worker:
+        await refused(handle)
+
     assert worker.scripted.calls == []
 
 

@@ -211,7 +211,11 @@ class Reader:
         started = Background(command.typed, process, log)
         self.running.append(started)
         started.until(ready)
-        printed = started.seen(started.until(command.printed, 0 if server in QUIET else A_WHILE))
+        printed = started.until(command.printed, 0 if server in QUIET else A_WHILE)
+        if command.printed and comparable(printed).startswith(comparable(command.printed)):
+            # It may go on at once with what it logs; the page shows that where it wants to.
+            printed = "".join(printed.splitlines(keepends=True)[: len(command.printed.splitlines())])
+        started.seen(printed)
         if server not in QUIET or ready not in printed:
             self._compare(command.where, f"$ {command.typed}", command.printed, printed)
         if server != "swf worker":
@@ -219,12 +223,13 @@ class Reader:
 
     def _look(self, block: Block) -> None:
         """Look at what the terminal that was opened last has printed since."""
-        latest, said = self.running[-1], block.text
-        if said.startswith(_CTRL_C):
-            said = said.removeprefix(_CTRL_C)
+        latest, (before, ctrl_c, after) = self.running[-1], block.text.partition(_CTRL_C)
+        printed = latest.seen(latest.until(before, A_WHILE))
+        if ctrl_c:
             latest.stop()
             self.terminal.type("unset TEMPORAL_ADDRESS")
-        self._compare(block.where, latest.typed, said, latest.seen(latest.until(said, A_WHILE)))
+            printed += ctrl_c + latest.seen(latest.until(after, A_WHILE))
+        self._compare(block.where, latest.typed, block.text, printed)
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name

@@ -28,8 +28,6 @@ def _put(lines: list[str], difference: Difference, ports: dict[str, int]) -> Non
     first = int(difference.where.rpartition(":")[2])
     indent = " " * (len(lines[first - 1]) - len(lines[first - 1].lstrip()))
     at = first + difference.typed.count("\n")
-    if lines[at : at + 1] == ["^C"]:
-        at += 1
     end = next(i for i in range(at, len(lines)) if lines[i].startswith((f"{indent}$ ", f"{indent}```")))
     lines[at:end] = [f"{indent}{line}".rstrip() for line in printed.splitlines()]
 

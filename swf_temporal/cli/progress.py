@@ -97,10 +97,12 @@ _LINES = {
     "action-retried": _Line("  ", "↻", " {name} is tried again after {error}", "yellow"),
     "event-taken": _Line("  ← event {name}", ""),
     "event-produced": _Line("  → event {name}", ""),
+    "event-given-back": _Line("  event {name} is kept for later", ""),
     "event-timed-out": _Line("  ", "no event came:", " {name}", "yellow"),
     "sleeping": _Line("  sleeping {duration}", ""),
     "error-caught": _Line("  ", "error caught:", " {name}: {message}", "yellow"),
     "compensating": _Line("  undoing {name}", ""),
+    "workflow-timed-out": _Line("", "the workflow's time is over", "", "yellow"),
     "workflow-continued": _Line("continues as {name}", ""),
 }
 """What is said of each kind of happening; of the others nothing need be said."""

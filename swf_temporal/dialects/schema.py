@@ -23,8 +23,8 @@ from swf_temporal.model.states import End
 from swf_temporal.model.workflow import Workflow
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_OURS = ("dialect", "externals")
-"""Fields of a workflow that are not for authors."""
+_OURS = ("dialect", "externals", "stateExecTimeout.single")
+"""Fields that are not for authors."""
 _LIST_OF_TEXTS = {"type": "array", "items": TEXT}
 
 
@@ -37,10 +37,11 @@ def json_schema(title: str = "Serverless Workflow 0.8") -> Schema:
     schema = Workflow.model_json_schema(schema_generator=_Generator)
     kinds = {kind.__name__: kind for kind in _kinds(Node)}
     parts: dict[str, Schema] = schema.pop("$defs")
+    for part in (schema, *parts.values()):
+        for name in _OURS:
+            part.get("properties", {}).pop(name, None)
     for name, part in parts.items():
         _finish(part, kinds[name])
-    for name in _OURS:
-        del schema["properties"][name]
     parts.pop("External")
     _finish(schema, Workflow)
     for name in KINDS:

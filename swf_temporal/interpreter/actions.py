@@ -10,13 +10,14 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias
 
 from swf_temporal.data import JSON, add_result
-from swf_temporal.errors import TimedOut, WorkflowFault, WrongData
+from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.interpreter.events import payload_of, produce
 from swf_temporal.interpreter.host import Attempts, Deferred, FunctionCall, Happening, SubflowCall
 from swf_temporal.interpreter.joining import MISSING, Path, join
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.interpreter.retrying import RetryRule
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.actions import Action, EventRef, FunctionRef, SubflowRef
 
 Effect: TypeAlias = list[Any]
@@ -215,7 +216,11 @@ async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, l
             detached=detached,
             outlives_parent=ref.on_parent_complete == "continue",
         )
-        return await interpretation.host.run_subflow(call)
+        try:
+            return await interpretation.host.run_subflow(call)
+        except SubflowFailed as fault:
+            fault.retryable = fault.retryable or interpretation.semantics == FIRST_SEMANTICS
+            raise
 
     rule = None if detached else interpretation.program.retry_rule(action)
     deadline = None if detached else lane.deadline("action timeout", timeout, data)

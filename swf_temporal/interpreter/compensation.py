@@ -5,12 +5,16 @@ an end asks for compensation, they are undone in reverse order: for each, the ch
 compensatedBy state runs to its end, the current data going through. Then the record is empty
 (section "Workflow Compensation").
 
+A workflow's timeout may break undoing off. If the states that run before the end ask for compensation again, it goes on
+where it was: in the middle of a chain, and of the actions of a state, on the data as they are by then.
+
 Undoing is not recursive: what the states that undo say of ends, and of compensation on their way, is ignored.
 """
 
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.host import Happening
-from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.lane import Frame, Lane
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.states import End, Transition
 
 
@@ -42,6 +46,8 @@ async def _undo(data: JSON, lane: Lane) -> JSON:
         state = interpretation.record[-1]
         first = interpretation.program.state(state).compensated_by
         if first is not None:
+            if "walk" not in frame and (begun := _broken_off(data, lane)) is not None:
+                frame["walk"] = begun
             if "walk" not in frame:
                 lane.note(Happening.COMPENSATING, state, by=first)
             ended = await interpretation.walk(first, data, frame.setdefault("walk", {}))
@@ -51,3 +57,34 @@ async def _undo(data: JSON, lane: Lane) -> JSON:
         frame["data"] = data
     frame["done"], frame["data"] = True, data
     return data
+
+
+def _broken_off(data: JSON, lane: Lane) -> Frame | None:
+    """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
+    interpretation = lane.interpretation
+    if interpretation.semantics == FIRST_SEMANTICS or not interpretation.is_expired:
+        return None
+    broken_off: Frame = interpretation.frame.get("walk", {}).get("run", {}).get("compensation", {})
+    walk: Frame | None = broken_off.pop("walk", None)
+    if walk is None:
+        return None
+    _give_time(walk)
+    walk["data"] = data
+    body = walk.get("run", {}).get("body", {})
+    if "data" in body:
+        body["data"] = data
+    return walk
+
+
+def _give_time(frame: Frame) -> None:
+    """Forget when the timeouts end of what was broken off: while it did not run, its time did not either."""
+    for key in _DEADLINES:
+        frame.pop(key, None)
+    for key, inner in frame.items():
+        if isinstance(inner, dict) and key not in _NO_FRAMES:
+            _give_time(inner)
+
+
+_DEADLINES = ("deadline", "single", "action timeout", "result timeout")
+_NO_FRAMES = frozenset({"data", "result", "taken", "attempts"})
+"""Where frames keep objects that are the workflow's own, or another's."""

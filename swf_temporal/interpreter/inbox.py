@@ -7,7 +7,7 @@ the ids that were seen are remembered up to a bound, so that an instance may liv
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from swf_temporal.interpreter.joining import SuspendRequested
@@ -59,6 +59,13 @@ class Inbox:
                 waiting.set_result(event)
                 return
         self.kept.append(event)
+
+    def give_back(self, events: Sequence[CloudEvent]) -> None:
+        """Take in again what a path had taken in vain, before all that is kept: it came before that."""
+        kept, self.kept = self.kept, []
+        for event in events:
+            self.hand_over(event)
+        self.kept += kept
 
     def is_awaited(self, event: CloudEvent) -> bool:
         """Tell whether some path waits for an event like *event*."""

@@ -144,6 +144,11 @@ class Interpretation:
         return "cancelled" in self.frame
 
     @property
+    def is_expired(self) -> bool:
+        """Whether the workflow's time was over before it ended."""
+        return "expired" in self.frame
+
+    @property
     def is_over(self) -> bool:
         """Whether the last moment has passed."""
         return self.last_moment is not None and self.time() >= self.last_moment
@@ -206,6 +211,17 @@ class Interpretation:
             raise
         finally:
             del self._sleeping[task]
+
+    def is_starting(self, state: State) -> bool:
+        """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
+        is_first = state.name == self.program.workflow.start_state and "moved" not in self.frame.get("walk", {})
+        return is_first and not self.undoing and not self.is_expired
+
+    def may_take(self, ref: str, event: CloudEvent, lane: Lane) -> bool:
+        """Tell whether *event* is one that *ref* defines, and belongs to this instance."""
+        definition = self.program.event(ref)
+        values = demanded(definition, lambda value: lane.fill(value, self.data))
+        return is_like(definition, event) and belongs(definition, event, self.fixed, values, self.semantics)
 
     async def wait_for_event(
         self, refs: Sequence[str], deadline: float | None, lane: Lane
@@ -285,6 +301,7 @@ class Interpretation:
             if isinstance(leaving, End):
                 return Ended(data, leaving)
             name = leaving.next_state
+            frame["moved"] = True
 
     async def _leave(self, state: State, left: Left, lane: Lane) -> tuple[JSON, Transition | End]:
         """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
@@ -323,6 +340,10 @@ class Interpretation:
             }
         about = self._about if self.error is None else {**self._about, "error": self.error}
         return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.time()}
+
+    def note_timeout(self) -> None:
+        """Take note that the workflow's time is over."""
+        self._note(Happening.WORKFLOW_TIMED_OUT, self.program.workflow.id)
 
     def _set_parameters(self) -> None:
         """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""

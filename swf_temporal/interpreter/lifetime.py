@@ -10,7 +10,9 @@ from swf_temporal.interpreter.data_schemas import check_input, check_output
 from swf_temporal.interpreter.host import Completed, ContinuedAs, Limit, Outcome
 from swf_temporal.interpreter.joining import MISSING, within
 from swf_temporal.interpreter.lane import Lane
-from swf_temporal.interpreter.whereabouts import walk_under_way
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
+from swf_temporal.interpreter.states.event import give_back
+from swf_temporal.interpreter.whereabouts import innermost_walk, walk_under_way
 from swf_temporal.model.states import ContinueAs, EventState
 from swf_temporal.model.workflow import WorkflowExecTimeout
 
@@ -26,7 +28,8 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
     """Run to the end within the workflow's timeout (section "WorkflowExecTimeout Definition").
 
     When the time is over, what is running is interrupted or, with `interrupt: false`, its state may finish. Then the
-    `runBefore` state runs, and the workflow fails with TimedOut. A run that is cancelled undoes what it did if its
+    `runBefore` state runs, and those that it leads to: they deal with the timeout, and their end ends the workflow as
+    any other does. Without a `runBefore` it fails with TimedOut. A run that is cancelled undoes what it did if its
     definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
     frame = interpretation.frame
@@ -39,6 +42,7 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
             if current is None or not _undoes_when_cancelled(interpretation):
                 raise
             current.uncancel()
+            _give_back(interpretation)
     lane = _lane(interpretation)
     lane.frame = frame.setdefault("cancelled", _undone_so_far(interpretation))
     await compensate(interpretation.latest_data, lane)
@@ -46,8 +50,11 @@ async def run_in_time(interpretation: "Interpretation") -> Outcome:
 
 
 def _undoes_when_cancelled(interpretation: "Interpretation") -> bool:
-    asked = interpretation.program.workflow.metadata.get("compensateOnCancel") is True
-    return asked and bool(interpretation.record)
+    asked = interpretation.program.workflow.metadata.get("compensateOnCancel")
+    if interpretation.semantics > FIRST_SEMANTICS and isinstance(asked, str):
+        # The specification knows metadata as texts (section "Workflow Metadata").
+        asked = asked.strip().lower() == "true"
+    return asked is True and bool(interpretation.record)
 
 
 def _undone_so_far(interpretation: "Interpretation") -> dict[str, JSON]:
@@ -68,8 +75,13 @@ async def _run_in_time(interpretation: "Interpretation") -> Outcome:
         if outcome is not None:
             return outcome
         frame["expired"] = True
+        _give_back(interpretation)
+        interpretation.note_timeout()
     if timeout.run_before is not None:
-        await interpretation.walk(timeout.run_before, interpretation.latest_data, frame.setdefault("before", {}))
+        data = interpretation.latest_data
+        left = await interpretation.walk(timeout.run_before, data, frame.setdefault("before", {}))
+        if interpretation.semantics > FIRST_SEMANTICS:
+            return _outcome(left, interpretation)
     raise TimedOut(f"workflow {interpretation.program.workflow.id!r} took longer than it may")
 
 
@@ -138,17 +150,21 @@ async def _run_through(interpretation: "Interpretation") -> Outcome:
             await interpretation.inbox.wait(lambda _: False)
         walk = frame.setdefault("walk", {})
         left = await interpretation.walk(start, interpretation.input, walk)
-        end = left.end
-        if end.continue_as is not None:
-            return _continued(end.continue_as, left, interpretation)
-        if end.terminate or not workflow.keep_active:
-            check_output(interpretation, left.data)
-            return Completed(left.data)
+        if left.end.continue_as is not None or left.end.terminate or not workflow.keep_active:
+            return _outcome(left, interpretation)
         # The start state waits anew, with the data that this round ended with.
         frame["walk"] = {"state": start, "data": left.data}
         frame["again"] = True
         if not isinstance(interpretation.program.state(start), EventState):
             frame["idle"] = True
+
+
+def _outcome(left: "Ended", interpretation: "Interpretation") -> Outcome:
+    """Return what a run comes to whose last walk ended so."""
+    if left.end.continue_as is not None:
+        return _continued(left.end.continue_as, left, interpretation)
+    check_output(interpretation, left.data)
+    return Completed(left.data)
 
 
 def _continued(to: ContinueAs, left: "Ended", interpretation: "Interpretation") -> ContinuedAs:
@@ -172,6 +188,16 @@ def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
         message = "the workflowExecTimeout of continueAs needs true or false as 'interrupt', and a name as 'runBefore'"
         raise lane.locate(WrongData(message))
     return Limit(lane.duration(str(said.get("duration")), data).total_seconds(), interrupt, run_before)
+
+
+def _give_back(interpretation: "Interpretation") -> None:
+    """Give the events back that the state had taken that was broken off: those that run now may wait for them."""
+    walk = innermost_walk(interpretation.frame)
+    run = walk.get("run")
+    if run is not None:
+        name: str = walk["state"]
+        state = interpretation.program.state(name)
+        give_back(run.get("body", {}), Lane(interpretation, state, run, interpretation.variables(), name))
 
 
 def _lane(interpretation: "Interpretation") -> Lane:

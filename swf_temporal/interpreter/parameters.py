@@ -116,7 +116,13 @@ def _multiplier(value: JSON) -> str | float:
     return _duration(value) if isinstance(value, str) and value.lstrip("+").startswith("P") else _number(value)
 
 
-_TIMEOUTS = ("state_exec_timeout", "action_exec_timeout", "branch_exec_timeout", "event_timeout")
+_TIMEOUTS = (
+    "state_exec_timeout",
+    "single_state_exec_timeout",
+    "action_exec_timeout",
+    "branch_exec_timeout",
+    "event_timeout",
+)
 _PARAMETERS: Mapping[type[Node], Mapping[str, _Reading]] = {
     Workflow: {"name": _text, "version": _text},
     WorkflowTimeouts: dict.fromkeys(_TIMEOUTS, _duration),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge, SubflowFailed, WorkflowFault
+from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.interpreter.host import FunctionCall
 
@@ -40,12 +40,16 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
 
 
 def subflow_fault(workflow_id: str, fault: WorkflowFault) -> SubflowFailed:
-    """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message."""
+    """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message.
+
+    An input that does not fit is given again to every attempt, so that no further one can help.
+    """
     return SubflowFailed(
         f"sub-workflow {workflow_id!r} failed: {fault.message}",
         name=fault.name,
         code=fault.code,
         status=fault.status,
         body=fault.body,
+        retryable=not isinstance(fault, SchemaMismatch) or fault.retryable,
         cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
     )

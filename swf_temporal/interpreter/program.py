@@ -114,8 +114,10 @@ class Program:
         known = self._timeouts.get(state.name)
         if known is None:
             ours, own = self.workflow.timeouts, state.timeouts
+            whole = ours if own.state_exec_timeout is None else own
             known = StateTimeouts(
-                state_exec_timeout=own.state_exec_timeout or ours.state_exec_timeout,
+                state_exec_timeout=whole.state_exec_timeout,
+                single_state_exec_timeout=whole.single_state_exec_timeout,
                 action_exec_timeout=own.action_exec_timeout or ours.action_exec_timeout,
                 branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
                 event_timeout=own.event_timeout or ours.event_timeout,

@@ -5,11 +5,13 @@ while it runs. Where a release makes the same definition take another course, th
 `if lane.interpretation.semantics >= 2`. A run that was begun by a release which recorded no number has 1.
 
 2: a plain text is an expression wherever the specification says that the field holds one (operations of expression
-functions, conditions, `data` of events and of `continueAs`); timeouts of states hold for sleeps, too; a `runBefore`
-that reached its end completes the run; event states share events between definitions that overlap, and give back what
-they took in vain; `compensateOnCancel` may be a text; an `outputCollection` that is not an array is a fault;
-the attribute `swfaddressed` of an event has no effect; an event that is sent by an update before the first step is
-answered for once the definition is known.
+functions, conditions, `data` of events and of `continueAs`); timeouts of states hold for sleeps, too, and so does the
+`single` of one; a `runBefore` that reached its end completes the run, and goes on with a compensation that was broken
+off; event states share events between definitions that overlap, give back what they took in vain, and wait without a
+limit for the event with which a workflow starts; `compensateOnCancel` may be a text; an `outputCollection` that is not
+an array is a fault; a sub-workflow is not tried again with an input that does not fit; NaN in an input is refused; the
+attribute `swfaddressed` of an event has no effect; an event that is sent by an update before the first step is answered
+for once the definition is known.
 """
 
 from typing import Final

@@ -11,7 +11,9 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.interpreter.catching import handler_of
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.interpreter.lane import Lane
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.interpreter.states import run_body
+from swf_temporal.interpreter.states.event import give_back
 from swf_temporal.interpreter.step import Step
 from swf_temporal.model.states import End, InjectState, Leaving, SleepState, State, SwitchState, Transition
 
@@ -66,15 +68,20 @@ async def _step(state: State, data: JSON, lane: Lane) -> Step:
 
 
 async def _in_time(state: State, data: JSON, lane: Lane) -> Step:
-    """Run the body of *state* within its timeout. One for all states is not meant for those that cannot have one.
+    """Run the body of *state* within its timeout.
 
-    In 0.8-next, sleep and inject states have no timeouts; where one is written in such a state itself it holds.
+    The state runs once: nothing tries it again. So the times for all of its attempts and for one are for the same
+    thing, and the shorter decides.
     """
     body = lane.child("body", lane.path)
-    timeout = state.timeouts.state_exec_timeout
-    if timeout is None and not isinstance(state, InjectState | SleepState):
-        timeout = lane.interpretation.program.timeouts(state).state_exec_timeout
-    deadline = lane.deadline("deadline", timeout, data)
+    timeouts = lane.interpretation.program.timeouts(state)
+    total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
+    if lane.interpretation.semantics == FIRST_SEMANTICS:
+        single = None
+        if isinstance(state, InjectState | SleepState):
+            total = state.timeouts.state_exec_timeout
+    ends = [lane.deadline("deadline", total, data), lane.deadline("single", single, data)]
+    deadline = min((end for end in ends if end is not None), default=None)
     return await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
 
 
@@ -89,6 +96,7 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
     lane.interpretation.error = fault.public()
     lane.note(Happening.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
     body = lane.frame.get("body") or {}
+    give_back(body, lane)
     return Step(body.get("data", data), f"error {state.on_errors.index(entry)}")
 
 

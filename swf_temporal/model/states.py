@@ -66,6 +66,8 @@ class StateTimeouts(Node):
     """How long a state, and what is in it, may take (section "Workflow Timeouts")."""
 
     state_exec_timeout: str | None = None
+    single_state_exec_timeout: str | None = Field(default=None, alias="stateExecTimeout.single")
+    """The `single` of a `stateExecTimeout` that says a `total` as well."""
     action_exec_timeout: str | None = None
     branch_exec_timeout: str | None = None
     event_timeout: str | None = None

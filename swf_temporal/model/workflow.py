@@ -63,6 +63,8 @@ class WorkflowTimeouts(Node):
 
     workflow_exec_timeout: WorkflowExecTimeout | None = None
     state_exec_timeout: str | None = None
+    single_state_exec_timeout: str | None = Field(default=None, alias="stateExecTimeout.single")
+    """The `single` of a `stateExecTimeout` that says a `total` as well."""
     action_exec_timeout: str | None = None
     branch_exec_timeout: str | None = None
     event_timeout: str | None = None

@@ -12,7 +12,10 @@ def details(interpretation: Interpretation, entry: TraceEntry) -> str:
     """Return the current details shown in the UI, as Markdown."""
     workflow = interpretation.program.workflow
     version = f" {workflow.version}" if workflow.version else ""
-    text = f"**{workflow.name or workflow.id}**{version} is in state **{entry.state}**"
+    text = f"**{workflow.name or workflow.id}**{version} "
+    if interpretation.is_expired:
+        text += "ran out of time, and "
+    text += f"is in state **{entry.state}**" if entry.state else "is to end"
     if entry.kind == Happening.EVENT_AWAITED:
         text += f", waiting for {entry.name}"
     return text

@@ -255,7 +255,7 @@ class Interpreter:
         interpretation = self._interpretation
         if interpretation is None:
             return
-        if entry.kind in (Happening.STATE_ENTERED, Happening.EVENT_AWAITED):
+        if entry.kind in (Happening.STATE_ENTERED, Happening.EVENT_AWAITED, Happening.WORKFLOW_TIMED_OUT):
             workflow.set_current_details(details(interpretation, entry))
         if should_take_stock(entry) and not self._stays and entry.at is not self._took_stock:
             # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.

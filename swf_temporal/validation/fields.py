@@ -77,12 +77,14 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
     states.SleepState: {"duration": Sort.TEMPLATE},
     states.StateDataFilter: {"input": Sort.EXPRESSION, "output": Sort.EXPRESSION},
     states.StateTimeouts: dict.fromkeys(
-        ("stateExecTimeout", "actionExecTimeout", "branchExecTimeout", "eventTimeout"), Sort.TEMPLATE
+        ("stateExecTimeout", "stateExecTimeout.single", "actionExecTimeout", "branchExecTimeout", "eventTimeout"),
+        Sort.TEMPLATE,
     ),
     workflow.Workflow: {"name": Sort.TEMPLATE, "version": Sort.TEMPLATE},
     workflow.WorkflowExecTimeout: {"duration": Sort.TEMPLATE},
     workflow.WorkflowTimeouts: dict.fromkeys(
-        ("stateExecTimeout", "actionExecTimeout", "branchExecTimeout", "eventTimeout"), Sort.TEMPLATE
+        ("stateExecTimeout", "stateExecTimeout.single", "actionExecTimeout", "branchExecTimeout", "eventTimeout"),
+        Sort.TEMPLATE,
     ),
 }
 

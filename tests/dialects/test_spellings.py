@@ -175,8 +175,8 @@ def test_timeouts() -> None:
     state, told = first_state(
         "{name: A, type: operation, actions: [], end: true, timeouts: {stateExecTimeout: {single: PT1S, total: PT2S}}}"
     )
-    assert state.timeouts.state_exec_timeout == "PT2S"
-    assert told == ["a state is not retried: of stateExecTimeout, only 'total' counts"]
+    assert (state.timeouts.state_exec_timeout, state.timeouts.single_state_exec_timeout) == ("PT2S", "PT1S")
+    assert told == []
     state, told = first_state(
         "{name: A, type: callback, action: {subFlowRef: s}, eventRef: e, eventTimeout: PT1H, end: true}\nevents: "
         "[{name: e, type: t}]\nignored:"

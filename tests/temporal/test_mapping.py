@@ -99,6 +99,23 @@ async def test_details_say_where_the_run_is(bench: Bench) -> None:
     assert "**Wait for payment**, waiting for paid" in metadata.current_details
 
 
+async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
+    """A run that dealt with its timeout completes, and its trace and current details tell of the timeout."""
+    definition = define(
+        {"name": "Nap", "type": "sleep", "duration": "PT1H", "end": True},
+        {"name": "Settle", "type": "inject", "data": {"settled": True}, "end": True},
+        timeouts={"workflowExecTimeout": {"duration": "PT1S", "runBefore": "Settle"}},
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        assert await handle.result() == {"settled": True}
+        metadata = await handle.query("__temporal_workflow_metadata")
+        trace = await handle.query("trace")
+
+    assert metadata.current_details == "**sample** 1.0.0 ran out of time, and is in state **Settle**"
+    assert "workflow-timed-out" in [entry["kind"] for entry in trace]
+
+
 async def test_keys_keep_their_order(bench: Bench) -> None:
     """Objects come out of the server with their keys in the order in which they went in."""
     definition = define(

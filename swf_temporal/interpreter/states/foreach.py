@@ -16,6 +16,7 @@ from swf_temporal.interpreter.actions import Effect, apply, run_sequence
 from swf_temporal.interpreter.joining import MISSING, Path, join
 from swf_temporal.interpreter.lane import Lane
 from swf_temporal.interpreter.program import described
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.interpreter.step import Step
 from swf_temporal.model.states import ForeachState
 
@@ -26,6 +27,9 @@ MOST_AT_ONCE = 1000
 async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
     items = _collection(state, data, lane)
+    if state.output_collection is not None and lane.interpretation.semantics > FIRST_SEMANTICS:
+        # Before anything is done whose results would have no place.
+        _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
     paths = [_iteration(state, index, item, data, lane) for index, item in enumerate(items)]
     results = [effects for effects in await join(paths, window=window) if effects is not MISSING]
@@ -78,6 +82,26 @@ def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
     if not isinstance(size, int | float) or isinstance(size, bool) or size < 1 or size != int(size):
         raise lane.locate(WrongData(f"batchSize of {state.name!r} is {size!r}, which is not a count"))
     return min(int(size), MOST_AT_ONCE)
+
+
+def _check_output(target: str, data: JSON, lane: Lane) -> None:
+    """Raise WrongData where something stands in the way of the output collection: to replace it would lose data."""
+    present: Any = data
+    for step in lane.target(target, data):
+        kind: Any = dict if isinstance(step, str) else list
+        if present is not None and not isinstance(present, kind):
+            needed = "an object" if kind is dict else "an array"
+            raise lane.locate(_in_the_way(target, f"{described(present)} stands where {needed} is needed"))
+        try:
+            present = None if present is None else present[step]
+        except (KeyError, IndexError):
+            return
+    if present is not None and not isinstance(present, list):
+        raise lane.locate(_in_the_way(target, f"{described(present)} is there already, not an array"))
+
+
+def _in_the_way(target: str, what: str) -> WrongData:
+    return WrongData(f"nothing can be appended to outputCollection {target!r}: {what}")
 
 
 def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:

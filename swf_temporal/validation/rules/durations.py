@@ -10,6 +10,7 @@ from swf_temporal.validation.context import Context
 
 _TIMEOUTS = {
     "stateExecTimeout": "state_exec_timeout",
+    "stateExecTimeout.single": "single_state_exec_timeout",
     "actionExecTimeout": "action_exec_timeout",
     "branchExecTimeout": "branch_exec_timeout",
     "eventTimeout": "event_timeout",
@@ -35,7 +36,7 @@ def check(context: Context) -> Iterator[Problem]:
                 if isinstance(value, dict):
                     value = value.get("duration")
                 if isinstance(value, str) and "${" not in value:
-                    needs_some = key == "stateExecTimeout"
+                    needs_some = key.startswith("stateExecTimeout")
                     yield from _check(context, value, f"{owner}: {key}", node.where.value(key), needs_some=needs_some)
 
 

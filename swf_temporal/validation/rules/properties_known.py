@@ -14,8 +14,8 @@ from swf_temporal.model.states import Branch, StateBase, StateTimeouts, SwitchSt
 from swf_temporal.model.workflow import Workflow
 from swf_temporal.validation.context import Context
 
-_OURS = {"dialect", "externals", "source"}
-"""Fields of a workflow that are not for authors."""
+_OURS = {"dialect", "externals", "source", "stateExecTimeout.single"}
+"""Fields that are not for authors."""
 _ACTIONS = frozenset({"stateExecTimeout", "actionExecTimeout"})
 _TIMES: Mapping[str, frozenset[str]] = {
     "event": _ACTIONS | {"eventTimeout"},
@@ -60,7 +60,7 @@ def _idle_times(
 ) -> Iterator[Problem]:
     """Yield a warning for each of *timeouts* that is none of *times*: for the type of state, or for any branch."""
     for key in timeouts.where.keys:
-        if key in parts(StateTimeouts) and key not in times:
+        if key in parts(StateTimeouts).keys() - _OURS and key not in times:
             message = f"{owner}: {key!r} limits nothing in a {what}"
             yield context.warning("unknown-property", message, timeouts.where.key(key))
 

@@ -42,17 +42,19 @@ def resources_of(folders: Iterable[Path] | None) -> Resources:
 
 
 def catalogue_of(
-    folders: Iterable[Path],
+    paths: Iterable[Path],
     resources: Resources | None = None,
     warned: list[Problem] | None = None,
     *,
     strict: bool = False,
 ) -> Catalogue:
-    """Return the definitions in *folders*. Raises InvalidDefinition with the problems of all that cannot run.
+    """Return the definitions at *paths*, which are files and folders.
 
     What is wrong with those that can run is added to *warned*, or refused where *strict* counts warnings as errors.
+    Raises InvalidDefinition with the problems of all that cannot run.
     """
-    checked = [check_file(file, resources=resources) for folder in folders for file in files_in(folder)]
+    files = dict.fromkeys(file for path in paths for file in (files_in(path) if path.is_dir() else [path]))
+    checked = [check_file(file, resources=resources) for file in files]
     if any(one.workflow is None for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.errors])
     workflows = [one.workflow for one in checked if one.workflow is not None]

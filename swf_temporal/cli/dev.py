@@ -12,7 +12,7 @@ import typer
 from swf_temporal.cli.arguments import functions_of
 from swf_temporal.cli.documents import missing
 from swf_temporal.cli.live import LiveCatalogue
-from swf_temporal.cli.logs import log_lines
+from swf_temporal.cli.logs import Format, Level, LogFormat, LogLevel, News, log_lines
 from swf_temporal.cli.options import HIGHEST_PORT, LOWEST_PORT, Config, FunctionModules, Strict, TaskQueue
 from swf_temporal.cli.serving import working
 from swf_temporal.cli.stopping import run_until_stopped, stop_signal
@@ -49,27 +49,32 @@ def dev(
     ] = Path(".swf", "temporal.db"),
     strict: Strict = False,
     task_queue: TaskQueue = TASK_QUEUE,
+    log_format: Format = LogFormat.TEXT,
+    log_level: Level = LogLevel.INFO,
 ) -> None:
     """Serve a folder of definitions on a local server, and reload those that change.
 
-    Running instances keep the text that they began with. Instances are remembered from one start to the next.
+    Running instances keep the text that they began with. Instances are remembered from one start to the next. What
+    happens to them is logged to stderr, without the data that they work on.
     """
     if port == ui_port:
         raise UsageError(f"--port and --ui-port are both {port}", "the server and its UI have a port each")
     live = LiveCatalogue(folder, strict=strict)
     settings = read_settings(os.environ, local=True, file=config)
     offered = functions_of(functions or (), settings.modules)
-    log_lines()
-    _tell(live.refresh())
+    log_lines(log_format, log_level)
+    news = News(log_format)
+    news.tell(*live.refresh())
     if not list(live):
-        _tell([f"there is no definition in {folder} that can be served yet"])
-    run_until_stopped(_develop(live, offered, settings, local=(port, ui_port, database), task_queue=task_queue))
+        news.tell(f"there is no definition in {folder} that can be served yet")
+    run_until_stopped(_develop(live, offered, settings, news, local=(port, ui_port, database), task_queue=task_queue))
 
 
 async def _develop(
     live: LiveCatalogue,
     functions: Mapping[str, Callable[..., Any]],
     settings: Settings,
+    news: News,
     *,
     local: tuple[int, int, Path],
     task_queue: str,
@@ -78,29 +83,24 @@ async def _develop(
     port, ui_port, database = local
     async with local_server(port=port, ui_port=ui_port, database=database) as server:
         async with working(server.client, live, functions, settings, task_queue=task_queue) as serving:
-            _explain(server, live, port, task_queue)
+            news.tell(_explanation(server, live, port, task_queue))
             seen, known = 0, list[Problem]()
             while not told.is_set():
-                _tell(live.refresh())
+                news.tell(*live.refresh())
                 if seen != live.revision:
                     before, seen, known = known, live.revision, await missing(live, serving.functions)
-                    _tell([str(problem) for problem in known if problem not in before])
+                    news.tell(*(str(problem) for problem in known if problem not in before))
                 with suppress(TimeoutError):
                     await asyncio.wait_for(told.wait(), _INTERVAL)
-        typer.echo("stopping the server", err=True)
+        news.tell("stopping the server")
     return 0
 
 
-def _tell(news: list[str]) -> None:
-    for text in news:
-        typer.echo(text, err=True)
-
-
-def _explain(server: Server, live: LiveCatalogue, port: int, task_queue: str) -> None:
+def _explanation(server: Server, live: LiveCatalogue, port: int, task_queue: str) -> str:
     example = next((workflow.id for workflow in live), "ID")
     command = f"swf start {example} --input '{{}}'"
     if task_queue != TASK_QUEUE:
         command += f" --task-queue {task_queue}"
     if port != DEFAULT_PORT:
         command += f" --address 127.0.0.1:{port}"
-    typer.echo(f"ready: 127.0.0.1:{port}, UI {server.ui}\nstart an instance with\n  {command}", err=True)
+    return f"ready: 127.0.0.1:{port}, UI {server.ui}\nstart an instance with\n  {command}"

@@ -1,14 +1,49 @@
 """What does a worker log?"""
 
+import json
 import logging
 import os
 import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
 
+import typer
 from temporalio import activity, workflow
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-_TOLD = ("workflow_id", "activity_type", "attempt")
-"""What is said of the instance that a line is about, and of the call."""
+from swf_temporal.cli.reachability import SERVER_LOG, CoreLines
+from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
+
+_NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
+_OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")
+_OF_WORKFLOW = ("workflow_id",)
+"""What a person is told of the instance that a line is about, and of the call."""
+_FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
+_TOLD_OTHERWISE = ("Completing activity as failed", "Worker failed, shutting down")
+"""What the library says where we have said more, or are about to."""
+
+
+class LogFormat(StrEnum):
+    """How a line of the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """From which weight on things are logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+Format = Annotated[LogFormat, typer.Option("--log-format", envvar="SWF_LOG_FORMAT", help="How to write the log.")]
+Level = Annotated[
+    LogLevel, typer.Option("--log-level", envvar="SWF_LOG_LEVEL", help="What to log: this, and what weighs more.")
+]
 
 
 class OneLine(logging.Formatter):
@@ -21,32 +56,75 @@ class OneLine(logging.Formatter):
         """Return *record* as one line."""
         bare = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None, "stack_info": None})
         text = super().format(bare)
-        about = getattr(record, "temporal_activity", None) or getattr(record, "temporal_workflow", None)
-        if about:
-            text += " " + " ".join(f"{key}={about[key]}" for key in _TOLD if key in about)
-        if record.exc_info and record.exc_info[1] is not None:
-            text += f": {type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
-        return " ".join(text.split())
+        told = _OF_ACTIVITY if hasattr(record, "temporal_activity") else _OF_WORKFLOW
+        about = _about(record)
+        text += "".join(f" {key}={about[key]}" for key in told if key in about)
+        raised = _raised(record)
+        return " ".join((f"{text}: {raised}" if raised else text).split())
 
 
-def log_lines() -> None:
-    """Log to stderr, one line for each thing that happened. SWF_DEBUG=1 logs more, with tracebacks."""
+class JsonLine(logging.Formatter):
+    """Writes a record as one JSON object, with what it says of an instance or a call as members of their own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return *record* as one line of JSON."""
+        about = _about(record)
+        about.setdefault("run_id", about.get("workflow_run_id"))
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": " ".join(record.getMessage().split()),
+            **{key: about[key] for key in _FOR_PROGRAMS if about.get(key)},
+            **getattr(record, FACTS, {}),
+        }
+        raised = _raised(record)
+        if raised:
+            line["exception"] = raised
+        if record.exc_info and is_debugging():
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class News:
+    """Tells those who watch a command what is new: in words, or in the log where that is for programs."""
+
+    def __init__(self, form: LogFormat) -> None:
+        self._log = logging.getLogger("swf") if form is LogFormat.JSON else None
+
+    def tell(self, *texts: str) -> None:
+        """Tell each of *texts*, which may have several lines."""
+        for text in texts:
+            if self._log is None:
+                typer.echo(text, err=True)
+            else:
+                self._log.info("%s", text)
+
+
+def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:
+    """Log to stderr, one line for each thing that happened. SWF_DEBUG=1 logs everything, with tracebacks."""
     handler = logging.StreamHandler(sys.stderr)
-    if not _is_debugging():
+    if form is LogFormat.JSON:
+        handler.setFormatter(JsonLine())
+    elif not is_debugging():
         handler.setFormatter(OneLine())
+    if not is_debugging():
         activity.logger.activity_info_on_message = False
         workflow.logger.workflow_info_on_message = False
-        for noisy in ("httpx", "httpcore", "temporalio"):
-            logging.getLogger(noisy).setLevel(logging.WARNING)
-    logging.basicConfig(level=logging.DEBUG if _is_debugging() else logging.INFO, handlers=[handler])
+        for noisy in _NOISY:
+            logging.getLogger(noisy).setLevel(max(logging.WARNING, _number(level)))
+        handler.addFilter(_is_news)
+        handler.addFilter(CoreLines())
+    logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
     _forward_to(logging.getLogger("temporalio"))
 
 
 def be_quiet() -> None:
     """Keep the engine's library from logging: what a user has to know is told by the command."""
     logger = logging.getLogger("temporalio")
-    if not _is_debugging():
-        logger.setLevel(logging.CRITICAL + 1)
+    if not is_debugging():
+        for quiet in (logger.name, SERVER_LOG, INSTANCES, CALLS):
+            logging.getLogger(quiet).setLevel(logging.CRITICAL + 1)
     _forward_to(logger)
 
 
@@ -56,8 +134,13 @@ def show_what_functions_say() -> None:
     handler.setFormatter(OneLine())
     logger = logging.getLogger("swf.function")
     logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG if _is_debugging() else logging.INFO)
+    logger.setLevel(logging.DEBUG if is_debugging() else logging.INFO)
     logger.propagate = False
+
+
+def is_debugging() -> bool:
+    """Tell whether SWF_DEBUG asks for everything."""
+    return bool(os.environ.get("SWF_DEBUG"))
 
 
 def _forward_to(logger: logging.Logger) -> None:
@@ -66,5 +149,19 @@ def _forward_to(logger: logging.Logger) -> None:
     Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=core)), error_if_already_set=False)
 
 
-def _is_debugging() -> bool:
-    return bool(os.environ.get("SWF_DEBUG"))
+def _number(level: LogLevel) -> int:
+    return logging.getLevelNamesMapping()[level.name]
+
+
+def _about(record: logging.LogRecord) -> dict[str, Any]:
+    return dict(getattr(record, "temporal_activity", None) or getattr(record, "temporal_workflow", None) or {})
+
+
+def _raised(record: logging.LogRecord) -> str:
+    if not record.exc_info or record.exc_info[1] is None:
+        return ""
+    return f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (record.name.startswith("temporalio.") and record.msg in _TOLD_OTHERWISE)

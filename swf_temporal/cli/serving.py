@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from swf_temporal.cli.reachability import watched
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.causes import causes
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.performing import Calls
@@ -20,9 +22,13 @@ from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.conventions import DEFAULT_PORT
 from swf_temporal.temporal.reaching import Server, is_free, server_of
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.troubles import trouble_of
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 _log = logging.getLogger("swf")
+
+_REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
+"""How the library's message begins where the server refuses what a worker cannot do without."""
 
 
 class Serving(NamedTuple):
@@ -78,7 +84,8 @@ async def working(
 ) -> AsyncIterator[Serving]:
     """Serve the definitions in *catalogue* for as long as the context lasts, and no longer than *grace* after that.
 
-    Secrets, and the address for produced events, `SWF_SINK`, come from the environment.
+    Secrets, and the address for produced events, `SWF_SINK`, come from the environment. Raises UsageError if the server
+    does not let this worker work.
     """
     calls, sink = Calls(functions, env=os.environ, settings=settings), HttpSink(os.environ.get("SWF_SINK"))
     if weak := calls.secrets.unprotected():
@@ -96,8 +103,20 @@ async def working(
         graceful_shutdown_timeout=grace,
     )
     try:
-        async with worker:
+        async with watched(client), worker:
             yield Serving(worker, calls.functions)
+    except RuntimeError as error:
+        if not str(error).startswith(_REFUSED):
+            raise
+        raise _refusal(client, error) from None
     finally:
         await calls.aclose()
         await sink.aclose()
+
+
+def _refusal(client: Client, error: BaseException) -> UsageError:
+    """Return what it means that a worker cannot work, which the library tells by *error* and its causes."""
+    trouble = trouble_of("; ".join(map(str, (error, *causes(error)))))
+    host = client.service_client.config.target_host
+    text = f"no worker can serve the namespace {client.namespace!r} of the server at {host}"
+    return UsageError(f"{text}: {trouble.what}", trouble.hint)

@@ -19,7 +19,7 @@ from swf_temporal.cli.arguments import functions_of
 from swf_temporal.cli.definitions import catalogue_of, resources_of
 from swf_temporal.cli.documents import in_one_line, missing
 from swf_temporal.cli.health import health_endpoint
-from swf_temporal.cli.logs import log_lines
+from swf_temporal.cli.logs import Format, Level, LogFormat, LogLevel, log_lines
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
     LOWEST_PORT,
@@ -64,8 +64,9 @@ class Work:
 
 
 def worker(
-    folders: Annotated[
-        list[Path] | None, typer.Argument(metavar="[DIR]...", help="Folders of definitions; else the current one.")
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="Definitions, and folders of definitions; else the current folder."),
     ] = None,
     *,
     functions: FunctionModules = None,
@@ -90,21 +91,24 @@ def worker(
             "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
         ),
     ] = None,
+    log_format: Format = LogFormat.TEXT,
+    log_level: Level = LogLevel.INFO,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
     """Serve definitions on a cluster until told to stop.
 
     Secrets and settings come from variables named SWF_..., produced events are sent to the URL in SWF_SINK. SIGTERM
-    and Ctrl-C let the calls that are under way come to an end.
+    and Ctrl-C let the calls that are under way come to an end. What happens to instances is logged to stderr, without
+    the data that they work on.
     """
     readable = resources_of(resources)
     warned: list[Problem] = []
-    catalogue = catalogue_of(folders or [Path()], readable, warned, strict=strict)
+    catalogue = catalogue_of(paths or [Path()], readable, warned, strict=strict)
     settings = read_settings(os.environ, file=config, resources=readable)
     offered = functions_of(functions or (), settings.modules)
     work = Work(catalogue, offered, settings, task_queue, known_definitions_only, max_activities, health)
-    log_lines()
+    log_lines(log_format, log_level)
     for problem in warned:
         _log.warning("%s", in_one_line(problem))
     run_until_stopped(_serve(work, address, namespace))

@@ -17,6 +17,7 @@ from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.interpreter.retrying import Draw, draws_of
 from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.temporal.chronicle import tell_failed_call, tell_failed_event
 from swf_temporal.temporal.engine_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
@@ -65,13 +66,13 @@ class Activities:
             with _beating():
                 return await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
         except WorkflowFault as fault:
-            raise decided(call, fault, info.attempt, key) from None
+            raise _told(call, fault, info.attempt, key) from None
         except ApplicationError:
             raise  # the performer has decided already
         except Exception as error:
             # Whatever a performer raises is the function's error: the definition decides what becomes of it.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
-            raise decided(call, unforeseen, info.attempt, key) from error
+            raise _told(call, unforeseen, info.attempt, key) from error
 
     @activity.defn(name=PUBLISH)
     async def publish(self, event: dict[str, Any]) -> None:
@@ -79,6 +80,7 @@ class Activities:
         try:
             await self.publisher.publish(CloudEvent.from_json(event))
         except CallFailed as fault:
+            tell_failed_event(event.get("type"), fault, activity.info().attempt)
             raise application_error(fault, non_retryable=not fault.retryable) from None
 
     @activity.defn(name=RESOLVE)
@@ -111,6 +113,13 @@ def decided(
         return application_error(fault, non_retryable=True)
     # The engine takes a delay of nothing for no answer, and falls back on its own.
     return application_error(fault, next_retry_delay=max(delay, _SHORTEST))
+
+
+def _told(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
+    """Return what is decided of *fault*, having told the worker's log."""
+    error = decided(call, fault, attempt, key)
+    tell_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
+    return error
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.conventions import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.troubles import trouble_of
 
 if TYPE_CHECKING:
     from swf_temporal.model.workflow import Workflow
@@ -76,10 +77,10 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
     try:
         client = await Client.connect(**config, data_converter=CONVERTER)
     except (RuntimeError, ValueError, RPCError) as error:
-        raise UsageError(
-            f"no Temporal server answers at {config['target_host']}",
-            f"start one with `swf dev`, or name another with TEMPORAL_ADDRESS ({_reason(error)})",
-        ) from None
+        trouble = trouble_of(error)
+        host = config["target_host"]
+        text = f"the server at {host} cannot be used" if trouble.is_refusal else f"no Temporal server answers at {host}"
+        raise UsageError(f"{text}: {trouble.what}", trouble.hint) from None
     await _refuse_unknown_namespace(client)
     return client
 
@@ -308,18 +309,3 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
 def has_ended(workflow_id: str) -> UsageError:
     """Return what to tell somebody who wants something of an instance that has ended."""
     return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` tells what came of it")
-
-
-def _reason(error: Exception) -> str:
-    text = str(error)
-    for sign in (
-        "Connection refused",
-        "dns error",
-        "tls",
-        "timed out",
-        "Unauthenticated",
-        "PermissionDenied",
-    ):
-        if sign.lower() in text.lower():
-            return sign
-    return text.splitlines()[0][:200] if text else type(error).__name__

@@ -31,6 +31,7 @@ from swf_temporal.temporal.addressing import (
     refuse_never_taken,
 )
 from swf_temporal.temporal.admission import admit, is_asked_about
+from swf_temporal.temporal.chronicle import Chronicle
 from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, should_take_stock
@@ -73,10 +74,16 @@ class Interpreter:
         self._host: TemporalHost | None = None
         self._stays = False
         self._took_stock: datetime | None = None
+        is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
+        self._chronicle = Chronicle(is_call=is_call, is_continued=is_continued)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
+        with self._chronicle.ending():
+            return await self._outcome()
+
+    async def _outcome(self) -> Any:
         try:
             if is_asked_about(self._pin, only_known=self.only_known):
                 await admit(self._pin)
@@ -179,6 +186,7 @@ class Interpreter:
         info = workflow.info()
         host = self._host = TemporalHost(self._pin, program.workflow.source.name)
         host.on_note = self._noted
+        self._chronicle.started(program)
         instance = Instance(info.workflow_id, info.run_id)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
@@ -195,6 +203,7 @@ class Interpreter:
                 case Suspended():
                     pin = self._next_pin(progress=outcome.progress)
                     if self._size(pin.to_json()) <= LARGEST_PAYLOAD:
+                        self._chronicle.goes_on()
                         workflow.continue_as_new(args=[None, pin.to_json()])
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     progress, self._stays = outcome.progress, True
@@ -218,6 +227,7 @@ class Interpreter:
             limit=None if to.limit is None else to.limit.to_json(),
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]
+        self._chronicle.continued_as(to)
         workflow.continue_as_new(workflow=to.workflow_id, args=args)
 
     def _next_pin(self, **changes: Any) -> Pin:
@@ -252,6 +262,7 @@ class Interpreter:
         return self._host is not None and self._host.has_children_to_end()
 
     def _noted(self, entry: TraceEntry) -> None:
+        self._chronicle.noted(entry)
         interpretation = self._interpretation
         if interpretation is None:
             return

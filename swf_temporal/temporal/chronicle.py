@@ -1,0 +1,162 @@
+"""What does a worker's log tell of instances and of calls?
+
+Only what whoever keeps the system running wants to know, and none of the data that a run works on: logs go to places
+where data may not. Every line is written once: not again where a run is replayed.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity, workflow
+from temporalio.exceptions import ApplicationError, CancelledError
+
+from swf_temporal.errors import ExpressionFailed, SchemaMismatch, SubflowFailed, WorkflowFault
+from swf_temporal.interpreter.host import ContinuedAs, TraceEntry
+from swf_temporal.interpreter.program import Program
+from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
+
+_LONGEST = 300
+_PROBE = 12
+_QUERY = re.compile(r"(\w://[^\s?]*)\?[^\s]*")
+
+_instances = workflow.LoggerAdapter(logging.getLogger(INSTANCES), None)
+_calls = activity.LoggerAdapter(logging.getLogger(CALLS), None)
+_instances.workflow_info_on_message = False
+_calls.activity_info_on_message = False
+
+
+class Chronicle:
+    """Tells what becomes of one execution."""
+
+    def __init__(self, *, is_call: bool, is_continued: bool) -> None:
+        """Tell of an execution that consists in a single call if it *is_call*; of one that goes on with another's work.
+
+        What is told of a call that nobody waits for is its failure.
+        """
+        info = workflow.info()
+        self._usual = logging.DEBUG if is_call else logging.INFO
+        # Whoever started a sub-workflow decides what its failure means.
+        self._failure = logging.ERROR if info.parent is None else logging.WARNING
+        self._is_continued = is_continued
+        self._what = f"call of {info.workflow_type}" if is_call else info.workflow_type
+        self._is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
+
+    def started(self, program: Program) -> None:
+        """Tell that the execution begins with *program*."""
+        definition = program.workflow
+        self._what = f"{definition.id} {definition.version or ''}".rstrip()
+        if self._is_continued:
+            self._tell(logging.DEBUG, "went on", version=definition.version)
+        else:
+            self._tell(self._usual, "started", version=definition.version)
+
+    def noted(self, entry: TraceEntry) -> None:
+        """Tell of a step, where every step is to be told."""
+        if self._is_detailed:
+            where = {"lane": entry.lane, "state": entry.state, "name": entry.name}
+            facts = {"event": str(entry.kind), **{key: part for key, part in where.items() if part}}
+            path = " › ".join(dict.fromkeys(part for part in where.values() if part))
+            _instances.debug("%s: %s", entry.kind, path, extra={FACTS: facts})
+
+    def continued_as(self, to: ContinuedAs) -> None:
+        """Tell that the definition has the run continue as another workflow."""
+        other = f"{to.workflow_id} {to.version or ''}".rstrip()
+        self._tell(logging.INFO, "continued", f"as {other}", to=to.workflow_id)
+
+    def goes_on(self) -> None:
+        """Tell that a long run goes on in an execution of its own."""
+        self._tell(logging.DEBUG, "goes on", "in a new execution, since its history is long")
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Tell how the execution ends that the context holds."""
+        try:
+            yield
+        except workflow.ContinueAsNewError:
+            raise  # told already
+        except (asyncio.CancelledError, CancelledError):
+            self._tell(self._usual, "cancelled")
+            raise
+        except ApplicationError as failure:
+            fault = fault_in(failure)
+            self._tell(self._failure, "failed", in_a_line(fault), **facts_of(fault))
+            raise
+        self._tell(self._usual, "completed")
+
+    def _tell(self, level: int, event: str, more: str = "", **facts: Any) -> None:
+        """Write that *event* happened to the workflow."""
+        told = {"event": event, **{key: value for key, value in facts.items() if value is not None}}
+        separator = ": " if event == "failed" else " "
+        _instances.log(level, "%s %s%s", event, self._what, separator + more if more else "", extra={FACTS: told})
+
+
+def tell_failed_call(function: str, fault: WorkflowFault, attempt: int, again: timedelta | None) -> None:
+    """Tell that an attempt at a call failed, and after how long there is another, if there is."""
+    level = logging.WARNING if again is None else logging.INFO
+    if not _calls.isEnabledFor(level):
+        return
+    more = "" if again is None else f", tried again after {again.total_seconds():g} s"
+    told = {"event": "call failed", "function": function, **facts_of(fault), "attempt": attempt}
+    if again is not None:
+        told["again"] = again.total_seconds()
+    _calls.log(level, "call of %r failed%s: %s", function, more, in_a_line(fault), extra={FACTS: told})
+
+
+def tell_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> None:
+    """Tell that a produced event could not be sent."""
+    told = {"event": "event not sent", "type": event_type, **facts_of(fault), "attempt": attempt}
+    _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: told})
+
+
+def fault_in(failure: ApplicationError) -> WorkflowFault:
+    """Return the fault that *failure* carries, or what can be said of one that carries none."""
+    facts = failure.details[0] if failure.details else None
+    if isinstance(facts, dict) and "kind" in facts:
+        return WorkflowFault.from_json(facts)
+    return WorkflowFault(failure.message, name=failure.type or type(failure).__name__)
+
+
+def facts_of(fault: WorkflowFault) -> dict[str, Any]:
+    """Return what programs want to know of *fault*."""
+    found = {
+        "error": fault.name,
+        "code": fault.code,
+        "status": fault.status,
+        "state": fault.state,
+        "action": fault.action,
+        "function": fault.function,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def in_a_line(fault: WorkflowFault) -> str:
+    """Return what *fault* is in one line, with nothing of the data that it is about."""
+    named = fault.name if fault.code == fault.name else f"{fault.name} {fault.code}"
+    where = [f"{word} {name!r}" for word, name in (("state", fault.state), ("action", fault.action)) if name]
+    message = " ".join(_without_data(fault).split())
+    if len(message) > _LONGEST:
+        message = message[:_LONGEST] + "…"
+    text = f"{named} in {', '.join(where)}" if where else named
+    return f"{text}: {message}" if message else text
+
+
+def _without_data(fault: WorkflowFault) -> str:
+    """Return the message of *fault* without what it quotes: data, a service's answer, the parameters of a URL."""
+    message = fault.message
+    if isinstance(fault, ExpressionFailed):
+        _, mark, expression = message.rpartition("${")
+        return f"{mark}{expression}"
+    if isinstance(fault, SchemaMismatch):
+        return message.partition(": ")[0]
+    if isinstance(fault, SubflowFailed):
+        return f"in {fault.cause}" if fault.cause else ""  # its own failure has a line of its own
+    if fault.body is not None:
+        body = fault.body if isinstance(fault.body, str) else json.dumps(fault.body, ensure_ascii=False)
+        message = message.partition(f": {body[:_PROBE]}")[0]
+    return _QUERY.sub(r"\1?…", message)

@@ -1,0 +1,194 @@
+"""What `swf worker` and `swf dev` log of instances, and what they do not."""
+
+import json
+import signal
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import HELLO, Dev, Running, Swf, free_port
+
+pytestmark = pytest.mark.temporal
+
+PAYS = """\
+id: pays
+specVersion: "0.8"
+version: "1.0"
+events: [{name: Paid, type: com.paid, source: shop}]
+functions: [{name: pay, type: custom, operation: pay}, {name: flaky, type: custom, operation: flaky}]
+retries: [{name: Twice, delay: PT0.01S, maxAttempts: 2}]
+states:
+  - name: Pay
+    type: operation
+    actions:
+      - {functionRef: {refName: flaky, arguments: {card: "${ .card }"}}, retryRef: Twice}
+      - {functionRef: {refName: pay, arguments: {card: "${ .card }"}}}
+    transition: Wait
+  - {name: Wait, type: event, onEvents: [{eventRefs: [Paid]}], transition: Work it out}
+  - {name: Work it out, type: inject, data: {sum: "${ .card + 1 }"}, end: true}
+"""
+PARENT = """\
+id: parent
+specVersion: "0.8"
+version: "1.0"
+errors: [{name: Any, code: "*"}]
+states:
+  - name: Try
+    type: operation
+    actions: [{subFlowRef: child}]
+    onErrors: [{errorRef: Any, transition: Go on}]
+    end: true
+  - {name: Go on, type: inject, data: {}, end: {continueAs: {workflowId: hello}}}
+"""
+CHILD = """\
+id: child
+specVersion: "0.8"
+version: "1.0"
+states:
+  - {name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}
+"""
+FUNCTIONS = """\
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.registry import Registry
+
+registry = Registry()
+calls = []
+
+
+@registry.custom("pay")
+def pay(card):
+    if card == "4111-none":
+        raise CallFailed("GET http://bank/pay?card=4111 answered 402: {}", code=402, status=402, body={"card": card})
+    return {"card": card}
+
+
+@registry.custom("flaky")
+def flaky(card):
+    calls.append(card)
+    if len(calls) % 2:
+        raise ConnectionError("nobody there")
+    return {}
+"""
+
+
+def lines_of(worker: Running, until: str) -> list[dict[str, Any]]:
+    """Return what a worker that logs JSON has logged until a line that has *until*."""
+    worker.until(until)
+    return [json.loads(line) for line in worker.said.splitlines()]
+
+
+def prepared(swf: Swf) -> None:
+    """Write what the tests here serve."""
+    for name, text in (("pays", PAYS), ("parent", PARENT), ("child", CHILD), ("hello", HELLO)):
+        swf.write(f"definitions/{name}.yaml", text)
+    swf.write("functions.py", FUNCTIONS)
+
+
+def test_what_happens_to_instances(swf: Swf, dev: Dev) -> None:
+    """Started, completed, failed and why, cancelled, continued; calls that fail, and whether they are made again."""
+    prepared(swf)
+    queue = ["--task-queue", "logged", "--address", dev.address]
+    with swf.running("worker", "definitions", "--functions", "functions.py", *queue) as worker:
+        worker.until("working for")
+        swf("start", "hello", "--id", "greets", "--wait", *queue)
+        assert "INFO started hello 1.0 workflow_id=greets\n" in worker.until("started hello")
+        assert "INFO completed hello 1.0 workflow_id=greets\n" in worker.until("completed")
+
+        swf("start", "pays", "--id", "broke", "--input", '{"card": "4111-none"}', "--wait", *queue)
+        again = worker.until("call of 'flaky'")
+        assert "INFO call of 'flaky' failed, tried again after 0.01 s: ConnectionError: nobody there" in again
+        assert again.endswith(" workflow_id=broke activity_type=flaky attempt=1\n")
+        assert "WARNING call of 'pay' failed: CallFailed 402: " in worker.until("call of 'pay'")
+        failed = worker.until("failed pays")
+        assert " ERROR failed pays 1.0: CallFailed 402 in state 'Pay', action 'pay': " in failed
+
+        swf("start", "pays", "--id", "leaves", "--input", '{"card": "4111-some"}', *queue)
+        worker.until("started pays")
+        swf("cancel", "leaves", "--address", dev.address)
+        assert "INFO cancelled pays 1.0 workflow_id=leaves\n" in worker.until("cancelled")
+
+        swf("start", "parent", "--id", "ancestor", "--input", '{"card": "4111-child"}', *queue)
+        broken = worker.until("failed child")
+        assert "WARNING failed child 1.0: ExpressionFailed in state 'Break': ${ .card + 1 } " in broken
+        assert " workflow_id=ancestor/" in broken
+        assert "INFO continued parent 1.0 as hello workflow_id=ancestor\n" in worker.until("continued")
+        worker.until("completed hello")
+        ended = worker.stop(signal.SIGTERM)
+    assert "4111" not in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_json_and_no_line_twice(swf: Swf, dev: Dev) -> None:
+    """Each line is an object with facts of its own; nothing is told again by the worker that takes an instance over."""
+    prepared(swf)
+    queue = ["--task-queue", "logged-json", "--address", dev.address]
+    command = ["worker", "definitions", "--functions", "functions.py", "--log-format", "json", *queue]
+    with swf.running(*command, "--log-level", "debug") as first:
+        first.until("working for")
+        swf("start", "pays", "--id", "moves", "--input", '{"card": "4111-some"}', *queue)
+        lines = lines_of(first, '"event": "event-awaited"')
+        first.stop(signal.SIGTERM)
+    started = next(line for line in lines if line.get("event") == "started")
+    assert started.items() >= {
+        "level": "info", "logger": "swf.instance", "message": "started pays 1.0", "workflow_id": "moves",
+        "workflow_type": "pays", "version": "1.0",
+    }.items()  # fmt: skip
+    assert {"time", "run_id"} <= started.keys()
+    assert "state-entered" in {line.get("event") for line in lines}
+
+    with swf.running(*command, "--log-level", "debug") as second:
+        second.until("working for")
+        swf("event", "moves", "--name", "Paid", "--data", '{"secret": 4111}', "--address", dev.address)
+        lines += lines_of(second, '"event": "failed"')
+    failed = lines[-1]
+    assert failed.items() >= {
+        "level": "error", "workflow_id": "moves", "error": "ExpressionFailed", "state": "Work it out",
+        "message": "failed pays 1.0: ExpressionFailed in state 'Work it out': ${ .card + 1 }",
+    }.items()  # fmt: skip
+    ours = [line for line in lines if line.get("workflow_id") == "moves"]
+    told = [(line["event"], line.get("state"), line.get("name")) for line in ours]
+    assert len(told) == len(set(told)), told
+    assert "4111" not in json.dumps(lines)
+
+
+def test_level(swf: Swf, dev: Dev) -> None:
+    """What weighs less than the level is not logged; variables say both as well, as in a container."""
+    prepared(swf)
+    swf.env |= {"SWF_LOG_LEVEL": "warning", "SWF_LOG_FORMAT": "json"}
+    queue = ["--task-queue", "logged-little", "--address", dev.address]
+    with swf.running("worker", "definitions", "--functions", "functions.py", *queue) as worker:
+        swf("start", "hello", "--wait", *queue)
+        swf("start", "pays", "--id", "broke", "--input", '{"card": "4111-none"}', "--wait", *queue)
+        (call, failed) = lines_of(worker, '"event": "failed"')
+    assert [call["level"], failed["level"]] == ["warning", "error"]
+    assert call.items() >= {"event": "call failed", "function": "pay", "attempt": 1, "status": 402}.items()
+
+
+def test_dev_logs_too(swf: Swf) -> None:
+    """`swf dev` tells what it serves and what becomes of it, in one log where that is for programs."""
+    swf.write("definitions/hello.yaml", HELLO)
+    port = free_port()
+    ports = ["--port", str(port), "--ui-port", str(free_port())]
+    with swf.running("dev", "definitions", *ports, "--log-format", "json") as dev:
+        dev.until("ready: ")
+        swf("start", "hello", "--id", "greets", "--wait", "--address", f"127.0.0.1:{port}")
+        dev.until("completed hello")
+        ended = dev.stop(signal.SIGTERM)
+    messages = [json.loads(line)["message"] for line in ended.err.splitlines()]
+    assert messages[0] == "definitions/hello.yaml: serving hello 1.0"
+    assert messages[1].startswith(f"ready: 127.0.0.1:{port}, UI ")
+    assert messages[2:] == ["started hello 1.0", "completed hello 1.0", "stopping the server"]
+
+
+def test_files(swf: Swf, dev: Dev) -> None:
+    """A worker serves files as well as folders, a file that both name once, and refuses one that is not there."""
+    swf.write("definitions/hello.yaml", HELLO)
+    swf.write("other/orders.txt", HELLO.replace("id: hello", "id: orders"))
+    queue = ["--task-queue", "of-files", "--address", dev.address]
+    files = ["definitions/hello.yaml", "other/orders.txt", "definitions"]
+    with swf.running("worker", *files, *queue) as worker:
+        worker.until("working for")
+        assert worker.said.count("serving hello 1.0 from definitions/hello.yaml") == 1
+        assert json.loads(swf("start", "orders", "--wait", *queue).out) == {"greeting": "Hello null!"}
+    missing = swf("worker", "definitions", "nowhere.yaml", *queue)
+    assert (missing.code, missing.err) == (2, "error: nowhere.yaml cannot be read: No such file or directory\n")

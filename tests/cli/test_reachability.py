@@ -1,0 +1,81 @@
+"""What a worker says of a server that goes away, or that does not let it work."""
+
+import importlib
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from temporalio.api.workflowservice.v1 import GetSystemInfoResponse
+
+from tests.cli.conftest import Swf, free_port
+
+pytestmark = pytest.mark.temporal
+
+grpc: Any = importlib.import_module("grpc")
+
+
+def test_a_server_that_goes_away_and_comes_back(swf: Swf) -> None:
+    """It is told once that it does not answer, and once that it does again; then the worker goes on."""
+    (swf.folder / "empty").mkdir()
+    port = free_port()
+    dev = ["dev", "empty", "--port", str(port), "--ui-port", str(free_port())]
+    queue = ["--address", f"127.0.0.1:{port}", "--task-queue", "of-its-own"]
+    swf.write("definitions/hello.yaml", swf.folder.joinpath("hello.yaml").read_text())
+    with swf.running(*dev) as first:
+        first.until("ready: ")
+        with swf.running("worker", "definitions", *queue) as worker:
+            worker.until("working for")
+            first.stop(signal.SIGTERM)
+            away = worker.until("does not answer")
+            with swf.running(*dev) as second:
+                second.until("ready: ")
+                worker.until(f"INFO the server at 127.0.0.1:{port} answers again")
+                assert swf("start", "hello", "--wait", *queue).code == 0
+                ended = worker.stop(signal.SIGTERM)
+                second.stop(signal.SIGTERM)
+    assert f"WARNING the server at 127.0.0.1:{port} does not answer: " in away
+    assert ended.err.count("does not answer") == 1
+    assert max(map(len, ended.err.splitlines())) < 250, ended.err
+    assert "gRPC call" not in ended.err
+
+
+def _describe(_: bytes, __: Any) -> bytes:
+    return bytes(GetSystemInfoResponse().SerializeToString())
+
+
+def _refuse(_: bytes, context: Any) -> bytes:
+    context.abort(grpc.StatusCode.PERMISSION_DENIED, "Request unauthorized.")
+    return b""
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """Return the address of a server that tells what it is, and permits nothing."""
+    answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse}
+    handlers = {name: grpc.unary_unary_rpc_method_handler(answer) for name, answer in answers.items()}
+    service = "temporal.api.workflowservice.v1.WorkflowService"
+    server = grpc.server(ThreadPoolExecutor(4))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(0).wait()
+
+
+def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
+    """It is told what to look at, and is no bug of ours."""
+    ended = swf("worker", ".", "--functions", "functions.py", "--address", refusing)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.endswith(
+        f"error: no worker can serve the namespace 'default' of the server at {refusing}: it does not permit this\n"
+        "  see TEMPORAL_API_KEY, and who may use the namespace\n"
+    )
+
+
+def test_tls_for_a_server_without(swf: Swf, refusing: str) -> None:
+    """An API key asks for TLS: a server that does not speak it is told as that."""
+    ended = swf("worker", ".", "--functions", "functions.py", "--address", refusing, env={"TEMPORAL_API_KEY": "abc"})
+    assert ended.code == 2
+    assert f"error: the server at {refusing} cannot be used: it does not speak TLS, which an API key" in ended.err

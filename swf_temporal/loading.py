@@ -16,6 +16,7 @@ from swf_temporal.dialects.reading import Reading, read, read_part
 from swf_temporal.dialects.resources import Fetch, ResourceError, nothing
 from swf_temporal.errors import InvalidDefinition, Position, Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
+from swf_temporal.files import read_bytes
 from swf_temporal.model.workflow import Source, Workflow
 from swf_temporal.validation.validate import validate
 
@@ -28,6 +29,8 @@ _OF_ABSENCE = {
 """The codes of problems that consist in something not being there."""
 _STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
 """A key named states, with a list under it."""
+_VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
+"""A key that definitions have, with a version that no other kind of document says there."""
 _SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)
 
 
@@ -64,7 +67,7 @@ def check_file(path: str | os.PathLike[str], *, resources: Resources | None = No
     """Return what is to be said about the definition in the file at *path*. Raises UsageError."""
     path = Path(path)
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     return _check_bytes(content, str(path), path.parent, resources)
@@ -148,7 +151,7 @@ def holds_definition(path: Path) -> bool:
     if ".sw." in path.name:
         return True
     text = path.read_bytes().decode("utf-8", "replace")
-    return _STATES.search(text) is not None and _SCENARIO.search(text) is None
+    return (_STATES.search(text) or _VERSION.search(text)) is not None and _SCENARIO.search(text) is None
 
 
 def conflicting(workflows: Iterable[Workflow]) -> list[Problem]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
+from swf_temporal.files import read_text
 from swf_temporal.model.cloudevent import CloudEvent
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def json_value(text: str | None, option: str) -> JSON:
 def read_document(path: Path) -> JSON:
     """Return the JSON or YAML value in the file at *path*. Raises UsageError if there is none."""
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise UsageError(f"{path} cannot be read: {reason}") from None

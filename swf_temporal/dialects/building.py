@@ -117,8 +117,10 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     place = _Place(root, path)
     if kind in ("missing", "union_tag_not_found"):
         key = str(path[-1]) if kind == "missing" else "type"
-        message = f"{place.owner} has no {key}"
-        return source.problem("missing", message, _missing_at(place, key), _key_meant(place, key))
+        meant = _key_meant(place, key)
+        asked = None if meant is None else f"is {meant!r} meant as {key!r}?"
+        where = _missing_at(place, key) if meant is None else place.value.where.key(meant)
+        return source.problem("missing", f"{place.owner} has no {key}", where, asked)
     if place.what == "stateExecTimeout" and isinstance(place.value, Object):
         # One that says its total was replaced by that.
         meant = "a state is not retried: how long it may take is its total"
@@ -147,10 +149,11 @@ def _missing_at(place: _Place, key: str) -> Position:
 
 
 def _key_meant(place: _Place, key: str) -> str | None:
+    """Return which key was perhaps written for *key*."""
     if not isinstance(place.value, Object):
         return None
     near = nearest(key, place.value.where.keys.keys() - place.value.keys())
-    return f"is {near!r} meant as {key!r}?" if near is not None and near != key else None
+    return None if near == key else near
 
 
 def _quoted(expected: str) -> list[str]:

@@ -19,6 +19,9 @@ _DRAFT_TYPES = (
     "EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK",
 )  # fmt: skip
 
+_ONE = "Serverless Workflow 1.0"
+_HINTS = {_ONE: "that is another language: it has tasks under 'do' and no states, and nothing here translates it"}
+
 
 @dataclass(frozen=True, slots=True)
 class Detected:
@@ -26,6 +29,8 @@ class Detected:
 
     dialect: str
     position: Position
+    hint: str | None = None
+    """What else is to be said to somebody who brings such a document."""
 
 
 def detect(root: Object) -> Detected | None:
@@ -33,7 +38,7 @@ def detect(root: Object) -> Detected | None:
     for dialect, giveaway in _GIVEAWAYS:
         position = giveaway(root)
         if position is not None:
-            return Detected(dialect, position)
+            return Detected(dialect, position, _HINTS.get(dialect))
     return None
 
 
@@ -42,6 +47,11 @@ def _keyed(*keys: str) -> Callable[[Object], Position | None]:
         return next((root.where.key(key) for key in keys if key in root), None)
 
     return giveaway
+
+
+def _without_states(*keys: str) -> Callable[[Object], Position | None]:
+    keyed = _keyed(*keys)
+    return lambda root: None if "states" in root else keyed(root)
 
 
 def _states(root: Object) -> Iterator[Object]:
@@ -81,7 +91,7 @@ def _direktiv(state: Object) -> str | None:
 
 
 _GIVEAWAYS: tuple[tuple[str, Callable[[Object], Position | None]], ...] = (
-    ("Serverless Workflow 1.0", _keyed("do", "document")),
+    (_ONE, _without_states("document", "do")),
     ("the May 2020 draft of Serverless Workflow, which has tasks", _keyed("tasks")),
     ("the 2019 draft of Serverless Workflow", _keyed("startsAt", "starts-at", "triggerDefs", "trigger-defs")),
     ("the 2019 draft of Serverless Workflow", _states_with(_draft_of_2019)),

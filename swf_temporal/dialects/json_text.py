@@ -13,6 +13,9 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![\w.])")
 _WORD = re.compile(r"[\w$.+-]+")
 _SIMPLE_TEXT = re.compile(r'"([^"\\\x00-\x1f]*)"')
+_OPEN = "this text has no closing quote"
+_HOLDS_MORE = re.compile(r"[:,]\s")
+"""What a text holds that goes on beyond its own end: another key, another element."""
 _HALF = re.compile("[\ud800-\udfff]")
 _DECODER = JSONDecoder()
 _WORDS = {"true": True, "false": False, "null": None}
@@ -70,13 +73,20 @@ class _Reader:
             text, self.end = _DECODER.raw_decode(self.text, offset)
         except JSONDecodeError as error:
             if error.msg.startswith("Unterminated"):
-                self.fail("this text has no closing quote", offset)
+                self.fail(_OPEN, offset)
             if error.msg.startswith("Invalid control"):
-                self.fail("a text cannot go over the end of a line", error.pos, "write \\n, or close the quote")
+                self.fail(_OPEN, offset, "close it in its line; a line break in a text is written \\n")
             self.fail("a backslash in a text must be doubled or start an escape such as \\n", error.pos)
         if _HALF.search(text):
             self.fail("this text holds half of a pair of \\u escapes", offset)
         return str(text)
+
+    def refuse_open(self, offset: int) -> None:
+        """Fail if the text at *offset*, which ends where something else begins, ends at the quote that opens that."""
+        text = self.text[offset : self.end]
+        if text.startswith('"') and _HOLDS_MORE.search(text) and not self.text[self.end].isspace():
+            place = self.at(self.end - 1)
+            self.fail(_OPEN, offset, f"it ends at the next quote, in line {place.line}, column {place.column}")
 
     def number(self, digits: str, offset: int) -> int | float:
         try:
@@ -122,6 +132,7 @@ class _Reader:
             key = self.key(offset)
             colon = self.skip(self.end)
             if self.text[colon : colon + 1] != ":":
+                self.refuse_open(offset)
                 self.fail(f"a colon is missing after the key {key!r}", colon)
             start = self.skip(colon + 1)
             places = self.at(offset), self.at(start)
@@ -169,5 +180,6 @@ class _Reader:
         if found in "#/":
             self.misplaced(offset)
         if found != ",":
+            self.refuse_open(start)
             self.fail(f"a comma or {closing!r} is missing before this", offset)
         return self.skip(offset + 1)

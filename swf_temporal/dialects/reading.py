@@ -43,7 +43,7 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
     detected = detect(root)
     if detected is not None:
         message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
-        return Reading(None, (source.problem("dialect", message, detected.position),))
+        return Reading(None, (source.problem("dialect", message, detected.position, detected.hint),))
     speller = Speller(source, SPELLINGS, StateBase)
     externals = take_externals(root, speller, fetch)
     bundled = json.dumps(plain(root)) if externals.are_taken else None

@@ -1,10 +1,19 @@
 """What is wrong with a text that does not read as YAML, in the words of someone typing it?"""
 
+import re
+
 import yaml
 
 from swf_temporal.errors import Position, Problem
 from swf_temporal.model.workflow import Source
 
+LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+
+_OPEN = "this text has no closing quote"
+_ENDLESS = "found unexpected end of stream"
+_QUOTES = ("'", '"')
+_HOLDS_MORE = re.compile(r"[:,]\s|\n")
+"""What a text holds that goes on beyond its own end: another key, another element."""
 _TAB = "YAML is indented with blanks: replace the tab"
 _EXPLAINED = {
     "mapping values are not allowed": (
@@ -25,7 +34,6 @@ _EXPLAINED = {
     ),
     "could not find expected ':'": ("a colon is missing after a key", "write 'key: value'"),
     "found undefined alias": ("this alias refers to nothing", None),
-    "found unexpected end of stream": ("a text has no closing quote", None),
     "did not find expected ',' or": ("a comma or a closing bracket is missing", None),
     "did not find expected node content": (
         "a value is missing here",
@@ -45,12 +53,43 @@ _EXPLAINED = {
 
 def explain(error: yaml.YAMLError, source: Source) -> Problem:
     """Return what *error* means to the author of *source*."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    position = Position(mark.line + 1, mark.column + 1) if mark else Position()
+    opened, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
+    mark = mark or opened
     said = str(getattr(error, "problem", None) or "this is not YAML")
+    if opened is not None and said == _ENDLESS:
+        return source.problem("syntax", _OPEN, _position(opened))
+    position = Position() if mark is None else _position(mark)
     message, hint = next((told for found, told in _EXPLAINED.items() if found in said), (said, None))
     problem = source.problem("syntax", message, position, hint)
-    return source.problem("syntax", message, position, _TAB) if _tabbed(problem) else problem
+    if _tabbed(problem):
+        return source.problem("syntax", message, position, _TAB)
+    return (None if mark is None else _open_before(mark, source)) or problem
+
+
+def _open_before(mark: yaml.Mark, source: Source) -> Problem | None:
+    """Return the problem that a text is not closed, if one ends at *mark* where another was probably to begin.
+
+    A quote that is not closed ends at the next one, which was meant to open a text: what that holds then stands in the
+    open, and is what YAML complains about.
+    """
+    text, last = source.text.removeprefix("\ufeff"), None
+    try:
+        for token in yaml.scan(text, Loader=LOADER):
+            if token.start_mark.index >= mark.index:
+                break
+            last = token
+    except yaml.YAMLError:
+        pass  # that is what is explained
+    if not isinstance(last, yaml.ScalarToken) or last.style not in _QUOTES or last.end_mark.index != mark.index:
+        return None
+    if not _HOLDS_MORE.search(text[last.start_mark.index : last.end_mark.index]):
+        return None
+    hint = f"it ends at the next quote, in line {last.end_mark.line + 1}, column {last.end_mark.column}"
+    return source.problem("syntax", _OPEN, _position(last.start_mark), hint)
+
+
+def _position(mark: yaml.Mark) -> Position:
+    return Position(mark.line + 1, mark.column + 1)
 
 
 def _tabbed(problem: Problem) -> bool:

@@ -20,7 +20,7 @@ from yaml.events import (
 )
 
 from swf_temporal.dialects.placed import DEEPEST, Array, Object, Unreadable, duplicate_key
-from swf_temporal.dialects.yaml_errors import explain
+from swf_temporal.dialects.yaml_errors import LOADER, explain
 from swf_temporal.errors import Position
 from swf_temporal.model.workflow import Source
 
@@ -33,7 +33,6 @@ _WORDS = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
     spelling(str(truth)): truth for truth in (True, False) for spelling in (str.lower, str.title, str.upper)
 }
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
-_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 def read_yaml(text: str, source: Source) -> Any:
@@ -48,7 +47,7 @@ def read_yaml(text: str, source: Source) -> Any:
 class _Reader:
     def __init__(self, text: str, source: Source) -> None:
         self.source = source
-        self.events = _LOADER(text)
+        self.events = LOADER(text)
         self.anchors: dict[str, Any] = {}
         self.count = 0
 

@@ -1,12 +1,19 @@
 """What texts on a command line stand for."""
 
+import os
+import socket
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from swf_temporal.cli.arguments import functions_of, json_value, length_of, read_document, read_events
 from swf_temporal.errors import UsageError
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.loading import check_file
+from swf_temporal.simulation.scenario import find_scenarios
 
 
 @pytest.mark.parametrize(("text", "value"), [(None, None), ("7", 7), ('"a"', "a"), ("[1, null]", [1, None])])
@@ -51,6 +58,26 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_bytes(b"\xff")
     with pytest.raises(UsageError, match="it is not text in UTF-8"):
         read_document(tmp_path / "b.json")
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    """A pipe, a device or a socket may never end: it is refused before it is read."""
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with socket.socket(socket.AF_UNIX) as taken:
+        taken.bind(str(tmp_path / "socket.yaml"))
+    kinds = [("pipe.yaml", "it is a pipe, not a file"), ("socket.yaml", "it is a socket, not a file")]
+    for name, why in [*kinds, ("/dev/zero", "it is a device, not a file"), (".", "Is a directory")]:
+        path = tmp_path / name
+        readers: list[Callable[[], object]] = [
+            partial(read_document, path),
+            partial(read_events, [path]),
+            partial(check_file, path),
+            partial(find_scenarios, [path]) if name != "." else partial(read_document, path),
+            partial(read_settings, {}, file=path),
+        ]
+        for read in readers:
+            with pytest.raises(UsageError, match=f"cannot be read: {why}"):
+                read()
 
 
 def test_events(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
     [
         (STATES, ["1:1 missing the workflow has no id"]),
         ("id: a\n", ["1:1 missing the workflow has no states"]),
-        ("id: a\nstate: []\n", ["1:1 missing the workflow has no states | is 'state' meant as 'states'?"]),
+        ("id: a\nstate: []\n", ["2:1 missing the workflow has no states | is 'state' meant as 'states'?"]),
         ("id: a\nstates: {}\n", ["2:9 type the workflow: states must be a list, not an object"]),
         ("id: a\nstates:\n- 7\n", ["3:3 type state number 1 must be an object, not a number"]),
         (

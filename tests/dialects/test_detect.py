@@ -9,7 +9,7 @@ from swf_temporal.loading import check
 @pytest.mark.parametrize(
     ("text", "dialect", "place"),
     [
-        ("document: {dsl: 1.0.0}\ndo: []\n", "Serverless Workflow 1.0", (2, 1)),
+        ("document: {dsl: 1.0.0}\ndo: []\n", "Serverless Workflow 1.0", (1, 1)),
         ("id: a\ntasks: []\n", "the May 2020 draft of Serverless Workflow, which has tasks", (2, 1)),
         ("id: a\nstartsAt: A\nstates: []\n", "the 2019 draft of Serverless Workflow", (2, 1)),
         ("states:\n- {name: A, type: DELAY, nextState: B}\n", "the 2019 draft of Serverless Workflow", (2, 26)),
@@ -31,6 +31,12 @@ def test_other_dialects(text: str, dialect: str, place: tuple[int, int]) -> None
     assert problem.code == "dialect"
     assert problem.message == f"this is written for {dialect}; what runs here is Serverless Workflow 0.8"
     assert problem.position == Position(*place)
+
+
+def test_a_property_of_its_own_is_no_dialect() -> None:
+    """A workflow may have properties that nobody knows, such as one that 1.0 has."""
+    states = "states: [{name: A, type: inject, data: {}, end: true}]"
+    assert check(f'id: a\nspecVersion: "0.8"\ndocument: x\n{states}\n').workflow is not None
 
 
 def test_any_shape_may_stand_where_the_dialect_is_looked_for() -> None:

@@ -4,6 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+READ = "the definition is read as 0.8, the version that runs here"
+OTHER = "write '0.8' once it runs as you mean it"
+LATER = "1.0 is another language, with 'document' and 'do', and does not run here; this looks like 0.8: write that"
+
 CASES: dict[str, tuple[str, list[str]]] = {
     "none": (
         """
@@ -23,8 +27,39 @@ states:
 - {name: Z, type: inject, data: {}, end: true}
 """,
         [
-            "2:14 warning specVersion '2.0' is not known here: the definition is read as 0.8",
+            f"2:14 warning specVersion is '2.0': {READ} | {OTHER}",
         ],
+    ),
+    "the one before": (
+        """
+id: a
+specVersion: "0.7"
+states:
+- {name: Z, type: inject, data: {}, end: true}
+""",
+        [
+            f"2:14 warning specVersion is '0.7': {READ} | {OTHER}",
+        ],
+    ),
+    "that of another language": (
+        """
+id: a
+specVersion: 1.0.0
+states:
+- {name: Z, type: inject, data: {}, end: true}
+""",
+        [
+            f"2:14 warning specVersion is '1.0.0': {READ} | {LATER}",
+        ],
+    ),
+    "a patch": (
+        """
+id: a
+specVersion: "0.8.1"
+states:
+- {name: Z, type: inject, data: {}, end: true}
+""",
+        [],
     ),
     "0.8 as a number": (
         """

@@ -15,6 +15,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import is_allowed, variable_name
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.files import read_bytes
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
@@ -192,7 +193,7 @@ def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
 
 def _read_file(name: str, path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_bytes(Path(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         message = f"the document '{name}' cannot be read from {path}: {reason}"

@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 
 from swf_temporal.errors import UsageError
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.files import read_text
 from swf_temporal.functions.call import did_you_mean
 from swf_temporal.functions.operator import readings
 from swf_temporal.functions.operator.network import Network, Pattern, read_pattern
@@ -120,7 +121,7 @@ def read_settings(
 
 def _read(path: Path) -> _File:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(read_text(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"the configuration {path} cannot be read: {reason}", _NAMED) from error

@@ -9,6 +9,7 @@ from typing import Any
 from swf_temporal.dialects.placed import Object, Unreadable, plain
 from swf_temporal.dialects.source import read_source
 from swf_temporal.errors import Position, UsageError
+from swf_temporal.files import read_text
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.model.workflow import Source
 from swf_temporal.simulation.description import HOSTS, Answer, Scenario, Written
@@ -82,7 +83,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_text(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -1,8 +1,9 @@
 """The worker of a cluster: `swf worker` with what a container is told by its environment.
 
 SWF_DEFINITIONS is the folder of definitions (/definitions), SWF_TASK_QUEUE the task queue (swf), SWF_FUNCTIONS a
-Python module of custom functions, SWF_HEALTH_PORT where /livez and /readyz answer (8080). Where the cluster is, and
-how to get in, is told by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and the rest of the SDK's settings.
+Python module of custom functions, SWF_HEALTH_PORT where /livez and /readyz answer (8080). SWF_LOG_FORMAT and
+SWF_LOG_LEVEL are those of `swf worker`. Where the cluster is, and how to get in, is told by TEMPORAL_ADDRESS,
+TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and the rest of the SDK's settings.
 """
 
 import os

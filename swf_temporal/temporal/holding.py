@@ -67,8 +67,9 @@ def held(database: Path, address: str | None) -> Iterator[int]:
         _take(file, database)
         if address is not None:
             since = datetime.now().astimezone().isoformat(" ", "seconds")
-            os.truncate(file, 0)
-            os.pwrite(file, json.dumps({"pid": os.getpid(), "address": address, "since": since}).encode(), 0)
+            os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
+            os.write(file, json.dumps({"pid": os.getpid(), "address": address, "since": since}).encode())
         yield file
     finally:
         os.close(file)
@@ -91,7 +92,8 @@ def _take(file: int, database: Path) -> None:
 
 
 def _file(database: Path) -> Path:
-    return database.with_name(f"{database.name}.lock")
+    real = database.resolve()  # whichever links lead to it
+    return real.with_name(f"{real.name}.lock")
 
 
 def _holder(file: int) -> dict[str, Any]:

@@ -104,6 +104,13 @@ def read_to_run(file: Path, resources: Resources | None = None, *, strict: bool 
     return checked.workflow
 
 
+def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            raise UsageError(f"{path} is not a folder", "see --definitions")
+        yield path
+
+
 def with_sub_workflows(
     workflow: Workflow,
     file: Path,
@@ -118,7 +125,7 @@ def with_sub_workflows(
     is what is doubtful about those that it can lead to.
     """
     warned: list[Problem] = []
-    catalogue = catalogue_of(folders, resources, warned)
+    catalogue = catalogue_of(_only_folders(folders), resources, warned)
     if any(word in workflow.source.text for word in _LEADS_ON):
         catalogue = Catalogue([*_beside(file, resources, warned), *catalogue])
     catalogue.add(workflow)

@@ -66,7 +66,7 @@ class Work:
 def worker(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Definitions, and folders of definitions; else the current folder."),
+        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; else the current folder."),
     ] = None,
     *,
     functions: FunctionModules = None,

@@ -35,6 +35,8 @@ else:
 
 def prepare(database: Path) -> None:
     """Make the folder of *database*, which is not for version control if it is our own. Raises UsageError."""
+    if database.is_dir():
+        raise UsageError(f"{database} is a folder", "--db names a file in one")
     try:
         database.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -15,6 +15,11 @@ DEFAULT_SOURCE = "https://serverlessworkflow.io"
 """The source of a produced event whose definition names none (0.8-next, section "Event Definition")."""
 
 
+def as_read(definition: Event) -> Event:
+    """Return the definition of an event as it is read: an empty source is none."""
+    return definition.model_copy(update={"source": None}) if definition.source == "" else definition
+
+
 def is_like(definition: Event, event: CloudEvent) -> bool:
     """Tell whether *event* is of the kind that *definition* defines: by its type, its source, or both.
 

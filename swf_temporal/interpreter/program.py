@@ -12,6 +12,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.interpreter.catching import ErrorName, names_of
+from swf_temporal.interpreter.events import as_read
 from swf_temporal.interpreter.retrying import RetryRule, rule_of
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.interpreter.shared_auth import with_shared_auth
@@ -30,7 +31,8 @@ class Program:
         self.semantics = semantics
         self.states: dict[str, State] = {state.name: state for state in workflow.states}
         self.functions: dict[str, Function] = with_shared_auth(workflow.functions)
-        self.events: dict[str, Event] = {event.name: event for event in workflow.events}
+        events = workflow.events if semantics == FIRST_SEMANTICS else map(as_read, workflow.events)
+        self.events: dict[str, Event] = {event.name: event for event in events}
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
         self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
         self.expressions = Expressions(

@@ -12,6 +12,8 @@ FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_b
 """What makes an event what it is: no attribute that is added to one takes its place."""
 _ADDRESSED = "addressed"
 """The one key of the record of an event that was addressed. A CloudEvent has a type, so that none can pass for one."""
+VERSION: Final = "1.0"
+"""The one version of CloudEvents that is understood."""
 _NAMED = ("id", "source", "type", "data", "data_base64", "specversion")
 
 
@@ -34,20 +36,26 @@ class CloudEvent:
     def to_json(self) -> dict[str, JSON]:
         """Return the event in the JSON format of CloudEvents."""
         event: dict[str, JSON] = {
-            "specversion": "1.0", "id": self.id, "source": self.source, "type": self.type, **self.attributes,
+            "specversion": VERSION, "id": self.id, "source": self.source, "type": self.type, **self.attributes,
         }  # fmt: skip
         if self.data is not None:
             event["data"] = self.data
         return event
 
     @staticmethod
-    def from_json(event: Mapping[str, Any], *, default_id: str = "") -> "CloudEvent":
+    def from_json(event: Mapping[str, Any], *, default_id: str = "", any_version: bool = False) -> "CloudEvent":
         """Return the event that *event* describes. Raises ValueError naming what is missing or of the wrong kind.
 
+        One that says nothing of its version is taken to be of ours; *any_version* is for events that have been taken.
         A payload in `data_base64` is decoded: JSON to what it is, another text to that. What is no text stays as it is.
         """
         if not isinstance(event, Mapping):
             raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")  # noqa: TRY004 - data, not code
+        version = event.get("specversion")
+        if not any_version and version is not None and str(version) != VERSION:
+            raise ValueError(
+                f"an event is a CloudEvent of the version {VERSION}, and this says specversion {version!r}"
+            )
         values: dict[str, Any] = {}
         for name in ("id", "source", "type"):
             value = event.get(name, default_id if name == "id" else "")

@@ -7,7 +7,7 @@ from swf_temporal.data import JSON
 from swf_temporal.dialects.words import did_you_mean
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.interpreter.correlation import ADDRESSED
-from swf_temporal.interpreter.events import DEFAULT_SOURCE, is_like
+from swf_temporal.interpreter.events import DEFAULT_SOURCE, as_read, is_like
 from swf_temporal.interpreter.program import Program
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
@@ -34,7 +34,7 @@ def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
     if name == EVENT or (isinstance(value, dict) and {"specversion", "type"} <= value.keys()):
         if not isinstance(value, dict):
             raise ValueError("it does not carry a CloudEvent, which is a JSON object")
-        return CloudEvent.from_json(value)
+        return CloudEvent.from_json(value, any_version=_takes_any_version(program))
     definition = program.events.get(name)
     if definition is None:
         definition = next((event for event in program.workflow.events if event.type == name), None)
@@ -51,14 +51,14 @@ def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
     )
 
 
-def check_form(event: Mapping[str, Any]) -> None:
+def check_form(event: Mapping[str, Any], *, any_version: bool = False) -> None:
     """Raise NotTakenError unless *event* is a CloudEvent, or has the `name` of an event and its `data`."""
     name = _name_in(event)
     if name is not None and not isinstance(name, str):
         raise NotTakenError("takes no event whose 'name' is not a text")
     if name is None:
         try:
-            CloudEvent.from_json(event)
+            CloudEvent.from_json(event, any_version=any_version)
         except ValueError as error:
             raise NotTakenError(f"takes CloudEvents, and this is not one: {error}") from None
 
@@ -71,10 +71,10 @@ def as_signal(event: Mapping[str, Any]) -> tuple[str, JSON]:
 
 def event_of_update(event: Mapping[str, Any], program: Program) -> CloudEvent:
     """Return the event that an update carries. Raises NotTakenError."""
-    check_form(event)
+    check_form(event, any_version=_takes_any_version(program))
     name = _name_in(event)
     if name is None:
-        return CloudEvent.from_json(event)
+        return CloudEvent.from_json(event, any_version=True)
     if name not in program.events and all(name != one.type for one in program.workflow.events):
         names = [one.name for one in program.workflow.events if _is_consumed(one)]
         raise NotTakenError(f"knows no event called {name!r}", _question(name, names, "events called"))
@@ -89,7 +89,7 @@ def refuse_never_taken(event: CloudEvent, workflow: Workflow, catalogue: Catalog
     continued = list(catalogue.continuations(workflow))
     if any(one is None for one in continued):
         return
-    known = [one for each in (workflow, *filter(None, continued)) for one in each.events]
+    known = [as_read(one) for each in (workflow, *filter(None, continued)) for one in each.events]
     consumed = [one for one in known if _is_consumed(one)]
     if any(is_like(one, event) for one in consumed):
         return
@@ -106,6 +106,11 @@ def refuse_never_taken(event: CloudEvent, workflow: Workflow, catalogue: Catalog
     raise NotTakenError(
         f"takes no event of type {event.type!r}", _question(event.type, types, "events of these types:")
     )
+
+
+def _takes_any_version(program: Program) -> bool:
+    """Tell whether a run takes CloudEvents of any version: one of the first release may have done so already."""
+    return program.semantics == FIRST_SEMANTICS
 
 
 def _name_in(event: Mapping[str, Any]) -> Any:

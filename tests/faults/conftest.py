@@ -46,6 +46,8 @@ class Attempt:
     def definition(self, expected: str | None) -> dict[str, Any]:
         """Return a definition that makes the call, and catches the error whose code is *expected*."""
         action: dict[str, Any] = {"functionRef": {"refName": "ask", "arguments": self.arguments}}
+        if self.function.get("type") == "graphql":
+            action["functionRef"]["selectionSet"] = "{ id }"
         ask: dict[str, Any] = {"name": "Ask", "type": "operation", "actions": [action], "end": True}
         if self.timeout:
             ask["timeouts"] = {"actionExecTimeout": self.timeout}

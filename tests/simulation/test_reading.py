@@ -158,6 +158,7 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "at least one answer"),
         (f"scenario: a\n{WORKFLOW}events: [go]\n", "an event is an object"),
         (f"scenario: a\n{WORKFLOW}events: [{{source: s}}]\n", "text as its 'type'"),
+        (f"scenario: a\n{WORKFLOW}events: [{{type: t, specversion: '0.3'}}]\n", "this says specversion '0.3'"),
         (f"scenario: a\n{WORKFLOW}hosts: [simulation]\n", "`why`"),
         (f"scenario: a\n{WORKFLOW}hosts: [simulaton]\nwhy: x\n", "did you mean 'simulation'?"),
         ("scenario: a\nworkflow: nowhere.yaml\n", "there is no file 'nowhere.yaml'"),

@@ -293,6 +293,23 @@ async def test_update_refuses_what_is_no_event(bench: Bench) -> None:
     assert "an event needs a text as its 'type'" in str(refused.value.__cause__)
 
 
+async def test_an_event_of_another_version_is_refused(bench: Bench) -> None:
+    """By an update with the reason, by the client before anything is sent, and by a signal without harm."""
+    older = event(specversion="0.3")
+    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        with pytest.raises(WorkflowUpdateFailedError) as refused:
+            await handle.execute_update("deliver", older)
+        with pytest.raises(UsageError, match=r"this says specversion '0\.3'"):
+            await swf.send_event(bench.client, handle.id, older)
+        await handle.signal("event", older)
+        await handle.signal("paid", {"amount": 1})
+
+        assert await handle.result() == {"amount": 1}
+    assert "a CloudEvent of the version 1.0, and this says specversion '0.3'" in str(refused.value.__cause__)
+
+
 async def test_signal_that_makes_no_sense_does_no_harm(bench: Bench) -> None:
     """A signal that is no event of the definition, or carries nonsense, changes nothing."""
     async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:

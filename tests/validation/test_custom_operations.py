@@ -22,6 +22,8 @@ FINE = [
     ("sysout", ""),
     ("sysout:info", ""),
     ("script:python", ""),
+    ("service:python:shop::charge", ""),
+    ("rest:GET:https://example.com", ""),
     ("script:python:1 + 1", ""),
     ("temporal:ChargeCard", ""),
     ("temporal:Charge@Card@payments", ", metadata: {startToCloseTimeout: PT1M, owner: shop}"),
@@ -76,3 +78,14 @@ def test_operations_that_are_not(
 def test_levels_are_those_that_are_logged() -> None:
     """The rule and the log agree."""
     assert set(LEVELS) == set(sysout.LEVELS)
+
+
+@pytest.mark.parametrize(
+    "operation", ["service:java:com.acme.Shop::charge", "work-item:Approval", "knative:services/x", "camel:direct:x"]
+)
+def test_what_is_for_other_runtimes(found: Callable[[str, str], list[str]], operation: str) -> None:
+    """It may still be the name of a Python function, so it is a warning, with what to do."""
+    told = found("foreign-operation", FUNCTION.format(operation=operation, more=""))
+    assert len(told) == 1
+    assert told[0].startswith(f"5:38 warning function 'f': '{operation}' is a ")
+    assert "'temporal:ACTIVITY@QUEUE'" in told[0]

@@ -1,6 +1,6 @@
 """Custom operations that begin with a word we know go on as it demands (section "Defining custom function types")."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from swf_temporal.dialects.words import did_you_mean, nearest
 from swf_temporal.errors import Problem
@@ -9,6 +9,23 @@ from swf_temporal.validation.context import Context
 from swf_temporal.validation.engine_activities import OPTIONS, BadTerms, read_terms
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR")
+_OURS = "service:python:"
+_FOREIGN: Mapping[str, str] = {
+    "service:": "a service of Kogito's runtimes",
+    "work-item:": "a work item of Kogito's runtimes",
+    "knative:": "a service of Knative",
+    "camel:": "a route of Camel",
+    "java:": "a method in Java",
+    "bean:": "a bean in Java",
+}
+"""What operations begin with that are written for other runtimes, and what they name there."""
+_INSTEAD = (
+    "call an activity of a worker in any language, 'temporal:ACTIVITY@QUEUE', or a service, 'rest:POST:URL', or "
+    "register a Python function under this name"
+)
+_INSTEAD_OF_SCRIPT = (
+    "write it in Python or in jq, or call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE'"
+)
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -26,7 +43,11 @@ def _check(context: Context, function: Function, operation: str, owner: str) -> 
         yield context.error("custom-operation", message, position, did_you_mean(rest.strip().upper(), LEVELS))
     if word == "script" and rest.partition(":")[0].strip().lower() != "python":
         message = f"{owner}: scripts are written in Python: the operation is script:python"
-        yield context.error("custom-operation", message, position)
+        yield context.error("custom-operation", message, position, _script_instead(rest))
+    prefix = next((one for one in _FOREIGN if operation.startswith(one)), None)
+    if prefix is not None and not operation.startswith(_OURS):
+        message = f"{owner}: {operation!r} is {_FOREIGN[prefix]}, which nothing here runs"
+        yield context.warning("foreign-operation", message, position, _INSTEAD)
     try:
         terms = read_terms(function)
     except BadTerms as wrong:
@@ -39,3 +60,9 @@ def _check(context: Context, function: Function, operation: str, owner: str) -> 
             yield context.warning(
                 "custom-operation", message, function.where.at("metadata", key), did_you_mean(key, [meant])
             )
+
+
+def _script_instead(rest: str) -> str | None:
+    """Return what to do where a script is written in a language that another runtime knows."""
+    language = rest.partition(":")[0].strip().lower()
+    return _INSTEAD_OF_SCRIPT if language else None

@@ -22,6 +22,7 @@ def _check(context: Context, name: str, timeout: WorkflowExecTimeout) -> Iterato
     position = timeout.where.value("runBefore")
     subject = f"state {name!r} runs before the workflow times out"
     before = reachable(context.states, name)
+    compensating = [one for one in sorted(before) if context.states[one].used_for_compensation]
     main = reachable(context.states, context.workflow.start_state)
     if name in main:
         yield context.error(_CODE, f"{subject} and cannot be part of the control flow as well", position)
@@ -29,12 +30,16 @@ def _check(context: Context, name: str, timeout: WorkflowExecTimeout) -> Iterato
         state = next(state for state in context.workflow.states if state.name in before and _leads(state, main))
         place = next(position for target, position in targets(state) if target in main)
         yield context.error(_CODE, f"{subject}, and from it the control flow is entered again", place)
-    elif not any(way.transition is None for entered in before for way in ways(context.states[entered])):
-        yield context.error(_CODE, f"{subject} and never comes to an end", position)
-    for entered in sorted(before):
-        if context.states[entered].used_for_compensation:
-            message = f"{subject}, but {entered!r} is used for compensation"
-            yield context.error(_CODE, message, position)
+    elif not compensating and not any(
+        way.end is not None for entered in before for way in ways(context.states[entered])
+    ):
+        if any(way.transition is None for entered in before for way in ways(context.states[entered])):
+            what = "has no end of its own" if len(before) == 1 else "leads to no state that has an end of its own"
+            yield context.error(_CODE, f"{subject} and {what}", position, "it needs an 'end', as in end: true")
+        else:
+            yield context.error(_CODE, f"{subject} and never comes to an end", position)
+    for entered in compensating:
+        yield context.error(_CODE, f"{subject}, but {entered!r} is used for compensation", position)
 
 
 def _leads(state: State, main: set[str]) -> bool:

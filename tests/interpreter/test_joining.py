@@ -168,3 +168,33 @@ async def test_suspended_work_ends_its_timer() -> None:
     with pytest.raises(SuspendRequested):
         await within(_path("work", log, 1, SuspendRequested())(), timer())
     assert log[-1] == "-timer"
+
+
+async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() -> None:
+    """A join that is cancelled a second time does not wait any longer, and nobody resolves what nobody waits for."""
+    errors: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    cleaned = asyncio.Event()
+
+    async def slow_to_end() -> str:
+        try:
+            await loop.create_future()
+        finally:
+            await cleaned.wait()
+        return "never"
+
+    try:
+        task = asyncio.create_task(join([slow_to_end, slow_to_end]))
+        for _ in range(2):
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        cleaned.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+    finally:
+        loop.set_exception_handler(None)
+    assert errors == []

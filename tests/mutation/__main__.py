@@ -19,10 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from tests.mutation.explained import Explanation, explanations
-from tests.mutation.mutants import ROOT, Mutant, files, install, mutate
+from tests.mutation.mutants import KEPT, ROOT, Mutant, files, install, mutate
 from tests.mutation.trials import (
     CORPUS,
     Baseline,
@@ -36,7 +35,6 @@ from tests.mutation.trials import (
     trials_for,
 )
 
-KEPT: Final = ROOT / ".mutation"
 _REMEMBERED_KILLERS = 8
 _SECONDS = 20.0
 
@@ -134,8 +132,9 @@ def _try_all(
                 known = killers[mutant.covered_by]
                 fate, by, covered = _try(bench.within(inside), mutant, measured, known, options.seconds)
                 fates.write(json.dumps([index, fate, by, covered]) + "\n")
+                fates.flush()
                 done = index + 1
-                if done % 100 == 0:
+                if done % 50 == 0:
                     print(f"{done} of {len(mutants)}: {mutant.file}", flush=True)
 
     in_processes([partial(work, number) for number in range(options.jobs)])

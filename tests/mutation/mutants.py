@@ -6,6 +6,9 @@ trampoline. So one import serves for all of them, and a process that is forked f
 
 import ast
 import difflib
+import hashlib
+import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +27,8 @@ from mutmut.mutation.trampoline import set_mutant_under_test
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = ("swf_temporal/interpreter", "swf_temporal/expressions")
+KEPT: Final = ROOT / ".mutation"
+"""Where is kept what takes long to find out."""
 HELPER: Final = "swf_temporal.expressions.jq_process"
 """It runs in processes of its own, so that its mutants are files."""
 
@@ -93,7 +98,7 @@ class MutatedFile:
     path: Path
     module: str
     code: str
-    spans: dict[str, tuple[int, int]]
+    spans: dict[str, Sequence[int]]
     names: Sequence[str] = field(repr=False)
 
     @cached_property
@@ -160,12 +165,23 @@ def files() -> list[Path]:
 
 
 def mutate(path: Path) -> MutatedFile:
-    """Return the file at *path* with its mutants."""
+    """Return the file at *path* with its mutants. They take seconds to make, and are kept for the next time."""
     relative = path.relative_to(ROOT)
     module = ".".join(relative.with_suffix("").parts).removesuffix(".__init__")
-    made = mutate_file_contents(str(relative), path.read_text(encoding="utf-8"))
-    spans = {name: (span.start, span.end) for name, span in made.line_span_by_function_name.items()}
-    return MutatedFile(path, module, made.code, spans, made.mutant_names)
+    source = path.read_text(encoding="utf-8")
+    ours = Path(__file__).read_text(encoding="utf-8")
+    kept = KEPT / "mutated" / hashlib.sha256(f"{relative}\0{source}\0{ours}".encode()).hexdigest()
+    if kept.is_file():
+        code, spans, names = json.loads(kept.read_text(encoding="utf-8"))
+    else:
+        made = mutate_file_contents(str(relative), source)
+        spans = {name: (span.start, span.end) for name, span in made.line_span_by_function_name.items()}
+        code, names = made.code, list(made.mutant_names)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps([code, spans, names]), encoding="utf-8")
+        new.replace(kept)
+    return MutatedFile(path, module, code, spans, names)
 
 
 class _MutatedLoader(Loader):

@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mutants = [one for file in mutated for one in file.mutants if only is None or one.key in only]
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(mutated, Path(scratch))
+        bench.collect()
         tried = _try_all(bench, mutants, measured, options, Path(scratch))
     _keep_results(tried, keep_others=bool(options.files or options.again))
     code = _report(tried, explanations(), {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)

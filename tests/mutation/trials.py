@@ -7,6 +7,7 @@ Whoever forks has imported everything and run nothing, so that no thread, helper
 
 import contextlib
 import copy
+import io
 import json
 import math
 import os
@@ -14,6 +15,7 @@ import resource
 import signal
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -89,6 +91,12 @@ class Bench:
         self._run = scenario.run
         self._suspended = test_scenarios
         self._scenarios = {str(one).removeprefix(str(ROOT) + "/"): one for one in scenario.find_scenarios([CORPUS])}
+
+    def collect(self) -> None:
+        """Import the unit tests, so that those that are forked need not."""
+        quiet = io.StringIO()
+        with contextlib.redirect_stdout(quiet):
+            _run_tests(["--collect-only", *test_files()], None)
 
     def within(self, scratch: Path) -> "Bench":
         """Return the same bench with another folder for files of its own."""
@@ -221,13 +229,13 @@ class _Chosen:
             self.failed = report.nodeid
 
 
-def _run_tests(arguments: Sequence[str], plugin: object) -> int:
+def _run_tests(arguments: Sequence[str], plugin: object | None) -> int:
     """Run tests in this process. How quick they are must not matter to properties."""
     hypothesis.settings.register_profile(
         "mutation", deadline=None, database=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck)
     )
     hypothesis.settings.load_profile("mutation")
-    return int(pytest.main([*_PYTEST, *arguments], plugins=[plugin]))
+    return int(pytest.main([*_PYTEST, *arguments], plugins=[plugin] if plugin else []))
 
 
 def file_of(trial: Trial) -> str:
@@ -246,13 +254,20 @@ def test_files() -> list[str]:
 def trials_for(
     mutant: Mutant, kind: Kind, baseline: Baseline, killers: Sequence[str] = (), most: float = math.inf
 ) -> list[Trial]:
-    """Return the trials of a kind that come by *mutant*: *killers* of its neighbours first, then by their time.
+    """Return the trials of a kind that come by *mutant*: *killers* of its neighbours first, then one of every file.
 
-    They take *most* seconds without a mutant, and so many are left out that take the longest.
+    Of each file the quickest come first. Together they take at most *most* seconds without a mutant; the others are
+    left out.
     """
     place = _HELPER_STARTS if mutant.name.startswith(f"{HELPER}.") else mutant.covered_by
     passing = [trial for trial in baseline if trial.kind is kind and place in trial.passes]
-    passing.sort(key=lambda one: (one.name not in killers, one.seconds))
+    passing.sort(key=lambda one: one.seconds)
+    rounds: Counter[str] = Counter()
+    order: dict[str, tuple[bool, int, float]] = {}
+    for one in passing:
+        order[one.name] = (one.name not in killers, rounds[file_of(one)], one.seconds)
+        rounds[file_of(one)] += 1
+    passing.sort(key=lambda one: order[one.name])
     spent = accumulate(one.seconds for one in passing)
     return [one for one, seconds in zip(passing, spent, strict=True) if seconds <= most]
 

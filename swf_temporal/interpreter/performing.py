@@ -1,7 +1,7 @@
 """What do hosts have in common when they perform a call or run a sub-workflow?"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
@@ -29,14 +29,39 @@ def size_of(value: JSON) -> int:
 
 
 def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
-    """Return the arguments of *call*, those that mention secrets filled: where it is performed, never in a workflow."""
+    """Return the arguments of *call*, those that mention secrets filled: where it is performed, never in a workflow.
+
+    What such an argument fails on is not told: that would be a secret, or what was made of one.
+    """
     if call.deferred is None:
         return call.arguments
     given = call.deferred
     declared = [name for name in given.variables if not name.startswith("__")]
     template = Expressions(variables=declared, language=given.language).template(given.template)
-    value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
+    try:
+        value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
+    except WorkflowFault as fault:
+        raise _untold(fault, call) from None
     return None if value is NOTHING else value
+
+
+def _untold(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
+    """Return *fault* without its reason. The expression is shown, as it stands in the definition."""
+    template = None if call.deferred is None else call.deferred.template
+    shown = next((f": {text}" for text in _texts(template) if fault.message.endswith(text)), "")
+    message = f"an argument of function {call.function.name!r} that uses secrets cannot be evaluated{shown}"
+    told = f"{message} (why is not told, since that could show a secret)"
+    return type(fault)(told, name=fault.name, code=fault.code, retryable=fault.retryable)
+
+
+def _texts(template: JSON) -> Iterator[str]:
+    if isinstance(template, str):
+        yield template
+    elif isinstance(template, list):
+        for item in template:
+            yield from _texts(item)
+    elif isinstance(template, dict):
+        yield from _texts(list(template.values()))
 
 
 def subflow_fault(workflow_id: str, fault: WorkflowFault) -> SubflowFailed:

@@ -3,14 +3,18 @@
 from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
+from traceback import format_exception
 
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.errors import CallFailed, ExpressionFailed, UsageError
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
-from swf_temporal.model.definitions import Function
+from swf_temporal.interpreter.host import Deferred, FunctionCall
+from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.performing import Calls
 from tests.functions.conftest import Failed
 
 SHOWN: dict[str, JSON] = {"hideSecrets": False}
@@ -207,3 +211,43 @@ def test_secrets_are_known_in_disguise(text: str) -> None:
 
     assert "***" in scrubbed
     assert text not in scrubbed
+
+
+FAILING = [
+    "${ $SECRETS.token | tonumber }",
+    "${ $SECRETS.token | error }",
+    "${ $SECRETS.token | ascii_upcase | error }",
+    "${ [1] | .[$SECRETS.token] }",
+    "${ $SECRETS.token[:9] | error }",
+]
+
+
+@pytest.mark.parametrize("expression", FAILING)
+async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression: str) -> None:
+    """Neither the secret nor what was made of it; the expression itself is told."""
+    deferred = Deferred({"a": {"b": [expression]}, "c": "x"}, {}, {})
+    call = FunctionCall(
+        id="a/f#1", function=Function(name="f", type="custom"), arguments=None, state="a", action="f",
+        deferred=deferred, secrets=("token",),
+    )  # fmt: skip
+    calls = Calls({"f": lambda: None}, settings=Settings(), secrets=Secrets({"token": STRONG}))
+
+    with pytest.raises(ExpressionFailed) as caught:
+        await calls.perform(call, source="<text>", key="k", attempt=1)
+
+    told = "".join(format_exception(caught.value))
+    assert caught.value.message.startswith("an argument of function 'f' that uses secrets cannot be evaluated: ${ ")
+    assert expression in caught.value.message
+    assert STRONG[:9].lower() not in told.lower()
+
+
+@pytest.mark.parametrize("expression", FAILING)
+async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str, failed: Failed) -> None:
+    """An auth has expressions of its own, over nothing but secrets."""
+    auth = Auth(name="a", scheme="bearer", properties={"token": expression})
+    function = Function(name="f", type="http", operation="GET:http://127.0.0.1:9/", auth_ref=AuthRef(invocation="a"))
+
+    fault = await failed(Functions(), Call(function, auth=(auth,), secrets={"token": STRONG}))
+
+    assert fault.code == "BadAuth"
+    assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()

@@ -65,8 +65,10 @@ def _text(auth: Auth, call: Call, text: str) -> JSON:
     try:
         value = Expressions().template(text)(None, {"SECRETS": dict(call.secrets)})
     except (BadExpression, WorkflowFault) as error:
-        message = f"auth '{auth.name}': {text!r} cannot be evaluated: {error}; only $SECRETS has a value there"
-        raise refusal("BadAuth", message) from error
+        # What an expression fails on while it runs is a secret, or was made of one.
+        why = f": {error}" if isinstance(error, BadExpression) else ""
+        message = f"auth '{auth.name}': {text!r} cannot be evaluated{why}; only $SECRETS has a value there"
+        raise refusal("BadAuth", message) from None
     return None if value is NOTHING else value
 
 

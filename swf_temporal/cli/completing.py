@@ -10,8 +10,8 @@ from pathlib import Path
 import typer
 
 _ENDINGS = (".json", ".yaml", ".yml")
-_ID = re.compile(r"""^[ \t{]*["']?id["']?[ \t]*:[ \t]*["']?([^"'\s,{}#]+)""", re.MULTILINE)
-_STATES = re.compile(r"""^[ \t{]*["']?states["']?[ \t]*:""", re.MULTILINE)
+_ID = re.compile(r"""(?:^|[{,])[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([^"'\s,{}#]+)""", re.MULTILINE)
+_STATES = re.compile(r"""(?:^|[{,])[ \t]*["']?states["']?[ \t]*:""", re.MULTILINE)
 _MOST_FOLDERS, _MOST_FILES, _MOST_BYTES = 100, 200, 1 << 20
 """In how many folders and files ids are looked for, and how large those may be."""
 _FRESH = 5.0

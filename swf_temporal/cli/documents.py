@@ -6,7 +6,7 @@ definitions name no file, and for those nothing heavy is imported.
 
 import asyncio
 import os.path
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,26 +34,38 @@ def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> l
     naming = [one for one in workflows if any(file_named(function, folder_of(one)) for function in one.functions)]
     if not naming:
         return []
-    from swf_temporal.functions.calling import Functions
-    from swf_temporal.functions.operator.settings import Settings
+    from swf_temporal.functions.glance import Glance
 
-    return asyncio.run(missing(naming, Functions(settings=Settings(resources=resources)), is_worker=False))
+    return asyncio.run(_missing(naming, Glance(resources).prepare, is_worker=False))
 
 
-async def missing(workflows: Iterable[Workflow], functions: "Functions", *, is_worker: bool = True) -> list[Problem]:
-    """Return a warning for each function of *workflows* that *functions* do not find described in its file.
+async def missing(workflows: Iterable[Workflow], functions: "Functions") -> list[Problem]:
+    """Return a warning for each function of *workflows* that a worker's *functions* do not find described in its file.
 
-    What they find, they need not read again when it is called. A library that is missing matters to a worker only, and
-    so does a function in Python that it was not given.
+    What they find, they need not read again when it is called. Nor do they have functions in Python that they were not
+    given.
     """
+
+    async def prepare(function: Function, base: str | None) -> object:
+        functions.check(function)
+        return await functions.prepare(function, base)
+
+    return await _missing(workflows, prepare, is_worker=True)
+
+
+async def _missing(
+    workflows: Iterable[Workflow],
+    prepare: Callable[[Function, str | None], Awaitable[object]],
+    *,
+    is_worker: bool,
+) -> list[Problem]:
+    """Return a warning for what *prepare* does not find. A library that is missing matters to a worker only."""
     problems = []
     for workflow in list(workflows):  # others may be added meanwhile
         folder = folder_of(workflow)
         for function in workflow.functions:
             try:
-                if is_worker:
-                    functions.check(function)
-                await functions.prepare(function, folder)
+                await prepare(function, folder)
             except CallFailed as fault:
                 if is_worker or fault.code != "NotInstalled":
                     problems.append(_problem(workflow, function, fault))

@@ -5,8 +5,9 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
+from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import ending_at_once
 
 
@@ -42,7 +43,7 @@ HABITS = {"help_option_names": ["-h", "--help"]}
 """What every command does alike."""
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(QuickGroup):
     """The group of all commands."""
 
     _is_listing = False
@@ -64,7 +65,7 @@ class LazyGroup(TyperGroup):
         if hasattr(module, "GROUP"):
             return typer.main.get_command(module.GROUP)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name], context_settings=HABITS)(
+        alone.command(name=cmd_name, epilog=module.EXAMPLES[cmd_name], context_settings=HABITS, cls=QuickCommand)(
             getattr(module, command.function)
         )
         return typer.main.get_command(alone)

@@ -66,7 +66,7 @@ NewWorkflowId = Annotated[
     str | None,
     typer.Option("--workflow-id", "-w", "--id", metavar="ID", callback=not_empty, help="The id of the instance."),
 ]
-Address = Annotated[str | None, typer.Option("--address", metavar="HOST:PORT", help="The server.")]
+Address = Annotated[str | None, typer.Option("--address", metavar="HOST:PORT", callback=not_empty, help="The server.")]
 Namespace = Annotated[
     str | None,
     typer.Option("--namespace", "-n", metavar="NAME", callback=not_empty, help="The namespace on the server."),

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from swf_temporal.cli.asking import ask
+from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.completing import definition_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
@@ -152,12 +153,17 @@ def preview(
 def _group() -> typer.Typer:
     plain: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False, "add_completion": False}
     group = typer.Typer(
-        name="schedule", epilog=EXAMPLES["schedule"], no_args_is_help=True, context_settings=HABITS, **plain
+        name="schedule",
+        epilog=EXAMPLES["schedule"],
+        no_args_is_help=True,
+        context_settings=HABITS,
+        cls=QuickGroup,
+        **plain,
     )
     group.callback()(schedule)
     for command in (apply, list_, show, pause, resume, trigger, delete, preview):
         name = command.__name__.rstrip("_")
-        group.command(name=name, epilog=EXAMPLES[name], context_settings=HABITS)(command)
+        group.command(name=name, epilog=EXAMPLES[name], context_settings=HABITS, cls=QuickCommand)(command)
     return group
 
 

@@ -2,21 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from temporalio.client import ScheduleActionExecutionStartWorkflow, ScheduleDescription, ScheduleListDescription
 
 from swf_temporal.cli.terminal import in_columns
-from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.schedules import Applied
+
+if TYPE_CHECKING:
+    from swf_temporal.model.workflow import Workflow
 
 _SHOWN = 5
 """How many of the times to come, and of the instances that were started, are shown to people."""
 
 
-def row_of(workflow: Workflow, applied: Applied) -> dict[str, Any]:
+def row_of(workflow: "Workflow", applied: Applied) -> dict[str, Any]:
     """Return what came of applying a definition's schedule."""
     return {
         "id": applied.id,

@@ -2,27 +2,30 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from temporalio.client import Client
 
-from swf_temporal.cli.definitions import files_in, load_given, with_sub_workflows
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.schedule_display import facts_of, row_of, show_facts, show_rows
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.scheduling import spec_of
-from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import schedules
 
+if TYPE_CHECKING:
+    from swf_temporal.model.workflow import Workflow
 
-def families_in(paths: Iterable[Path], definitions: Sequence[Path]) -> list[list[Workflow]]:
+
+def families_in(paths: Iterable[Path], definitions: Sequence[Path]) -> "list[list[Workflow]]":
     """Return the definitions with a schedule at *paths*, each with the sub-workflows that it can lead to."""
+    from swf_temporal.cli.definitions import with_sub_workflows
+
     return [with_sub_workflows(workflow, file, definitions) for workflow, file in _read(paths)]
 
 
 async def apply_all(
-    client: Client, families: Iterable[list[Workflow]], form: Form, *, data: JSON, task_queue: str, paused: bool
+    client: Client, families: "Iterable[list[Workflow]]", form: Form, *, data: JSON, task_queue: str, paused: bool
 ) -> int:
     """Make the schedule of the first of each of *families*, or change it."""
     rows = []
@@ -86,11 +89,14 @@ def _said(text: str) -> int:
     return 0
 
 
-def _read(paths: Iterable[Path]) -> list[tuple[Workflow, Path]]:
+def _read(paths: Iterable[Path]) -> "list[tuple[Workflow, Path]]":
     """Return the definitions with a schedule that *paths* name, each with its file; a folder may have others, too.
 
     All are read before anything is changed. Raises UsageError where a file has none, or two are of the same id.
     """
+    from swf_temporal.cli.definitions import files_in, load_given
+    from swf_temporal.interpreter.scheduling import spec_of
+
     found: list[tuple[Workflow, Path]] = []
     for path in paths:
         inside = [(load_given(file), file) for file in (files_in(path) if path.is_dir() else [path])]

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,11 +12,12 @@ from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
 from swf_temporal.dialects.words import did_you_mean
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.functions.secrets import Secrets, scrub, withhold
 from swf_temporal.interpreter.host import Happening
 from swf_temporal.model.workflow import Workflow
-from swf_temporal.simulation.script import Scripted
 from swf_temporal.simulation.simulate import Simulation, simulate
+
+if TYPE_CHECKING:
+    from swf_temporal.simulation.script import Scripted
 
 _HOW = {
     "NotScripted": "say in a file what it answers, and give that with --script",
@@ -36,18 +37,44 @@ async def run_simulated(
     functions = _scripted(script)
     _refuse_unknown(functions, workflows, script)
     declared = [name for workflow in workflows for name in workflow.secrets]
-    secrets = Secrets.from_environment(os.environ).as_mapping(declared) if declared else {}
+    secrets = _secrets(declared)
     ended = await beside(
         lambda: simulate(first, data, events=events, functions=functions, definitions=others, secrets=secrets)
     )
     if ended.status == "completed":
-        print_data(withhold(ended.output, secrets), form)
+        print_data(_hidden(ended.output, secrets), form)
         return 0
-    typer.echo(f"error: {scrub(_why(ended), secrets)}", err=True)
+    typer.echo(f"error: {_scrubbed(_why(ended), secrets)}", err=True)
     return 1
 
 
-def _scripted(script: Path | None) -> dict[str, Scripted]:
+def _secrets(declared: list[str]) -> dict[str, JSON]:
+    if not declared:
+        return {}
+    from swf_temporal.functions.secrets import Secrets
+
+    return dict(Secrets.from_environment(os.environ).as_mapping(declared))
+
+
+def _hidden(output: JSON, secrets: dict[str, JSON]) -> JSON:
+    """Return *output* without the values of secrets."""
+    if not secrets:
+        return output
+    from swf_temporal.functions.secrets import withhold
+
+    return withhold(output, secrets)
+
+
+def _scrubbed(text: str, secrets: dict[str, JSON]) -> str:
+    """Return a message without the values of secrets."""
+    if not secrets:
+        return text
+    from swf_temporal.functions.secrets import scrub
+
+    return str(scrub(text, secrets))
+
+
+def _scripted(script: Path | None) -> "dict[str, Scripted]":
     if script is None:
         return {}
     from swf_temporal.simulation.scenario import answering

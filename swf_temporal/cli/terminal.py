@@ -7,6 +7,9 @@ from typing import IO, Any
 
 import typer
 
+_USUAL_WIDTH = 80
+"""Of a terminal that does not tell how wide it is."""
+
 
 def is_rich(stream: IO[str]) -> bool:
     """Tell whether what is written to *stream* can be moved over and written anew."""
@@ -41,7 +44,7 @@ class Progress:
     def tell(self, text: str) -> None:
         """Show *text* in place of what was shown before."""
         if self._is_shown:
-            width = max(20, os.get_terminal_size(sys.stderr.fileno()).columns - 1)
+            width = (os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH) - 1
             sys.stderr.write(f"\r\x1b[K{text[:width]}")
             sys.stderr.flush()
 

@@ -3,10 +3,12 @@
 This is asked of every function of every definition that is validated, so nothing heavy is imported here.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.parts import ElsewhereError, as_path, is_web
 from swf_temporal.model.definitions import Function
 
@@ -36,6 +38,19 @@ def file_named(function: Function, base: str | None) -> Path | None:
     if base is None or path.is_absolute():
         return path
     return None if is_web(base) else Path(as_path(base)) / path
+
+
+async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, base: str | None) -> _Value | None:
+    """Return what *look* finds of *function*; None if that is on the web. Raises CallFailed, and nothing else."""
+    try:
+        return await look(Call(function, base=base))
+    except NotAtHandError:
+        return None
+    except CallFailed:
+        raise
+    except Exception as error:
+        message = f"function '{function.name}' could not be looked at: {type(error).__name__}: {error}"
+        raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
 
 
 def only_here(read: Callable[[], _Value]) -> Callable[[], _Value]:

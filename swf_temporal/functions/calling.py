@@ -12,7 +12,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.operations import Operation
-from swf_temporal.functions.at_hand import NotAtHandError, file_named
+from swf_temporal.functions.at_hand import file_named, looked
 from swf_temporal.functions.auth.auth import proofs, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, refusal
@@ -24,7 +24,8 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.plain import PlainHttp
 from swf_temporal.functions.metadata import HIDE_SECRETS, switch
 from swf_temporal.functions.odata.odata import OData
-from swf_temporal.functions.openapi.openapi import Described, OpenApi
+from swf_temporal.functions.openapi.looking import Described
+from swf_temporal.functions.openapi.openapi import OpenApi
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.own_types import close, performers
@@ -128,15 +129,7 @@ class Functions:
         """
         if file_named(function, base) is None:
             return None
-        try:
-            return await self._looks[function.type](Call(function, base=base))
-        except NotAtHandError:
-            return None
-        except CallFailed:
-            raise
-        except Exception as error:
-            message = f"function '{function.name}' could not be looked at: {type(error).__name__}: {error}"
-            raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
+        return await looked(self._looks[function.type], function, base)
 
     def check(self, function: Function) -> None:
         """Raise CallFailed if *function* is written in Python and is not there, or may not be called here."""

@@ -20,3 +20,8 @@ DELIVER = "deliver"
 
 EVENT_REFUSED = "EventRefused"
 """The type of the error with which that update refuses what is not an event, or one that the definition never takes."""
+
+MEMO = "swf"
+"""Under which name schedules, and the instances that they start, remember their definition."""
+NOTE = "definition "
+"""How the note begins that we write on a schedule; any other is somebody else's."""

@@ -20,12 +20,8 @@ from swf_temporal.calendars.previewing import distance
 from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
 from swf_temporal.model.workflow import Workflow
+from swf_temporal.temporal.conventions import MEMO, NOTE
 from swf_temporal.temporal.records import Pin, pinned
-
-MEMO = "swf"
-"""Under which name schedules, and the instances that they start, remember their definition."""
-NOTE = "definition "
-"""How the note begins that we write on a schedule; any other is somebody else's."""
 
 _SHORT = 12
 """Characters of a digest that people are shown."""

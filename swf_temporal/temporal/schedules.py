@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
@@ -29,10 +30,10 @@ from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.scheduling import spec_of
-from swf_temporal.model.workflow import Workflow
-from swf_temporal.temporal.conventions import TASK_QUEUE
-from swf_temporal.temporal.schedule_records import MEMO, NOTE, facts_about, schedule_of
+from swf_temporal.temporal.conventions import MEMO, NOTE, TASK_QUEUE
+
+if TYPE_CHECKING:
+    from swf_temporal.model.workflow import Workflow
 
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
@@ -64,8 +65,8 @@ def schedule_id(definition_id: str) -> str:
 
 async def apply(
     client: Client,
-    workflow: Workflow,
-    others: Sequence[Workflow] = (),
+    workflow: "Workflow",
+    others: "Sequence[Workflow]" = (),
     *,
     data: JSON = None,
     task_queue: str = TASK_QUEUE,
@@ -77,6 +78,9 @@ async def apply(
     changed in place, if there is anything to change; it stays paused or not as it was, and *paused* is for a new
     one. Raises UsageError if the definition has no schedule.
     """
+    from swf_temporal.interpreter.scheduling import spec_of  # noqa: PLC0415 - heavy, and for definitions alone
+    from swf_temporal.temporal.schedule_records import facts_about, schedule_of  # noqa: PLC0415 - as above
+
     spec = spec_of(workflow)
     workflows = [workflow, *others]
     facts = facts_about(spec, workflows, data, task_queue)

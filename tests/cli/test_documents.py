@@ -1,5 +1,6 @@
 """What `swf validate`, `swf dev` and `swf worker` say of documents that are not there, as processes."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,7 +11,8 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.cli.documents import missing
+from swf_temporal.cli.documents import missing, missing_from_files
+from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.calling import Functions
 from swf_temporal.loading import load
 from tests.cli.conftest import Dev, Swf
@@ -129,11 +131,17 @@ def test_what_is_there(swf: Swf) -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "imported"), [("https://nowhere.invalid/api.json#a", "False False"), ("a.json#a", "True True")]
+    ("operation", "kind", "imported"),
+    [
+        ("https://nowhere.invalid/api.json#a", "rest", "False False"),
+        ("api.json#getStock", "rest", "False False"),
+        ("a.proto#S#M", "rpc", "True True"),
+    ],
 )
-def test_validation_stays_quick(swf: Swf, operation: str, imported: str) -> None:
-    """What performs calls is imported only for functions that are described by files."""
-    file = swf.write("asks.yaml", asking(operation))
+def test_validation_stays_quick(swf: Swf, operation: str, kind: str, imported: str) -> None:
+    """What performs calls is imported only for documents that are read with it: those of gRPC and of AsyncAPI."""
+    file = swf.write("asks.yaml", asking(operation, kind))
+    swf.write("api.json", json.dumps(API))
     program = (
         "import sys; from swf_temporal.cli.main import code_of; code_of(['validate', sys.argv[1]]); "
         "print('swf_temporal.functions.calling' in sys.modules, 'httpx' in sys.modules)"
@@ -150,7 +158,7 @@ async def test_without_the_libraries_that_compile(swf: Swf, monkeypatch: pytest.
     swf.write("protos/asks.yaml", asking("users.proto#UserService#AddUser", "rpc"))
     workflow, functions = load(swf.folder / "protos" / "asks.yaml"), Functions()
 
-    assert await missing([workflow], functions, is_worker=False) == []
+    assert await asyncio.to_thread(missing_from_files, [workflow], Resources()) == []
     [problem] = await missing([workflow], functions)
     assert "pip install 'swf-temporal[grpc]'" in problem.message
     await functions.aclose()

@@ -17,7 +17,7 @@ from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.at_hand import file_named
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
-from swf_temporal.functions.openapi.openapi import Described
+from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.rpc import protos
 from swf_temporal.model.definitions import Function

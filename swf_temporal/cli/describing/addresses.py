@@ -15,7 +15,7 @@ from swf_temporal.functions.calling import Found, Functions
 from swf_temporal.functions.custom.script import is_script
 from swf_temporal.functions.documents.servers import server_url
 from swf_temporal.functions.http.plain import target
-from swf_temporal.functions.openapi.openapi import Described
+from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.model.definitions import Function
 from swf_temporal.model.workflow import Workflow

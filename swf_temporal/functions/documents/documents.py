@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from swf_temporal.dialects.resources import FROM_HOSTS, ResourceError
@@ -16,12 +16,14 @@ from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import is_allowed, variable_name
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_bytes
+from swf_temporal.functions.at_hand import NotAtHandError
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.urls import join_url
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.http.client import Http
 
 __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 
@@ -50,7 +52,10 @@ def check_openapi(document: Document) -> None:
 class Documents:
     """Reads documents, and reads the same text only once."""
 
-    def __init__(self, http: Http, lifetime: timedelta, resources: Resources | None = None) -> None:
+    def __init__(
+        self, http: "Http | None", lifetime: timedelta = timedelta(), resources: Resources | None = None
+    ) -> None:
+        """Read documents with *http*, or only those that are files, and keep those from URLs for *lifetime*."""
         self._http = http
         self._lifetime = lifetime.total_seconds()
         self._resources = resources or Resources()
@@ -127,6 +132,10 @@ class Documents:
         return (("Authorization", header),) if header else ()
 
     async def _fetch(self, url: str, headers: Headers) -> bytes:
+        if self._http is None:
+            raise NotAtHandError(f"{url} is on the web")
+        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - for files none is made
+
         # Whoever has no credentials must not be shown what others fetched with theirs.
         key = (url, headers)
         expiry, text = self._fetched.get(key, (0.0, b""))

@@ -4,13 +4,11 @@ Section "Using Functions for RESTful Service Invocations".
 """
 
 import asyncio
-from typing import NamedTuple
 
 import httpx
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.at_hand import only_here
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
@@ -30,18 +28,12 @@ from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.results import result_of
 from swf_temporal.functions.http.signing import signed, with_keys
 from swf_temporal.functions.metadata import CHECK_RESPONSE, switch, variables
+from swf_temporal.functions.openapi.looking import Described, look
 from swf_temporal.functions.openapi.operations import Operation, find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.responses import Expected, violations
 from swf_temporal.functions.openapi.security import secure
 from swf_temporal.functions.operator.settings import Settings
-
-
-class Described(NamedTuple):
-    """An operation, and the document that it stands in."""
-
-    document: Document
-    operation: Operation
 
 
 class OpenApi:
@@ -62,10 +54,7 @@ class OpenApi:
 
         Raises CallFailed, or NotAtHandError if the document leads to one on the web.
         """
-        name, operation_id = document_and_operation(call, "rest")
-        document = await self._documents.load(name, call.base)
-        find = only_here(lambda: find_operation(document, operation_id))
-        return Described(document, await self._documents.reading(document, find, base=call.base))
+        return await look(self._documents, call)
 
     async def _ask(self, call: Call) -> Answer:
         document, operation, headers = await self._described(call)

@@ -4,8 +4,6 @@ import ssl
 from dataclasses import dataclass
 from functools import lru_cache
 
-import httpx
-
 from swf_temporal.errors import UsageError
 
 
@@ -27,10 +25,16 @@ class Tls:
         return _context(self)
 
 
+def _usual_context() -> ssl.SSLContext:
+    import httpx  # noqa: PLC0415 - of all that settings are read for, few make a connection
+
+    return httpx.create_ssl_context()
+
+
 @lru_cache(maxsize=256)
 def _context(tls: Tls) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(cafile=tls.ca) if tls.ca else httpx.create_ssl_context()
+        context = ssl.create_default_context(cafile=tls.ca) if tls.ca else _usual_context()
         if tls.cert is not None:
             context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ValueError) as error:

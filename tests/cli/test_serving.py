@@ -130,7 +130,8 @@ def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list
     swf.write("served/hello.yaml", HELLO)
     swf.write("brought.yaml", HELLO.replace("Hello ${ .name }!", "from elsewhere"))
     queue = ["--task-queue", f"closed-{len(options)}{env}", "--address", dev.address]
-    command = ["env", f"SWF_KNOWN_DEFINITIONS_ONLY={env}", *COMMAND]
+    secrets = ["SWF_SECRET_STAGE=test", "SWF_SECRET_KEY=p8Xz-41Lw-qT9"]
+    command = ["env", f"SWF_KNOWN_DEFINITIONS_ONLY={env}", *secrets, *COMMAND]
     with swf.running("worker", "served", *queue, *options, command=command) as worker:
         worker.until("working for")
         for what in ("hello", "served/hello.yaml"):
@@ -139,6 +140,7 @@ def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list
         brought = swf("start", "brought.yaml", "--wait", *queue)
         told = worker.stop(signal.SIGTERM).err
 
+    assert "short or common secrets are hidden in results only where a value is nothing else: STAGE" in told
     assert ("refusing instances that bring another definition" in told) is is_closed
     assert (brought.code == 1) is is_closed
     assert ("brought.yaml' (SHA-256" in brought.err) is is_closed

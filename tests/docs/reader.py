@@ -68,13 +68,18 @@ def comparable(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Comparison:
     """What a page says is printed, and what is."""
 
     where: str
     typed: str
     said: str
     printed: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether both say the same, but for what is another each time."""
+        return comparable(self.said) == comparable(self.printed)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.typed}\n--- the page says\n{self.said}\n--- what is printed\n{self.printed}\n"
@@ -156,14 +161,14 @@ class Background:
 
 @dataclass
 class Reader:
-    """A folder, a terminal, what runs in others, and where the page was not right."""
+    """A folder, a terminal, what runs in others, and what was compared."""
 
     folder: Path
     terminal: Terminal
     ports: dict[str, int]
     written: str = ""
     running: list[Background] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
+    compared: list[Comparison] = field(default_factory=list)
 
     def follow(self, block: Block) -> None:
         """Do what the block says."""
@@ -253,8 +258,7 @@ class Reader:
         return typed.replace(USUAL, f"localhost:{self.ports['port']}")
 
     def _compare(self, where: str, typed: str, said: str, printed: str) -> None:
-        if comparable(said) != comparable(printed):
-            self.differences.append(Difference(where, typed, said.strip("\n"), printed.strip("\n")))
+        self.compared.append(Comparison(where, typed, said.strip("\n"), printed.strip("\n")))
 
 
 @contextmanager

@@ -5,29 +5,32 @@ import tempfile
 from pathlib import Path
 
 from tests.docs.pages import ROOT, blocks_of
-from tests.docs.reader import Difference, reading
+from tests.docs.reader import Comparison, reading
 from tests.docs.test_commands import of_the_checkout
 
 
 def refresh(page: str) -> None:
-    """Follow the page, and write what is printed wherever it says something else."""
+    """Follow the page and, if it says something else anywhere, write what is printed everywhere, as of one time."""
     with tempfile.TemporaryDirectory() as folder, reading(Path(folder)) as reader:
         for block in blocks_of(page):
             if not of_the_checkout(block):
                 reader.follow(block)
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
-    for difference in reversed(reader.differences):
-        _put(lines, difference, reader.ports)
-        sys.stdout.write(f"{difference.where}: {difference.typed}\n")
+    if all(one.holds for one in reader.compared):
+        return
+    for one in reversed(reader.compared):
+        _put(lines, one, reader.ports)
+        if not one.holds:
+            sys.stdout.write(f"{one.where}: {one.typed}\n")
     (ROOT / page).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _put(lines: list[str], difference: Difference, ports: dict[str, int]) -> None:
-    printed = difference.printed.replace(str(ports["port"]), "7233").replace(str(ports["ui_port"]), "8233")
+def _put(lines: list[str], compared: Comparison, ports: dict[str, int]) -> None:
+    printed = compared.printed.replace(str(ports["port"]), "7233").replace(str(ports["ui_port"]), "8233")
     printed = printed.replace(" --address 127.0.0.1:7233", "")
-    first = int(difference.where.rpartition(":")[2])
+    first = int(compared.where.rpartition(":")[2])
     indent = " " * (len(lines[first - 1]) - len(lines[first - 1].lstrip()))
-    at = first + difference.typed.count("\n")
+    at = first + compared.typed.count("\n")
     end = next(i for i in range(at, len(lines)) if lines[i].startswith((f"{indent}$ ", f"{indent}```")))
     lines[at:end] = [f"{indent}{line}".rstrip() for line in printed.splitlines()]
 

@@ -31,6 +31,12 @@ _CLOSED = {
 }
 
 
+_LIMIT = 60
+"""Seconds of real time that a single thing may take to happen."""
+_MOST = 10_000
+"""How many things may happen."""
+
+
 class Driver:
     """Drives the run of one scenario."""
 
@@ -45,8 +51,12 @@ class Driver:
     async def drive(self, *, cancelling: bool) -> str:
         """See the run to its end; return how it ended, or `waiting`. *cancelling* cancels it where it would wait."""
         family = self.family
-        while True:
-            await family.calm()
+        for _ in range(_MOST):
+            try:
+                async with asyncio.timeout(_LIMIT):
+                    await family.calm()
+            except TimeoutError:
+                return f"made no progress for {_LIMIT} seconds: {', '.join(family.under_way)}"
             if not family.open:
                 break
             if not await self._go_on():
@@ -56,6 +66,8 @@ class Driver:
                 family.step()
                 family.expect("cancel", family.main)
                 await self._client.get_workflow_handle(family.main.workflow_id).cancel()
+        else:
+            return f"had not ended after {_MOST:,} steps"
         return family.main.ended or "waiting"
 
     async def end(self) -> None:
@@ -72,6 +84,10 @@ class Driver:
 
     async def _go_on(self) -> bool:
         """Let the next thing happen; False if there is none."""
+        deliveries = self.family.deliveries()
+        if deliveries:
+            await asyncio.gather(*(self._tell(member, {"deliver": seqs}) for member, seqs in deliveries.values()))
+            return True
         due = self.family.next()
         if due is not None and due.key.due <= self.family.now:
             await self._release(due)

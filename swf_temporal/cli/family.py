@@ -11,9 +11,10 @@ wait for its turn, and both hosts decide alike what is first.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 from temporalio.bridge.proto.child_workflow import ParentClosePolicy
 from temporalio.bridge.proto.workflow_activation import WorkflowActivationJob
@@ -61,6 +62,10 @@ class Call:
     seq: int
     end: int | None = None
     """When its time is over, in microseconds."""
+    attempt: int = 1
+    """The number of the attempt that is made, not counting those that were lost."""
+    asked: int = 0
+    """The number of the engine's attempt that waits for its turn."""
     is_over: bool = False
     """Whether nobody wants its answer any more."""
     turn: asyncio.Event = field(default_factory=asyncio.Event)
@@ -91,6 +96,8 @@ class Family:
         """Microseconds since the run began."""
         self.main = Member(workflow_id)
         self.members = {workflow_id: self.main}
+        self.traces: dict[str, Sequence[dict[str, Any]]] = {}
+        """What happened in each execution of the main instance that asked to be closed, in order."""
         self._on_closing = on_closing
         self._step = 0
         self._numbers = count(1)
@@ -101,6 +108,7 @@ class Family:
         self._calls: dict[tuple[str, int], Call] = {}
         self._calls_by_id: dict[tuple[str, str], Call] = {}
         self._children: dict[tuple[str, int], Member] = {}
+        self._deliveries: dict[tuple[str, int], Member] = {}
         self._closed: set[str] = set()
         """The executions that the server has closed."""
 
@@ -132,6 +140,8 @@ class Family:
         """Take in what came to an execution, and what it asked for then."""
         member = self.members[report.workflow_id]
         member.news += 1
+        if report.trace is not None:
+            self.traces[report.run_id] = report.trace
         if member.run_id == report.run_id and not report.is_closing:
             # The server would not have it closed, since something came in between.
             while member.closing:
@@ -160,6 +170,7 @@ class Family:
             case "resolve_child_workflow_execution_start":
                 start = job.resolve_child_workflow_execution_start
                 self._under_way.discard(("start", run_id, start.seq))
+                self._deliveries[run_id, start.seq] = member
                 if not start.HasField("succeeded"):
                     self._never_began(self._children[run_id, start.seq])
             case "resolve_child_workflow_execution":
@@ -167,6 +178,7 @@ class Family:
                 self._under_way.discard(("result", run_id, seq))
                 self._due.pop(("child", run_id, seq), None)
                 self._children[run_id, seq].is_told = True
+                self._deliveries[run_id, seq] = member
 
     def _asked(self, member: Member, run_id: str, issued: Issued) -> None:
         command = issued.command
@@ -229,6 +241,7 @@ class Family:
             member.closing.clear()
         self._under_way -= {one for one in self._under_way if one[1] == run_id}
         self._due = {key: one for key, one in self._due.items() if one.run_id != run_id}
+        self._deliveries = {key: one for key, one in self._deliveries.items() if key[0] != run_id}
         for call in [one for one in self._calls.values() if one.run_id == run_id]:
             self._drop_call(call.run_id, call.seq)
             call.turn.set()
@@ -279,6 +292,14 @@ class Family:
             self._calm.clear()
         else:
             self._calm.set()
+
+    def deliveries(self) -> dict[str, tuple[Member, list[int]]]:
+        """Return what came of sub-workflows and has not been delivered: whom to tell, of which of them, in order."""
+        found: dict[str, tuple[Member, list[int]]] = {}
+        for (run_id, seq), member in sorted(self._deliveries.items(), key=lambda one: one[0]):
+            found.setdefault(run_id, (member, []))[1].append(seq)
+        self._deliveries = {}
+        return found
 
     # What is due
 

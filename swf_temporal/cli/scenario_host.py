@@ -1,13 +1,12 @@
 """How is a scenario run on Temporal?"""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistoryEventFilterType
+from temporalio.client import Client
 from temporalio.service import RPCError
 
 from swf_temporal.cli.driving import Driver
@@ -31,8 +30,6 @@ _CONFIGURED = (
     "--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"',
 )  # fmt: skip
 _TASK_QUEUE = "scenarios"
-_LIMIT = 60
-"""Seconds of real time that a scenario may take."""
 _CAPACITY = Capacity(activities=5000)
 """Calls wait for their turn, and others are not to wait for that."""
 
@@ -70,11 +67,7 @@ class ScenarioHost:
             events=early,
             scripted=True,
         )
-        try:
-            async with asyncio.timeout(_LIMIT):
-                status = await driver.drive(cancelling=scenario.cancel)
-        except TimeoutError:
-            status = f"had not ended after {_LIMIT} seconds: {', '.join(driver.family.under_way)}"
+        status = await driver.drive(cancelling=scenario.cancel)
         observed = await self._observed(handle, session, status)
         await driver.end()
         return replace(observed, starts=await self._starts(scenario, workflows))
@@ -102,10 +95,10 @@ class ScenarioHost:
                 output = await result(handle)
             except RunEnded as ended:
                 error = _facts(ended)
-        trace: list[TraceEntry] = []
-        async for run in self._executions(handle):
+        traces = list(session.family.traces.values())
+        if session.family.main.ended is None:
             with suppress(RPCError):  # one that is stuck answers nothing
-                trace += map(_entry, await run.query("trace"))
+                traces.append(await self.client.get_workflow_handle(handle.id).query("trace"))
         return Observed(
             status=status,
             output=output,
@@ -115,21 +108,9 @@ class ScenarioHost:
             requests=session.outside.heard.requests if session.outside else (),
             unanswered=session.outside.heard.unanswered if session.outside else (),
             delays=session.delays,
-            trace=trace,
+            trace=[_entry(entry) for trace in traces for entry in trace],
             elapsed=(session.family.main.ended_at if session.family.main.ended else session.family.now) * MICROSECOND,
         )
-
-    async def _executions(self, handle: Handle) -> AsyncIterator[Handle]:
-        """Yield the execution that was started, and each that another continued as."""
-        run_id = handle.first_execution_run_id
-        while run_id:
-            run = self.client.get_workflow_handle(handle.id, run_id=run_id)
-            yield run
-            run_id = None
-            if (await run.describe()).status is WorkflowExecutionStatus.CONTINUED_AS_NEW:
-                closing = run.fetch_history_events(event_filter_type=WorkflowHistoryEventFilterType.CLOSE_EVENT)
-                async for event in closing:
-                    run_id = event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
 
 
 @asynccontextmanager

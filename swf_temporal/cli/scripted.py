@@ -83,14 +83,14 @@ class ScriptedCalls:
         if session is not None and report.workflow_id in session.family.members:
             session.family.take(report)
 
-    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - counts lost ones, too
         """Answer as the script says."""
         session = self._session()
         turn = await _turn(session.family)
         try:
-            return await _outcome(session, call, attempt, source=source, key=key)
+            return await _outcome(session, call, turn.attempt, source=source, key=key)
         except WorkflowFault as fault:
-            failure = decided(call, fault, attempt, key, session.chance)
+            failure = decided(call, fault, turn.attempt, key, session.chance)
             delay = failure.next_retry_delay
             if delay is None:
                 raise failure from None
@@ -99,6 +99,7 @@ class ScriptedCalls:
             if turn.end is not None and session.family.now + after > turn.end:
                 # The engine sees that the next attempt would come too late, and makes none.
                 raise application_error(fault, next_retry_delay=TOO_LATE) from None
+            turn.attempt += 1
             session.family.park(turn, after)
             raise application_error(fault, next_retry_delay=_SHORTEST) from None
 
@@ -121,8 +122,9 @@ async def _turn(family: Family) -> Call:
     call = family.call(info.workflow_run_id or "", info.activity_id)
     if call is None:
         raise _nobody_waits()
+    call.asked = info.attempt
     await call.turn.wait()
-    if call.is_over:
+    if call.is_over or call.asked != info.attempt:  # the engine took this attempt for lost, and made another
         raise _nobody_waits()
     return call
 

@@ -23,6 +23,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import RetryState, TimeoutType
 from temporalio.api.failure.v1 import Failure
+from temporalio.bridge.proto.child_workflow import ParentClosePolicy
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_commands import WorkflowCommand
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
@@ -71,6 +72,8 @@ class Report:
     issued: Sequence[Issued]
     is_closing: bool
     """Whether it has asked to be closed. It may be refused, if something came in between; then it begins anew."""
+    trace: Sequence[dict[str, Any]] | None = None
+    """What happened in the execution, where it is a main one that asks to be closed."""
 
 
 Listener = Callable[[Report], None]
@@ -108,6 +111,10 @@ class _Instance(WorkflowInstance):
         self._timed_out: set[int] = set()
         """The activities whose time was over, of which the engine has still to say that they are cancelled."""
         self._is_closing = False
+        self._kept: dict[int, list[WorkflowActivationJob]] = {}
+        """What came of sub-workflows, until the signal says that it is delivered: else who is first would be chance."""
+        self._detached: set[int] = set()
+        """The sub-workflows whose result nobody waits for, but perhaps their start."""
         self._late: set[int] = set()
         """The sub-workflows whose time was over, and which are terminated for it."""
 
@@ -133,7 +140,8 @@ class _Instance(WorkflowInstance):
         for number, command in enumerate(own):
             completion.successful.commands.insert(number, command)
         if self._listener is not None and not act.is_replaying:
-            self._listener(Report(self._info.workflow_id, act.run_id, came, issued, self._is_closing))
+            trace = self._asked(act, "trace") if self._is_closing and not self._place else None
+            self._listener(Report(self._info.workflow_id, act.run_id, came, issued, self._is_closing, trace))
         return completion
 
     def get_serialization_context(self, command_info: Any) -> Any:
@@ -152,6 +160,15 @@ class _Instance(WorkflowInstance):
         """Return what the workflow says."""
         return self._inner.get_thread_id()
 
+    def _asked(self, act: WorkflowActivation, query: str) -> Any:
+        """Return what the workflow answers to a query. Asked later, the server would have the whole run replayed."""
+        asking = WorkflowActivation(run_id=act.run_id, timestamp=act.timestamp, is_replaying=act.is_replaying)
+        asking.history_length = act.history_length
+        job = asking.jobs.add()
+        job.query_workflow.query_id = job.query_workflow.query_type = query
+        [answer] = self._inner.activate(asking).successful.commands
+        return json.loads(answer.respond_to_query.succeeded.response.data)
+
     def _timestamp(self) -> Timestamp:
         stamp = Timestamp()
         stamp.FromMicroseconds(_EPOCH + self._now)
@@ -169,8 +186,15 @@ class _Instance(WorkflowInstance):
             if seq in self._timed_out:
                 self._timed_out.remove(seq)
                 return ()
-        if job.HasField("resolve_child_workflow_execution") and job.resolve_child_workflow_execution.seq in self._late:
-            return (_late_child(job),)
+        if job.HasField("resolve_child_workflow_execution_start"):
+            seq = job.resolve_child_workflow_execution_start.seq
+            if seq in self._detached:
+                self._kept.setdefault(seq, []).append(job)
+                return ()
+        if job.HasField("resolve_child_workflow_execution"):
+            seq = job.resolve_child_workflow_execution.seq
+            self._kept.setdefault(seq, []).append(_late_child(job) if seq in self._late else job)
+            return ()
         return (job,)
 
     def _time_passes(self, told: dict[str, Any], own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
@@ -189,6 +213,8 @@ class _Instance(WorkflowInstance):
                 own.append(command)
                 self._timed_out.add(seq)
         self._late.update(told.get("children", ()))
+        for seq in told.get("deliver", ()):
+            jobs += self._kept.pop(seq, [])
         return jobs
 
     # To the server
@@ -204,13 +230,15 @@ class _Instance(WorkflowInstance):
             self._activities[activity.seq] = activity.activity_id, activity.activity_type
             if activity.HasField("schedule_to_close_timeout"):
                 after = _put_off(activity.schedule_to_close_timeout)
-            _put_off(activity.start_to_close_timeout)
-            activity.ClearField("heartbeat_timeout")
+            if activity.HasField("heartbeat_timeout"):
+                _put_off(activity.start_to_close_timeout)
         elif command.HasField("start_child_workflow_execution"):
             child = command.start_child_workflow_execution
             if child.HasField("workflow_execution_timeout"):
                 after = _put_off(child.workflow_execution_timeout)
                 child.ClearField("workflow_execution_timeout")
+            if child.parent_close_policy != ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL:
+                self._detached.add(child.seq)
             self._children += 1
             place = (*self._place, self._children)
             self._hand_on(child.headers, place)

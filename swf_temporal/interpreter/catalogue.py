@@ -44,7 +44,7 @@ class Catalogue:
             raise UnknownDefinition(_not_known(workflow_id, list(self._workflows)))
         if version is not None:
             if version not in versions:
-                known = ", ".join(str(one) for one in versions)
+                known = ", ".join(map(str, sorted(versions, key=_precedence)))
                 raise UnknownDefinition(
                     f"no version {version!r} of definition {workflow_id!r} is known; known: {known}"
                 )

@@ -21,11 +21,13 @@ T = TypeVar("T")
 Path: TypeAlias = Callable[[], Coroutine[Any, Any, T]]
 
 
-class _Missing(Enum):
+class Missing(Enum):
+    """The type of `MISSING`."""
+
     MISSING = "missing"
 
 
-MISSING: Final = _Missing.MISSING
+MISSING: Final = Missing.MISSING
 """Stands for the result of a path that was not complete when the join was decided."""
 
 
@@ -33,7 +35,7 @@ class SuspendRequested(Exception):  # noqa: N818 - not an error: it unwinds a pa
     """Raised at the next step of every path when the host asked for a suspension."""
 
 
-async def join(paths: Sequence[Path[T]], *, need: int | None = None, window: int | None = None) -> list[T | _Missing]:
+async def join(paths: Sequence[Path[T]], *, need: int | None = None, window: int | None = None) -> list[T | Missing]:
     """Run *paths* until *need* of them (all, by default) are complete; return their results in the order written.
 
     At most *window* of them run at once. Raises what the first path to fail raised.
@@ -45,17 +47,17 @@ async def join(paths: Sequence[Path[T]], *, need: int | None = None, window: int
     return await _Join(paths, len(paths) if need is None else min(need, len(paths)), window or len(paths)).run()
 
 
-async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]) -> T | _Missing:
+async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]) -> T | Missing:
     """Return the result of *work*, or MISSING if *expiry* ended first. Work that is suspended ends the timer, too."""
 
-    async def timer() -> _Missing:
+    async def timer() -> Missing:
         await expiry
         return MISSING
 
-    paths: list[Path[T | _Missing]] = [lambda: work, timer]
+    paths: list[Path[T | Missing]] = [lambda: work, timer]
     join_of_two = _Join(paths, 1, 2, patient=False)
     await join_of_two.run()
-    result: T | _Missing = join_of_two.results[0]
+    result: T | Missing = join_of_two.results[0]
     return result
 
 

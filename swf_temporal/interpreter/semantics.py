@@ -9,7 +9,8 @@ functions, conditions, `data` of events and of `continueAs`); timeouts of states
 `single` of one; a `runBefore` that reached its end completes the run, and goes on with a compensation that was broken
 off; event states share events between definitions that overlap, give back what they took in vain, and wait without a
 limit for the event with which a workflow starts; `compensateOnCancel` may be a text; an `outputCollection` that is not
-an array is a fault; a sub-workflow is not tried again with an input that does not fit; NaN in an input is refused; the
+an array is a fault; a sub-workflow is not tried again with an input that does not fit, nor where a timeout of its
+state or branch broke it off; NaN in an input is refused; the
 attribute `swfaddressed` of an event has no effect; an event that is sent by an update before the first step is answered
 for once the definition is known.
 """

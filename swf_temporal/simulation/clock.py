@@ -16,6 +16,7 @@ from contextvars import Context, ContextVar
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
@@ -53,6 +54,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._step = 0
         self._numbers = count(1)
         self._due: list[tuple[Key, asyncio.TimerHandle]] = []
+        self._deliveries: list[tuple[tuple[int, ...], asyncio.Future[None]]] = []
         self._outside = 0
         self._when_idle = when_idle
         self._at_standstill = at_standstill
@@ -86,6 +88,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(lambda _: handle.cancel())
         return future
 
+    def delivery(self, place: tuple[int, ...]) -> "asyncio.Future[None]":
+        """Return what is done when all that runs now has come to a wait: then whoever began it is told of *place*."""
+        future: asyncio.Future[None] = self.create_future()
+        self._deliveries.append((place, future))
+        return future
+
     @property
     def stands_still(self) -> bool:
         """Whether time waits for something that really happens."""
@@ -102,6 +110,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def go_on(self) -> None:
         """Let the next thing happen: what is due, else what was found to do, else what is due next."""
+        if self._deliveries:
+            deliveries, self._deliveries = sorted(self._deliveries, key=itemgetter(0)), []
+            for _, future in deliveries:
+                _resolve(future)
+            return
         while self._due and self._due[0][1].cancelled():
             heappop(self._due)
         is_due = bool(self._due) and self._due[0][0].due <= self._now

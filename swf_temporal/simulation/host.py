@@ -6,7 +6,7 @@ but for the services that a scenario starts.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
-from swf_temporal.interpreter.joining import MISSING, within
+from swf_temporal.interpreter.joining import MISSING, Missing, within
 from swf_temporal.interpreter.performing import LARGEST_RESULT, ONE_STEP, check_size, size_of, subflow_fault
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.arguments import arguments_of
@@ -84,7 +84,9 @@ class SimulatedHost:
         """Call the scripted function, again and again as its retry rule says."""
         check_size(size_of(call.arguments), ONE_STEP)
         if call.detached:
-            self.world.detach(partial(self._forgiving, partial(self._attempts, call)), self._next_place())
+            place = self._next_place()
+            alone = self.world.detach(partial(self._forgiving, partial(self._attempts, call)), place)
+            await self._begun(alone, place)
             return None
         # Its turn, and the moment at which it is too late, are those at which it was asked for.
         turn = self.loop.moment(timedelta())
@@ -120,21 +122,35 @@ class SimulatedHost:
             child = self.world.detach(partial(self._forgiving, work), place)
             if not call.outlives_parent:
                 self._children.append(child)
+            await self._begun(child, place)
             return None
         try:
-            if call.timeout is None:
-                # A task of its own: what waits for what waits would be too deep for one.
-                return await self.loop.create_task(work())
-            expiry = self.loop.moment(call.timeout)
-            try:
-                result = await within(work(), _until(expiry))
-            finally:
-                expiry.cancel()
+            result = await self._awaited(call, work)
         except WorkflowFault as fault:
+            await self.loop.delivery(place)
             raise subflow_fault(call.workflow_id, fault) from None
+        await self.loop.delivery(place)
         if result is MISSING:
             raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")
         return result
+
+    async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
+        """Wait until an instance that nobody waits for has begun. A path that is cancelled before takes it back."""
+        try:
+            await self.loop.delivery(place)
+        except asyncio.CancelledError:
+            instance.cancel()
+            raise
+
+    async def _awaited(self, call: SubflowCall, work: Callable[[], Coroutine[Any, Any, JSON]]) -> JSON | Missing:
+        if call.timeout is None:
+            # A task of its own: what waits for what waits would be too deep for one.
+            return await self.loop.create_task(work())
+        expiry = self.loop.moment(call.timeout)
+        try:
+            return await within(work(), _until(expiry))
+        finally:
+            expiry.cancel()
 
     def end_children(self) -> None:
         """End the sub-workflows that nobody waits for, and that are not to outlive this execution."""

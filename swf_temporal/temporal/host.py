@@ -15,6 +15,7 @@ from swf_temporal.data import JSON
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.interpreter.performing import ONE_STEP, check_size
 from swf_temporal.interpreter.retrying import RetryRule
+from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.engine_activities import EngineActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
@@ -167,11 +168,18 @@ class TemporalHost:
         try:
             return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
+            if isinstance(error.cause, CancelledError) and self._is_cancelled():
                 raise asyncio.CancelledError from None
             raise fault_of_child(error, call.workflow_id) from None
         finally:
             self._made_room()
+
+    def _is_cancelled(self) -> bool:
+        """Tell whether the path that asks was cancelled, and not only what it waited for."""
+        if workflow.cancellation_reason() is not None:
+            return True
+        path = asyncio.current_task()
+        return self.pin.semantics != FIRST_SEMANTICS and path is not None and path.cancelling() > 0
 
     async def _start_child(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
         data = await self._payload(call.data)

@@ -1,5 +1,7 @@
 """Services that a scenario describes: functions are really called, at these and nowhere else."""
 
+import asyncio
+import gc
 import threading
 from pathlib import Path
 from typing import Any
@@ -7,7 +9,16 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import UsageError
-from swf_temporal.simulation.scenario import Scenario, find_scenarios, observed, run, world_of
+from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.simulation.scenario import (
+    Scenario,
+    find_scenarios,
+    observed,
+    outside_of,
+    run,
+    workflows_of,
+    world_of,
+)
 from swf_temporal.simulation.simulate import Simulation
 
 HEAD = """\
@@ -391,3 +402,35 @@ def test_tells_how_requests_differ(tmp_path: Path, requests: str, difference: st
     text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + f"expect: {{requests: {requests}}}"
     [told] = came_of(tmp_path, text)[1]
     assert difference in told
+
+
+async def test_a_call_that_fails_when_nobody_asks_any_more_fails_quietly(tmp_path: Path) -> None:
+    """Where a call side by side with it was first to fail, its own failure is nothing to complain of."""
+    text = (
+        READ
+        + """\
+services:
+  https://orders.example:
+    GET /orders/7: {status: 500}
+"""
+    )
+    one = scenario(tmp_path, text)
+    outside = outside_of(one)
+    assert outside is not None
+    function = workflows_of(one)[0].functions[0]
+    call = FunctionCall(id="Read/read#1", function=function, arguments=None, state="Read", action="read")
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    try:
+        calling = asyncio.create_task(outside.perform(call, source="", key="", attempt=1))
+        await asyncio.sleep(0)
+        calling.cancel()
+        await asyncio.wait([calling])
+        assert calling.cancelled()
+        assert [request["request"] for request in outside.heard.requests] == ["GET /orders/7"]
+        del calling
+        gc.collect()
+    finally:
+        await asyncio.to_thread(outside.close)
+        asyncio.get_running_loop().set_exception_handler(None)
+    assert complaints == []

@@ -54,6 +54,8 @@ class Outside:
                 return await asyncio.shield(under_way)
             except asyncio.CancelledError:
                 await asyncio.wait([under_way])  # as no time passes, what has begun is seen to its end
+                if not under_way.cancelled():
+                    under_way.exception()  # nobody asks for it any more, and asyncio would complain of that
                 raise
 
     def close(self) -> None:

@@ -1,0 +1,109 @@
+"""Do both hosts come to the same? They run a generated scenario, and everything that is seen of it is compared."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from swf_temporal.cli.scenario_host import ScenarioHost
+from swf_temporal.cli.stopping import beside
+from swf_temporal.errors import InvalidDefinition
+from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.simulation.clock import EPOCH
+from swf_temporal.simulation.scenario import Observed, Scenario, canonical, observed, read_scenarios, world_of
+from tests.agreement.generating import Document
+
+AT_ONCE = 48
+"""How many scenarios run side by side."""
+_OWN = ("id", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One scenario that ran on both hosts."""
+
+    document: Document
+    simulated: Observed | None
+    """None if its definition cannot run."""
+    differences: Sequence[str] = ()
+
+
+def read(documents: Iterable[Document]) -> list[Scenario]:
+    """Return scenarios as they would be read from a file."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "scenarios.yaml"
+        file.write_text("\n---\n".join(map(json.dumps, documents)))
+        return read_scenarios(file)
+
+
+async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Compared]:
+    """Run the scenarios on both hosts, and return how each of them differs."""
+    scenarios = await beside(partial(read, documents))
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def one(document: Document, scenario: Scenario) -> Compared:
+        async with room:
+            try:
+                here = await beside(partial(_simulated, scenario))
+            except InvalidDefinition:
+                return Compared(document, None)
+            return Compared(document, here, differences(here, await host.observe(scenario)))
+
+    return await asyncio.gather(*map(one, documents, scenarios))
+
+
+def differences(here: Observed, there: Observed) -> list[str]:
+    """Return in what two runs differ: one text a difference."""
+    found = []
+    for what in ("status", "output", "error", "calls", "delays", "elapsed"):
+        one, other = _told(getattr(here, what)), _told(getattr(there, what))
+        if one != other:
+            found.append(f"{what}: in simulation {one}, on Temporal {other}")
+    one, other = ([_without(event) for event in seen.produced] for seen in (here, there))
+    if one != other:
+        found.append(f"produced: in simulation {one}, on Temporal {other}")
+    lanes, others = _lanes(here.trace), _lanes(there.trace)
+    for lane in dict.fromkeys([*lanes, *others]):
+        found += _apart(lane, lanes.get(lane, []), others.get(lane, []))
+    return found
+
+
+def _simulated(scenario: Scenario) -> Observed:
+    return observed(scenario, world_of(scenario).run(scenario.input))
+
+
+def _lanes(trace: Sequence[TraceEntry]) -> dict[str, list[Any]]:
+    """Return what happened, by lane, each with its time."""
+    times: dict[str, list[int]] = {}
+    for entry in trace:
+        if entry.kind is not Happening.ACTION_RETRIED:
+            times.setdefault(entry.lane, []).append(round((entry.at - EPOCH) / timedelta(milliseconds=1)))
+    return {lane: list(zip(times[lane], told, strict=True)) for lane, told in canonical(trace).items()}
+
+
+def _apart(lane: str, one: Sequence[Any], other: Sequence[Any]) -> list[str]:
+    if one == other:
+        return []
+    step = next((n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    step = min(len(one), len(other)) if step is None else step
+    there = f"in simulation {one[step : step + 1]}, on Temporal {other[step : step + 1]}"
+    return [f"trace of {lane or 'the workflow'}, step {step + 1}: {there}"]
+
+
+def _told(value: Any) -> Any:
+    """Return *value* without what no engine can tell: pauses that are shorter than a millisecond."""
+    if isinstance(value, list | tuple):
+        return [_told(one) for one in value]
+    if isinstance(value, timedelta):
+        milliseconds = round(value / timedelta(milliseconds=1))
+        return 0 if milliseconds <= 1 else milliseconds
+    return value
+
+
+def _without(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in event.items() if key not in _OWN}

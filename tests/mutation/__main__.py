@@ -31,6 +31,7 @@ from tests.mutation.trials import (
     Trial,
     file_of,
     in_processes,
+    place_of,
     test_files,
     trials_for,
 )
@@ -86,11 +87,8 @@ def _measured(jobs: int) -> Baseline:
 
 
 def _measure(known: Baseline, part: int, parts: int) -> None:
-    mutated = [mutate(file) for file in files()]
-    install(mutated)
-    with tempfile.TemporaryDirectory() as scratch:
-        measured = Bench(mutated, Path(scratch)).baseline(known, part, parts)
-    trials = [[one.kind, one.name, one.seconds, sorted(one.passes)] for one in measured]
+    measured = Bench([], KEPT).baseline(known, part, parts)
+    trials = [[one.kind, one.name, one.seconds, one.passes] for one in measured]
     (KEPT / f"baseline-{part}.json").write_text(json.dumps(trials), encoding="utf-8")
 
 
@@ -130,7 +128,7 @@ def _try_all(
         with (inside / "fates").open("w", encoding="utf-8") as fates:
             for index in range(number, len(mutants), options.jobs):
                 mutant = mutants[index]
-                known = killers[mutant.covered_by]
+                known = killers[f"{mutant.file}:{mutant.function}"]
                 fate, by, covered = _try(bench.within(inside), mutant, measured, known, options.seconds)
                 fates.write(json.dumps([index, fate, by, covered]) + "\n")
                 fates.flush()
@@ -148,8 +146,9 @@ def _try_all(
 
 def _try(bench: Bench, mutant: Mutant, measured: Baseline, killers: deque[str], most: float) -> tuple[Fate, str, bool]:
     covered = False
+    place = place_of(mutant, measured)
     for kind in Kind:
-        trials: list[Trial] = trials_for(mutant, kind, measured, killers, most)
+        trials: list[Trial] = trials_for(place, kind, measured, killers, most)
         covered = covered or bool(trials)
         fate, by = bench.fate(mutant, trials)
         if fate is not Fate.SURVIVED:
@@ -191,7 +190,7 @@ def _kept_baseline() -> tuple[Baseline, bool]:
     if kept["code"] != _summed("swf_temporal"):
         return [], False
     same = {name for name, summed in kept["files"].items() if _summed(name) == summed}
-    trials = [Trial(Kind(kind), name, seconds, frozenset(passes)) for kind, name, seconds, passes in kept["trials"]]
+    trials = [Trial(Kind(kind), name, seconds, passes) for kind, name, seconds, passes in kept["trials"]]
     return [one for one in trials if file_of(one) in same], same == set(kept["files"]) == _trial_files()
 
 

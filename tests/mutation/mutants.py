@@ -67,7 +67,10 @@ class Mutant:
     file: str
     """From the root of the project."""
     function: str
+    lines: tuple[int, int]
+    """The first and the last line of the function."""
     line: int
+    """The first line that changes."""
     before: str
     after: str
     """The lines that change, before and after, without what surrounds them."""
@@ -76,11 +79,6 @@ class Mutant:
     def key(self) -> str:
         """What it is called where files are remembered: lines come and go."""
         return f"{self.file}|{self.function}|{self.before}|{self.after}"
-
-    @property
-    def covered_by(self) -> str:
-        """The name under which runs are known to have come by its function."""
-        return self.name.partition("__mutmut_")[0]
 
     def __str__(self) -> str:
         shown = "\n".join([*(f"    - {line}" for line in self.before.split("\n")), *_added(self.after)])
@@ -106,7 +104,7 @@ class MutatedFile:
         """Return its mutants, in the order of lines."""
         lines = self.code.split("\n")
         source = self.path.read_text(encoding="utf-8")
-        starts = _starts(source)
+        starts = starts_of(source)
         found = []
         for name in self.names:
             mangled = name.partition("__mutmut_")[0]
@@ -114,10 +112,9 @@ class MutatedFile:
             original = self._text(f"{mangled}__mutmut_orig", lines)
             changed = self._text(name, lines)
             first, before, after = _difference(original, changed)
-            line = starts[function] + first
-            found.append(
-                Mutant(f"{self.module}.{name}", str(self.path.relative_to(ROOT)), function, line, before, after)
-            )
+            begin, end = starts[function]
+            file, line = str(self.path.relative_to(ROOT)), begin + first
+            found.append(Mutant(f"{self.module}.{name}", file, function, (begin, end), line, before, after))
         return sorted(found, key=lambda one: one.line)
 
     def _text(self, name: str, lines: list[str]) -> list[str]:
@@ -134,19 +131,20 @@ class MutatedFile:
         changed = self._text(mutant.name.rpartition(".")[2], self.code.split("\n"))
         mangled = mutant.name.rpartition(".")[2].partition("__mutmut_")[0]
         original = self._text(f"{mangled}__mutmut_orig", self.code.split("\n"))
-        first = _starts("\n".join(lines))[mutant.function] - 1
+        first = mutant.lines[0] - 1
         changed[0] = lines[first]
         return "\n".join([*lines[:first], *changed, *lines[first + len(original) :]])
 
 
-def _starts(source: str) -> dict[str, int]:
-    """Return the line of every function's `def`, by its name with its class."""
+def starts_of(source: str) -> dict[str, tuple[int, int]]:
+    """Return the first and the last line of every function, by its name with its class."""
     found = {}
     for node in ast.parse(source).body:
         inside = node.body if isinstance(node, ast.ClassDef) else [node]
         for one in inside:
             if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-                found[f"{node.name}.{one.name}" if isinstance(node, ast.ClassDef) else one.name] = one.lineno
+                lines = one.lineno, one.end_lineno or one.lineno
+                found[f"{node.name}.{one.name}" if isinstance(node, ast.ClassDef) else one.name] = lines
     return found
 
 

@@ -21,18 +21,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
+import coverage
 import hypothesis
 import pytest
 
-from tests.mutation.mutants import HELPER, ROOT, Mutant, MutatedFile, choose
+from tests.mutation.mutants import HELPER, PACKAGES, ROOT, Mutant, MutatedFile, choose, starts_of
 
 CORPUS: Final = ROOT / "tests" / "scenarios"
 UNIT_TESTS: Final = ("tests/interpreter", "tests/expressions", "tests/simulation")
 NOT_HERE: Final = ("tests/simulation/test_scenarios.py",)
 """What runs the scenarios is not run beside them."""
-_HELPER_STARTS = "swf_temporal.expressions.guard.xǁ_Helperǁ__init__"
 _MOST_SUSPENSIONS = 24
 _LEAST_SECONDS, _ALLOWANCE = 1.0, 10
 """How much processor time a trial has: so much, and so many times what it takes without a mutant."""
@@ -61,6 +61,10 @@ class Fate(StrEnum):
     SURVIVED = "survived"
 
 
+Lines = dict[str, list[int]]
+"""Lines of files."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Something that a mutant may be killed by."""
@@ -69,8 +73,8 @@ class Trial:
     name: str
     seconds: float
     """Processor time that it takes without a mutant."""
-    passes: frozenset[str]
-    """The functions that it comes by."""
+    passes: Lines
+    """The lines that it comes by."""
 
 
 Baseline = list[Trial]
@@ -170,22 +174,22 @@ class Bench:
 
     def _measured(self, kind: Kind, name: str) -> Trial:
         def task(tell: Callable[[str], None]) -> None:
-            passed = _passed_by()
-            before = time.process_time()
-            if not self._holds(kind, name):
+            with _Passed() as passed:
+                holds = self._holds(kind, name)
+            if not holds:
                 os._exit(1)
-            tell(json.dumps([time.process_time() - before, sorted(passed)]))
+            tell(json.dumps([passed.seconds, passed.lines]))
 
         status, told = _forked(task)
         if status:
             print(f"left out, since it does not hold without a mutant: {name} ({kind})", flush=True)
-            return Trial(kind, name, 0, frozenset())
+            return Trial(kind, name, 0, {})
         seconds, passes = json.loads(told[0])
-        return Trial(kind, name, seconds, frozenset(passes))
+        return Trial(kind, name, seconds, passes)
 
     def _measured_tests(self, files: Sequence[str]) -> Baseline:
         def task(tell: Callable[[str], None]) -> None:
-            os._exit(_run_tests(files, _Measured(tell, _passed_by())))
+            os._exit(_run_tests(files, _Measured(tell)))
 
         if not files:
             return []
@@ -194,22 +198,20 @@ class Bench:
         if status:
             last = json.loads(told[-1])[0] if told else "nothing"
             raise RuntimeError(f"without any mutant the unit tests fail; the last one that ran was {last}")
-        return [Trial(Kind.TEST, name, seconds, frozenset(passes)) for name, seconds, passes in map(json.loads, told)]
+        return [Trial(Kind.TEST, name, seconds, passes) for name, seconds, passes in map(json.loads, told)]
 
 
 class _Measured:
     """A plugin of pytest that tells how long each test takes, and what it comes by."""
 
-    def __init__(self, tell: Callable[[str], None], passed: set[str]) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
-        self._passed = passed
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
-        self._passed.clear()
-        before = time.process_time()
-        result = yield
-        self._tell(json.dumps([item.nodeid, time.process_time() - before, sorted(self._passed)]))
+        with _Passed() as passed:
+            result = yield
+        self._tell(json.dumps([item.nodeid, passed.seconds, passed.lines]))
         return result
 
 
@@ -252,15 +254,15 @@ def test_files() -> list[str]:
 
 
 def trials_for(
-    mutant: Mutant, kind: Kind, baseline: Baseline, killers: Sequence[str] = (), most: float = math.inf
+    place: tuple[str, int], kind: Kind, baseline: Baseline, killers: Sequence[str] = (), most: float = math.inf
 ) -> list[Trial]:
-    """Return the trials of a kind that come by *mutant*: *killers* of its neighbours first, then one of every file.
+    """Return the trials of a kind that come by *place*: *killers* of neighbours first, then one of every file.
 
     Of each file the quickest come first. Together they take at most *most* seconds without a mutant; the others are
     left out.
     """
-    place = _HELPER_STARTS if mutant.name.startswith(f"{HELPER}.") else mutant.covered_by
-    passing = [trial for trial in baseline if trial.kind is kind and place in trial.passes]
+    file, line = place
+    passing = [trial for trial in baseline if trial.kind is kind and line in trial.passes.get(file, ())]
     passing.sort(key=lambda one: one.seconds)
     rounds: Counter[str] = Counter()
     order: dict[str, tuple[bool, int, float]] = {}
@@ -272,13 +274,47 @@ def trials_for(
     return [one for one, seconds in zip(passing, spent, strict=True) if seconds <= most]
 
 
-def _passed_by() -> set[str]:
-    """Return a set to which mutmut adds every function that this process comes by from now on."""
-    from mutmut.state import state  # noqa: PLC0415
+class _Passed:
+    """The lines of what is mutated that this process comes by meanwhile, and the processor time that it takes."""
 
-    os.environ["MUTANT_UNDER_TEST"] = "stats"
-    passed: set[str] = state()._stats  # as it says itself, where it is installed
-    return passed
+    def __init__(self) -> None:
+        self._coverage = coverage.Coverage(
+            data_file=None, config_file=False, include=[f"{ROOT / one}/*" for one in PACKAGES]
+        )
+        self.lines: Lines = {}
+        self.seconds = 0.0
+
+    def __enter__(self) -> Self:
+        self._coverage.start()
+        self.seconds = -time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.process_time()
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        for file in data.measured_files():
+            self.lines[str(Path(file).relative_to(ROOT))] = sorted(data.lines(file) or ())
+
+
+def place_of(mutant: Mutant, baseline: Baseline) -> tuple[str, int]:
+    """Return the line whose trials come by *mutant*: the one that changes, or the last before it that ever runs.
+
+    Statements of several lines are known by some of these only. What runs in a helper process is come by where one is
+    started.
+    """
+    file, (begin, end), line = mutant.file, mutant.lines, mutant.line
+    if mutant.name.startswith(f"{HELPER}."):
+        file, begin, end, line = _helper_starts()
+    running = {one for trial in baseline for one in trial.passes.get(file, ()) if begin < one <= end}
+    before, after = [one for one in running if one <= line], [one for one in running if one > line]
+    return file, max(before) if before else min(after, default=0)
+
+
+def _helper_starts() -> tuple[str, int, int, int]:
+    file = "swf_temporal/expressions/guard.py"
+    begin, end = starts_of((ROOT / file).read_text(encoding="utf-8"))["_Helper.__init__"]
+    return file, begin, end, end
 
 
 def _limit(seconds: float) -> None:

@@ -278,9 +278,9 @@ class _Passed:
     """The lines of what is mutated that this process comes by meanwhile, and the processor time that it takes."""
 
     def __init__(self) -> None:
-        self._coverage = coverage.Coverage(
-            data_file=None, config_file=False, include=[f"{ROOT / one}/*" for one in PACKAGES]
-        )
+        inside = [f"{ROOT / package}/*" for package in PACKAGES]
+        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=inside)
+        self._coverage.set_option("run:disable_warnings", ["no-data-collected", "already-imported"])
         self.lines: Lines = {}
         self.seconds = 0.0
 

@@ -65,7 +65,7 @@ class SimulatedHost:
         self.trace.append(entry)
         self.world.noted(self, entry)
         if entry.kind is Happening.STATE_ENTERED:
-            self.course.enter(entry.state, self.loop.time())
+            self.course.enter(entry.state, self.world.data_of(self), self.loop.time())
             self.world.states += 1
             if self.world.states > MOST_STATES:
                 latest = self.course.latest_states()

@@ -249,6 +249,11 @@ class World:
         if instance is not None and self.noticed is not None:
             self.noticed(instance[1], entry)
 
+    def data_of(self, host: SimulatedHost) -> JSON:
+        """Return what the state began with that runs in the instance of *host*."""
+        running = self._instances.get(host.instance_id)
+        return None if running is None else running[1].data
+
     def detach(self, work: Callable[[], Coroutine[Any, Any, None]], place: tuple[int, ...]) -> asyncio.Task[None]:
         """Do *work* beside everything else, as an instance of that place."""
 

@@ -1,0 +1,77 @@
+"""What is a circle, and what only looks like one?"""
+
+from collections.abc import Iterator
+from itertools import count
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import StepLimitExceeded
+from swf_temporal.simulation import simulate
+from swf_temporal.simulation.circles import MOST_STATES_WITHOUT_TIME, MOST_TIMES_THE_SAME, Course
+
+
+def _course() -> Course:
+    course = Course()
+    course.begin("w")
+    return course
+
+
+def _given_up(course: Course, steps: Iterator[tuple[str, JSON]]) -> tuple[int, str]:
+    """Return after how many *steps*, all of them in one moment, the course is given up, and what is told."""
+    for number, (state, data) in enumerate(steps):
+        try:
+            course.enter(state, data, 0.0)
+        except StepLimitExceeded as fault:
+            return number, fault.message
+    raise AssertionError("it was not given up")
+
+
+def test_long_loops_come_to_their_end() -> None:
+    """Thousands of states in one moment are no circle as long as their data changes."""
+    loop = {
+        "id": "counts",
+        "specVersion": "0.8",
+        "states": [
+            {"name": "Add", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
+            {
+                "name": "Enough",
+                "type": "switch",
+                "dataConditions": [{"condition": "${ .n >= 4000 }", "end": True}],
+                "defaultCondition": {"transition": "Add"},
+            },
+        ],
+    }
+    run = simulate(loop, {"n": 0})
+    assert (run.status, run.output) == ("completed", {"n": 4000})
+
+
+def test_the_same_data_again_and_again_is_a_circle() -> None:
+    """The states before a circle do not hide it, and are not named with it when they are long past."""
+    course = _course()
+    for number in range(40):
+        course.enter(f"before {number}", {}, 0.0)
+    steps, message = _given_up(course, (("ABC"[n % 3], {"third": n % 3}) for n in count()))
+    assert MOST_TIMES_THE_SAME * 3 <= steps <= MOST_TIMES_THE_SAME * 3 + 200
+    assert message.endswith(
+        " began with the same data 500 times without waiting for anything, in a circle: states 'A', 'B' and 'C'"
+    )
+
+
+def test_data_that_changes_is_given_more_rounds() -> None:
+    """A loop that counts is given up after as many states as may run in one moment."""
+    assert _given_up(_course(), (("A", {"n": n}) for n in count())) == (
+        MOST_STATES_WITHOUT_TIME,
+        "10,000 states ran without waiting for anything, in a circle: state 'A'",
+    )
+
+
+def test_states_that_wait_are_no_circle() -> None:
+    """Where time passes between them, states may begin with the same data as often as they like."""
+    course = _course()
+    for moment in range(2 * MOST_STATES_WITHOUT_TIME):
+        course.enter("A", {}, float(moment))
+
+
+def test_a_large_circle_is_named_in_part() -> None:
+    """Of many states the first ten are named."""
+    _, message = _given_up(_course(), ((str(n % 25), {"n": n}) for n in count()))
+    assert "states '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' and 15 more" in message

@@ -63,6 +63,7 @@ format: $(VENV)/.dev  ## put the code into its usual form
 bench: $(VENV)/.dev  ## measure against hand-written workflows, in one run
 	$(BIN)/python -m bench.interpreter
 	$(BIN)/python -m bench.loading
+	$(BIN)/python -m bench.starting
 	$(BIN)/python -m bench
 
 clean:  ## remove what was made here

@@ -4,7 +4,6 @@ Nothing is fetched, and what is missing is a warning: the worker that makes the 
 definitions name no file, and for those nothing heavy is imported.
 """
 
-import asyncio
 import os.path
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -34,6 +33,8 @@ def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> l
     naming = [one for one in workflows if any(file_named(function, folder_of(one)) for function in one.functions)]
     if not naming:
         return []
+    import asyncio
+
     from swf_temporal.functions.glance import Glance
 
     return asyncio.run(_missing(naming, Glance(resources).prepare, is_worker=False))

@@ -8,7 +8,9 @@ import pytest
 pytest.importorskip("mutmut", reason="mutants are made by mutmut: pip install '.[mutation]'")
 
 from tests.mutation.explained import EXPLAINED, Kind, explanations
-from tests.mutation.mutants import ROOT, files, mutate
+from tests.mutation.mutants import ROOT, Mutant, files, mutate
+from tests.mutation.trials import Kind as Trying
+from tests.mutation.trials import Trial, place_of, trials_for
 
 
 def test_explanations_are_in_order() -> None:
@@ -63,6 +65,32 @@ def test_a_mutant_says_what_changes_and_where(tmp_path: Path, monkeypatch: pytes
     assert (7, 'raise ValueError("many")', "pass") in changes
     assert len({one.key for one in mutants}) == len(mutants)
     assert "raise" not in mutate(file).source_of(next(one for one in mutants if one.after == "pass"))
+
+
+FILE = "swf_temporal/interpreter/lane.py"
+TRIALS = [
+    Trial(Trying.SCENARIO, "a.yaml:1: one", 0.1, {FILE: [10, 12]}),
+    Trial(Trying.SCENARIO, "a.yaml:9: two", 0.2, {FILE: [10]}),
+    Trial(Trying.SCENARIO, "b.yaml:1: three", 0.3, {FILE: [10]}),
+    Trial(Trying.SCENARIO, "c.yaml:1: four", 0.1, {"swf_temporal/interpreter/inbox.py": [10]}),
+    Trial(Trying.TEST, "test_a.py::test", 0.1, {FILE: [10]}),
+]
+
+
+@pytest.mark.parametrize(("line", "place"), [(10, 10), (11, 10), (12, 12), (14, 12), (9, 10)])
+def test_a_mutant_is_met_where_its_statement_runs(line: int, place: int) -> None:
+    """What changes is met by whoever runs that line, or the one before it where a statement has several lines."""
+    mutant = Mutant(f"{FILE}.x_f__mutmut_1", FILE, "f", (8, 20), line, "before", "after")
+    assert place_of(mutant, TRIALS) == (FILE, place)
+
+
+def test_trials_are_chosen_and_ordered() -> None:
+    """Killers of neighbours come first, then one of every file, the quick before the slow, as long as there is time."""
+    names = [one.name.partition(": ")[2] for one in trials_for((FILE, 10), Trying.SCENARIO, TRIALS)]
+    assert names == ["one", "three", "two"]
+    chosen = trials_for((FILE, 10), Trying.SCENARIO, TRIALS, ["a.yaml:9: two"], most=0.4)
+    assert [one.name.partition(": ")[2] for one in chosen] == ["two", "one"]
+    assert trials_for((FILE, 11), Trying.SCENARIO, TRIALS) == []
 
 
 def test_both_packages_are_mutated() -> None:

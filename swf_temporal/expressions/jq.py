@@ -35,7 +35,7 @@ _FORMER = {
     "datesub": ("datesub/2", "def datesub(u; n): . - n;"),
     "isvalid": ("isvalid/1", "def isvalid(f): try (f | true) catch false;"),
     "leaf_paths": ("leaf_paths/0", "def leaf_paths: paths(scalars);"),
-    "pow10": ("pow10/0", "def pow10: exp10;"),
+    "pow10": ("pow10/0", "def pow10: pow(10; .);"),
     "recurse_down": ("recurse_down/0", "def recurse_down: recurse;"),
 }
 """What jq 1.6, the jq of the specification, has and a later one lacks: its signature, and what it means there."""

@@ -54,7 +54,10 @@ _NO_WORD = Token("", "", 0)
 def _trees(text: str, variables: Collection[str]) -> Iterator[Tree]:
     """Yield what is simple of the expressions in a text."""
     for source in _sources(text):
-        tree = parsed(source, variables)
+        try:
+            tree = parsed(source, variables)
+        except BadExpression:
+            continue  # another rule says that it does not compile
         if tree is not None:
             yield tree
 

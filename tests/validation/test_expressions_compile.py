@@ -118,6 +118,19 @@ states:
             ),
         ],
     ),
+    "brackets that do not match": (
+        """
+id: a
+specVersion: "0.8"
+states:
+- {name: A, type: inject, data: {}, stateDataFilter: {output: "{a: (.b}"}, transition: B}
+- {name: B, type: inject, data: {}, stateDataFilter: {input: "(.b"}, end: true}
+""",
+        [
+            "4:71 error state 'A': the expression in output does not compile: '}' closes nothing",
+            "5:63 error state 'B': the expression in input does not compile: '(' is not closed",
+        ],
+    ),
     "a text that is not one": (
         """
 id: a

@@ -135,6 +135,7 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         retryable: bool = True,
         retry_after: float | None = None,
         cause: str | None = None,
+        origin: dict[str, JSON] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -152,6 +153,8 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         self.retry_after = retry_after
         """How many seconds a service wants to be left alone before it is asked again."""
         self.cause = cause
+        self.origin = origin
+        """Of a sub-workflow that failed: how many `levels` down, in which `workflow`, and the `message` there."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as plain JSON, to carry the fault across a process boundary."""
@@ -180,7 +183,7 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
 
 _FACTS = (
     "message", "name", "code", "status", "body", "state", "action", "branch", "attempt", "function",
-    "retryable", "retry_after", "cause",
+    "retryable", "retry_after", "cause", "origin",
 )  # fmt: skip
 
 

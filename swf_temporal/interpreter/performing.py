@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
+from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, StepLimitExceeded, SubflowFailed, WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.interpreter.host import FunctionCall
 
@@ -13,6 +13,9 @@ LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
 
 LARGEST_RESULT = 2 * 1024 * 1024
 """What a function may return, in bytes: the server's limit."""
+
+LONGEST_ID = 1000
+"""What the id of an instance may have, in bytes: the server's limit."""
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 
@@ -64,17 +67,38 @@ def _texts(template: JSON) -> Iterator[str]:
         yield from _texts(list(template.values()))
 
 
-def subflow_fault(workflow_id: str, fault: WorkflowFault) -> SubflowFailed:
+def id_of_child(parent: str, child: str) -> str:
+    """Return the id of what an instance starts as its *child*.
+
+    Raises StepLimitExceeded where no server takes so long an id: it grows with every level of sub-workflows.
+    """
+    own = f"{parent}/{child}"
+    if len(own.encode()) > LONGEST_ID:
+        what = f"the id of one more would have more than the {LONGEST_ID:,} bytes that a server takes"
+        raise StepLimitExceeded(f"too many sub-workflows wait for one another: {what}")
+    return own
+
+
+def subflow_fault(workflow_id: str, fault: WorkflowFault, *, level_by_level: bool = False) -> SubflowFailed:
     """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message.
 
-    An input that does not fit is given again to every attempt, so that no further one can help.
+    The message tells what went wrong where it did, and how many levels down that is; *level_by_level* it tells of every
+    sub-workflow between, as the first release did. An input that does not fit is given again to every attempt, so that
+    no further one can help.
     """
+    origin = {"levels": 1, "workflow": workflow_id, "message": fault.message}
+    message = f"sub-workflow {workflow_id!r} failed: {fault.message}"
+    if fault.origin is not None and not level_by_level:
+        origin = {**fault.origin, "levels": fault.origin["levels"] + 1}
+        where = f"as {origin['workflow']!r} did {origin['levels']} levels down"
+        message = f"sub-workflow {workflow_id!r} failed, {where}: {origin['message']}"
     return SubflowFailed(
-        f"sub-workflow {workflow_id!r} failed: {fault.message}",
+        message,
         name=fault.name,
         code=fault.code,
         status=fault.status,
         body=fault.body,
         retryable=not isinstance(fault, SchemaMismatch) or fault.retryable,
         cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
+        origin=origin,
     )

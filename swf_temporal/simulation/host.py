@@ -15,7 +15,14 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
 from swf_temporal.interpreter.joining import MISSING, Missing, within
-from swf_temporal.interpreter.performing import LARGEST_RESULT, ONE_STEP, check_size, size_of, subflow_fault
+from swf_temporal.interpreter.performing import (
+    LARGEST_RESULT,
+    ONE_STEP,
+    check_size,
+    id_of_child,
+    size_of,
+    subflow_fault,
+)
 from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
@@ -30,25 +37,21 @@ MOST_ATTEMPTS = 100_000
 """At one action. Retries without an end would go on for ever, since nothing here takes time."""
 LONGEST = timedelta(days=365 * 1_000)
 """How long a simulation may last. Retries come to that soon whose delays are multiplied."""
-MOST_NESTED = 1000
 
 
 class SimulatedHost:
     """The host of one simulated instance."""
 
-    def __init__(
-        self, world: "World", loop: VirtualLoop, instance_id: str, source: str, course: Course, depth: int = 0
-    ) -> None:
+    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str, source: str, course: Course) -> None:
         """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
 
-        *course* is that of the instance; *depth* tells how many instances are waiting for this one.
+        *course* is that of the instance.
         """
         self.world = world
         self.loop = loop
         self.instance_id = instance_id
         self.source = source
         self.course = course
-        self.depth = depth
         self.trace: list[TraceEntry] = []
         self._children: list[asyncio.Task[None]] = []
 
@@ -111,13 +114,10 @@ class SimulatedHost:
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the definition of that id, in the same virtual time."""
         self.world.catalogue.find(call.workflow_id, call.version)  # a definition that is not there is no failure of it
-        if self.depth >= MOST_NESTED:
-            raise StepLimitExceeded(f"{MOST_NESTED:,} sub-workflows wait for one another")
         check_size(size_of(call.data), ONE_STEP)
-        own_id = f"{self.instance_id}/{call.id}"
+        own_id = id_of_child(self.instance_id, call.id)
         place = self._next_place()
-        depth = self.depth + 1
-        work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, place, depth)
+        work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, place)
         if call.detached:
             child = self.world.detach(partial(self._forgiving, work), place)
             if not call.outlives_parent:

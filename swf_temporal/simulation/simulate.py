@@ -186,25 +186,22 @@ class World:
         data: JSON,
         instance_id: str,
         place: tuple[int, ...] = (),
-        depth: int = 0,
     ) -> JSON:
-        """Run one instance to its end, through as many executions as it continues as; *depth* others wait for it."""
+        """Run one instance to its end, through as many executions as it continues as."""
         PLACE.set(place)
         execution = ContinuedAs(workflow_id, version, data)
         course = Course()
         while True:
             course.begin(execution.workflow_id)
-            outcome = await self._run_execution(execution, instance_id, course, depth)
+            outcome = await self._run_execution(execution, instance_id, course)
             check_size(size_of(outcome.output if isinstance(outcome, Completed) else outcome.data), ONE_RUN)
             if isinstance(outcome, Completed):
                 return outcome.output
             execution = outcome
 
-    async def _run_execution(
-        self, execution: ContinuedAs, instance_id: str, course: Course, depth: int
-    ) -> Completed | ContinuedAs:
+    async def _run_execution(self, execution: ContinuedAs, instance_id: str, course: Course) -> Completed | ContinuedAs:
         program = self._program(execution.workflow_id, execution.version)
-        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, course, depth)
+        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, course)
         try:
             return await self._interpret(program, host, execution)
         finally:

@@ -35,14 +35,14 @@ def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
     return CallFailed(str(cause or error), name="ActivityFailed")
 
 
-def fault_of_child(error: ChildWorkflowError, workflow_id: str) -> WorkflowFault:
-    """Return the fault that a sub-workflow failed with: its own name, code and message."""
+def fault_of_child(error: ChildWorkflowError, workflow_id: str, *, level_by_level: bool = False) -> WorkflowFault:
+    """Return the fault that a sub-workflow failed with: its own name, code and message; see `subflow_fault`."""
     cause = error.cause
     if isinstance(cause, EngineTimeout):
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):
         inner = _carried(cause)
-        return subflow_fault(workflow_id, inner)
+        return subflow_fault(workflow_id, inner, level_by_level=level_by_level)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 

@@ -13,7 +13,7 @@ from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellat
 
 from swf_temporal.data import JSON
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
-from swf_temporal.interpreter.performing import ONE_STEP, check_size
+from swf_temporal.interpreter.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.cloudevent import CloudEvent
@@ -170,7 +170,8 @@ class TemporalHost:
         except ChildWorkflowError as error:
             if isinstance(error.cause, CancelledError) and self._is_cancelled():
                 raise asyncio.CancelledError from None
-            raise fault_of_child(error, call.workflow_id) from None
+            is_first = self.pin.semantics == FIRST_SEMANTICS
+            raise fault_of_child(error, call.workflow_id, level_by_level=is_first) from None
         finally:
             self._made_room()
 
@@ -191,7 +192,7 @@ class TemporalHost:
             return await workflow.start_child_workflow(
                 workflow_id,
                 args=[RawValue(data), RawValue(record)],
-                id=f"{workflow.info().workflow_id}/{call.id}",
+                id=id_of_child(workflow.info().workflow_id, call.id),
                 execution_timeout=call.timeout,
                 parent_close_policy=policy,
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,

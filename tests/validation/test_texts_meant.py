@@ -66,3 +66,10 @@ def test_a_name_that_the_input_has(found: Callable[[str, str], list[str]]) -> No
 def test_no_language(found: Callable[[str, str], list[str]]) -> None:
     """Nothing is said of a definition in a language that is not spoken here."""
     assert found("plain-text", DOCUMENT.format(**{**PLAIN, "argument": ".x"}) + "expressionLang: cel\n") == []
+
+
+def test_the_place_of_a_secret(found: Callable[[str, str], list[str]]) -> None:
+    """Properties that are one text name a secret, and need no marks for it."""
+    text = DOCUMENT.format(**PLAIN).replace('properties: {token: "t"}', 'properties: "$SECRETS.s"')
+    assert "$SECRETS.s" in text
+    assert found("plain-text", text) == []

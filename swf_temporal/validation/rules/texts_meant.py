@@ -44,6 +44,8 @@ def check(context: Context) -> Iterator[Problem]:
         fate = _FATE.get(type(field.node), {}).get(field.key)
         if fate is None or field.sort is not Sort.TEMPLATE or "${" in field.text:
             continue
+        if isinstance(field.node, Auth) and isinstance(field.node.properties, str):
+            continue  # the name of a secret, or its place, which is understood without marks
         found = meant(field.text, expressions, known)
         if found is not None and _may_use(field, found):
             message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"

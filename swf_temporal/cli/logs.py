@@ -5,13 +5,13 @@ import logging
 import os
 import sys
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from temporalio import activity, workflow
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
+from swf_temporal.cli.options import LogFormat, LogLevel
 from swf_temporal.cli.reachability import SERVER_LOG, CoreLines
 from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
 
@@ -22,28 +22,6 @@ _OF_WORKFLOW = ("workflow_id",)
 _FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
 _TOLD_OTHERWISE = ("Completing activity as failed", "Worker failed, shutting down")
 """What the library says where we have said more, or are about to."""
-
-
-class LogFormat(StrEnum):
-    """How a line of the log is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class LogLevel(StrEnum):
-    """From which weight on things are logged."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-Format = Annotated[LogFormat, typer.Option("--log-format", envvar="SWF_LOG_FORMAT", help="How to write the log.")]
-Level = Annotated[
-    LogLevel, typer.Option("--log-level", envvar="SWF_LOG_LEVEL", help="What to log: this, and what weighs more.")
-]
 
 
 class OneLine(logging.Formatter):

@@ -3,6 +3,7 @@
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,22 @@ LOWEST_PORT, HIGHEST_PORT = 1, 65535
 
 STDIN = Path("-")
 """What stands for a definition on stdin."""
+
+
+class LogFormat(StrEnum):
+    """How a line of the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """From which weight on things are logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 def not_empty(value: str | None) -> str | None:
@@ -91,6 +108,12 @@ IdOrFile = Annotated[
         help="The id of a definition that the workers serve, a file, or - for stdin.",
         autocompletion=definitions_and_files,
     ),
+]
+
+
+Format = Annotated[LogFormat, typer.Option("--log-format", envvar="SWF_LOG_FORMAT", help="How to write the log.")]
+Level = Annotated[
+    LogLevel, typer.Option("--log-level", envvar="SWF_LOG_LEVEL", help="What to log: this, and what weighs more.")
 ]
 
 

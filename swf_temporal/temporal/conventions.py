@@ -25,3 +25,6 @@ MEMO = "swf"
 """Under which name schedules, and the instances that they start, remember their definition."""
 NOTE = "definition "
 """How the note begins that we write on a schedule; any other is somebody else's."""
+
+ACTIVITIES = 200
+"""How many function calls may be under way at once in a worker that is not told otherwise."""

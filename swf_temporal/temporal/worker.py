@@ -12,7 +12,7 @@ from swf_temporal import __version__
 from swf_temporal.expressions import guard
 from swf_temporal.interpreter.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
-from swf_temporal.temporal.conventions import TASK_QUEUE
+from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
 _THRESHOLDS = 10_000, 20, 20
@@ -25,7 +25,7 @@ class Capacity:
 
     workflows: int = 2000
     """Running workflows kept in memory; others are replayed when something happens to them."""
-    activities: int = 200
+    activities: int = ACTIVITIES
     """Function calls under way."""
 
 

@@ -15,7 +15,6 @@ INVOICE = str(Path(__file__).parents[2] / "examples" / "expression" / "invoice.s
 GIVEN = str(Path(__file__).parents[2] / "examples" / "expression" / "input.json")
 HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
 NOWHERE = ["--address", "127.0.0.1:1"]
-SERVING = ("dev", "worker")
 OF_DEFINITIONS = ("pydantic", "yaml", "httpx", "jq", "rich", "swf_temporal.loading", "swf_temporal.model.workflow")
 OF_SERVERS = [
     ["list", *NOWHERE],
@@ -42,7 +41,7 @@ def test_help_lists_every_command(swf: Swf) -> None:
         (["validate", "--help"], ["temporalio"]),
         (["describe", ORDERS], ["temporalio"]),
         (["schema"], ["temporalio", "rich", "httpx", "jq"]),
-        *(([name, "--help"], HEAVY) for name in COMMANDS if name not in SERVING),
+        *(([name, "--help"], HEAVY) for name in COMMANDS),
         (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.calling"]),
         (
             ["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import BROKEN, Swf
+from tests.cli.conftest import BROKEN, HELLO, Swf
 
 WARNED = """\
 id: warned
@@ -87,3 +87,15 @@ def test_nothing_to_read(swf: Swf, path: str, told: str) -> None:
     ended = swf("validate", path)
     assert (ended.code, ended.out) == (2, "")
     assert told in ended.err
+
+
+def test_a_definition_whose_states_are_misspelt(swf: Swf) -> None:
+    """A folder is not silent about a definition that has no states by their name; what else says a version is none."""
+    swf.write("folder/stats.yaml", HELLO.replace("states:", "stats:"))
+    swf.write("folder/bom.json", '{"bomFormat": "CycloneDX", "specVersion": "1.4"}')
+    swf.write("folder/good.yaml", HELLO)
+    ended = swf("validate", "folder")
+    assert ended.code == 1
+    assert "folder/stats.yaml:4:1  error  missing  the workflow has no states" in ended.out
+    assert "is 'stats' meant as 'states'?" in ended.out
+    assert ended.err.endswith("2 definitions, 1 error, no warnings\n")

@@ -4,6 +4,7 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -76,9 +77,18 @@ class Watch:
 
 
 def news(trace: list[dict[str, Any]], last: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the entries after *last*. A run that continues as new begins its trace again."""
-    start = next((i + 1 for i in reversed(range(len(trace))) if trace[i] == last), 0)
-    return trace[start:]
+    """Return the entries after *last*. A run that continues as new begins its trace again.
+
+    Where a worker has replayed the run, the first entries may have other times than before: what followed a local
+    activity then bears the time of the workflow task, which is earlier.
+    """
+    if last is None or last in trace:
+        start = 0 if last is None else len(trace) - trace[::-1].index(last)
+        return trace[start:]
+    if not trace or datetime.fromisoformat(trace[0]["at"]) > datetime.fromisoformat(last["at"]):
+        return trace
+    same = [{**entry, "at": last["at"]} == last for entry in trace]
+    return trace[len(trace) - same[::-1].index(True) :] if any(same) else trace
 
 
 class _Line(NamedTuple):

@@ -1,0 +1,35 @@
+"""Which entries of a trace are new to somebody who watches a run."""
+
+from typing import Any
+
+from swf_temporal.cli.progress import news
+
+
+def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:
+    """Return a trace of entries by name and second."""
+    return [{"kind": "state-entered", "name": name, "at": f"2030-01-01T00:00:{at:02}+00:00"} for name, at in entries]
+
+
+def test_what_follows_the_last() -> None:
+    """Everything at first, then what came after; the same state at another time is another entry."""
+    first = trace_of(("A", 1), ("B", 2))
+    assert news(first, None) == first
+    later = trace_of(("A", 1), ("B", 2), ("A", 3))
+    assert news(later, first[-1]) == later[2:]
+    assert news(later, later[-1]) == []
+
+
+def test_a_run_that_continues_as_new() -> None:
+    """Its trace begins again, after what was seen: all of it is new, though a state has the same name."""
+    seen = trace_of(("A", 1), ("B", 2))
+    again = trace_of(("B", 3), ("C", 4))
+    assert news(again, seen[-1]) == again
+    assert news([], seen[-1]) == []
+
+
+def test_a_run_that_was_replayed() -> None:
+    """Its first entries may have earlier times than before, and are not told again."""
+    seen = trace_of(("A", 5), ("B", 5))
+    replayed = trace_of(("A", 4), ("B", 4), ("C", 7))
+    assert news(replayed, seen[-1]) == replayed[2:]
+    assert news(trace_of(("D", 4)), seen[-1]) == trace_of(("D", 4)), "nothing of what was seen: told rather than lost"

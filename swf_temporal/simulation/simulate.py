@@ -292,7 +292,7 @@ class World:
         """Let what outlives the main instance come to its end."""
         while pending := [task for task in self._detached if not task.done()]:
             self._main = pending[0]  # cancelled if nothing can happen any more
-            self._loop.run_until_complete(asyncio.wait(pending))
+            self._loop.run_until_complete(asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED))
 
     def _simulation(self, status: Status, output: JSON, fault: WorkflowFault | None, elapsed: timedelta) -> Simulation:
         error = None

@@ -5,7 +5,7 @@ definitions name no file, and for those nothing heavy is imported.
 """
 
 import os.path
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from swf_temporal.dialects.words import nearest
 from swf_temporal.errors import CallFailed, Problem, Severity
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.functions.at_hand import file_named
+from swf_temporal.functions.operator.options import environment_name
 from swf_temporal.model.definitions import Function
 from swf_temporal.model.workflow import Workflow
 
@@ -66,10 +67,12 @@ async def _missing(
         folder = folder_of(workflow)
         for function in workflow.functions:
             try:
-                await prepare(function, folder)
+                found = await prepare(function, folder)
             except CallFailed as fault:
                 if is_worker or fault.code != "NotInstalled":
                     problems.append(_problem(workflow, function, fault))
+            else:
+                problems.extend(_unproven(workflow, function, found))
     return list(dict.fromkeys(problems))
 
 
@@ -103,6 +106,29 @@ def _problem(workflow: Workflow, function: Function, fault: CallFailed) -> Probl
     if fault.code == "UnknownOperation":
         return told_where_written(problem("operation-undefined"))
     return told_where_written(problem("function-document"))
+
+
+def _unproven(workflow: Workflow, function: Function, found: object) -> Iterator[Problem]:
+    """Yield a warning if the document of a REST function asks who is calling, and nobody will say it."""
+    security = getattr(getattr(found, "operation", None), "security", None)
+    is_named = function.auth_ref is not None and function.auth_ref.invocation is not None
+    if function.type not in ("rest", "openapi") or is_named or not security or not all(security):
+        return
+    if any(set(schemes) <= set(workflow.secrets) for schemes in security):
+        return
+    schemes = list(security[0])
+    asked = " or ".join(" and ".join(map(repr, one)) for one in security)
+    variables = " and ".join(f"SWF_SECRET_{environment_name(scheme)}" for scheme in schemes)
+    listed = ", ".join(schemes)
+    yield told_where_written(
+        workflow.source.problem(
+            "credentials-missing",
+            f"function {function.name!r}: its document asks for {asked}, and nobody provides credentials for it",
+            function.where.value("operation"),
+            f"name an auth by 'authRef', or list 'secrets: [{listed}]' and give the worker {variables}",
+            Severity.WARNING,
+        )
+    )
 
 
 def _file_meant(function: Function, folder: str | None) -> str | None:

@@ -19,6 +19,7 @@ from swf_temporal.interpreter.lane import Lane
 from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
 from swf_temporal.model.actions import Action, EventRef, FunctionRef, SubflowRef
+from swf_temporal.model.definitions import Function
 
 Effect: TypeAlias = list[Any]
 """`[path, value]`; the path is None where no toStateData says where the value goes, the value where there is none."""
@@ -189,7 +190,7 @@ async def _call_function(
         timeout=None if timeout is None else lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else interpretation.program.retry_rule(action),
         auth=interpretation.program.auth_of(function),
-        secrets=interpretation.program.workflow.secrets if deferred or function.auth_ref else (),
+        secrets=interpretation.program.workflow.secrets if deferred or _may_prove(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
         detached=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, interpretation.sleep_until),
@@ -197,6 +198,11 @@ async def _call_function(
     result = await interpretation.host.invoke(call)
     lane.frame.pop("attempts", None)
     return NOTHING if call.detached else result
+
+
+def _may_prove(function: Function) -> bool:
+    """Tell whether a call may have to say who is calling: by an auth, or as the function's document asks."""
+    return function.auth_ref is not None or function.type in ("rest", "openapi", "asyncapi")
 
 
 async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:

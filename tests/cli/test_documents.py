@@ -204,3 +204,41 @@ def test_worker_logs_what_is_missing(swf: Swf, dev: Dev) -> None:
     assert "WARNING defs/asks.yaml:5:40 function-document: function 'ask': the document 'api.json' cannot be" in line
     assert ended.code == 0
     assert "Traceback" not in ended.err
+
+
+GUARDED = {
+    **API,
+    "components": {"securitySchemes": {"pet-key": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
+    "security": [{"pet-key": []}],
+}
+AUTH = "auth: [{name: me, scheme: bearer, properties: {token: t}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "more", "is_told"),
+    [
+        (GUARDED, "", True),
+        ({**GUARDED, "security": [{"pet-key": []}, {}]}, "", False),
+        (API, "", False),
+        (GUARDED, "secrets: [pet-key]\n", False),
+        (GUARDED, "secrets: [other]\n", True),
+        (GUARDED, AUTH, False),
+    ],
+)
+def test_credentials_that_nobody_provides(
+    swf: Swf,
+    document: dict[str, object],
+    more: str,
+    is_told: bool,  # noqa: FBT001 - what is expected
+) -> None:
+    """Where a document asks for them, an auth or a secret that is called like the scheme has to be there."""
+    swf.write("stock.json", json.dumps(document))
+    text = asking("stock.json#getStock") + more
+    if more == AUTH:
+        text = text.replace('#getStock"', '#getStock", authRef: me')
+    (swf.folder / "asks.yaml").write_text(text)
+    found = missing_from_files([load(swf.folder / "asks.yaml")], Resources())
+    told = [(one.code, one.message, one.hint) for one in found]
+    message = "function 'ask': its document asks for 'pet-key', and nobody provides credentials for it"
+    hint = "name an auth by 'authRef', or list 'secrets: [pet-key]' and give the worker SWF_SECRET_PET_KEY"
+    assert told == ([("credentials-missing", message, hint)] if is_told else [])

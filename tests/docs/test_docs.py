@@ -105,7 +105,7 @@ def test_every_problem_has_a_scenario() -> None:
     inexact = [str(problem) for problem in expected if not {"at", "message"} <= problem.facts.keys()]
     assert inexact == []
     assert {problem.code for problem in expected} == _problem_codes() - {
-        "function-document", "function-unknown", "operation-undefined",
+        "credentials-missing", "function-document", "function-unknown", "operation-undefined",
     }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.service import RPCError
+from temporalio.worker import Worker
 
 from swf_temporal.cli.driving import Driver
 from swf_temporal.cli.scripted import ScriptedCalls, Session
@@ -129,8 +130,19 @@ async def scenario_host(
             capacity=_CAPACITY,
             unsandboxed_workflow_runner=runner_of(calls.listen),
         )
+        _be_patient(worker)
         async with worker:
             yield ScenarioHost(server.client, calls)
+
+
+def _be_patient(worker: Worker) -> None:
+    """Let a step of a workflow take as long as it takes: on a machine that is busy, two seconds are soon over.
+
+    The SDK interrupts a step that took longer, wherever it is. Its public switch for that moves all steps to the
+    thread of the event loop, too.
+    """
+    workflows: Any = worker._workflow_worker  # noqa: SLF001
+    workflows._deadlock_timeout_seconds = None  # noqa: SLF001
 
 
 async def run_on_temporal(scenarios: Iterable[Scenario]) -> Sequence[tuple[Scenario, Observed]]:

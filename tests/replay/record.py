@@ -37,7 +37,8 @@ async def record(host: ScenarioHost, name: str, scenario: Scenario) -> None:
     await host.observe(scenario)
     handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = await handle.fetch_history()
-    kept = {"workflow_id": handle.id, "claim": scenario.claim, "history": json.loads(history.to_json())}
+    recorded = json.loads(history.to_json())
+    kept = {"workflow_id": handle.id, "claim": scenario.claim, "time": "virtual", "history": recorded}
     path = FOLDER / f"{name}-{__version__}.json.gz"
     path.write_bytes(gzip.compress(json.dumps(kept, separators=(",", ":")).encode(), mtime=0))
 

@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal.cli.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
 
@@ -30,7 +31,8 @@ def test_there_are_histories() -> None:
 async def test_replays(path: Path) -> None:
     """A recorded history replays without a server, command by command as it was."""
     kept = recorded(path)
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    runner = VirtualTime() if kept.get("time") == "virtual" else UnsandboxedWorkflowRunner()
+    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
     history = WorkflowHistory.from_json(kept["workflow_id"], kept["history"])
 
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)

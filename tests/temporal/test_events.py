@@ -360,8 +360,9 @@ async def test_produced_event_is_sent_once(bench: Bench) -> None:
 async def test_missed_event_leads_on(bench: Bench) -> None:
     """When an event does not come in time the state is left without its actions, and that is no error."""
     definition = define(
+        {"name": "a", "type": "inject", "data": {}},
         waiting("paid", timeouts={"eventTimeout": "PT0.1S"}),
-        {"name": "b", "type": "inject", "data": {"went": "on"}},
+        {"name": "c", "type": "inject", "data": {"went": "on"}},
         events=[PAID],
     )
     async with bench.worker(definition) as worker:

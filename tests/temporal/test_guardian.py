@@ -10,8 +10,9 @@ from swf_temporal.temporal.guardian import guarded
 
 _PATIENCE = 60
 _WAITING = """\
-import signal, sys, time
-signal.signal(signal.SIGTERM, lambda *_: (print("asked", flush=True), sys.exit(3)))
+import os, signal, sys, time
+# Not by print: the signal may come while that is still writing the line before.
+signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b"asked\\n"), sys.exit(3)))
 print("begun", flush=True)
 while True:
     time.sleep(1)

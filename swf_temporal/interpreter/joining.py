@@ -13,8 +13,9 @@ not decided without it is suspended itself.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from enum import Enum
+from types import coroutine
 from typing import Any, Final, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -133,6 +134,29 @@ class _Join:
             task.cancel()
         for task in running:
             await _end_of(task)
+
+
+@coroutine
+def noticing(work: Coroutine[Any, Any, T], noticed: Callable[[], None]) -> Generator[Any, Any, T]:
+    """Return the result of *work*; *noticed* is called when a cancellation is thrown into it.
+
+    A library may swallow a cancellation and take it back from the task, so that nothing tells of it any more. This is
+    no task of its own: steps and their order are those of *work*.
+    """
+    error: BaseException | None = None
+    while True:
+        try:
+            waited = work.send(None) if error is None else work.throw(error)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        error = None
+        try:
+            yield waited
+        except BaseException as thrown:  # noqa: BLE001 - handed on, whatever it is
+            if isinstance(thrown, asyncio.CancelledError):
+                noticed()
+            error = thrown
 
 
 async def _end_of(task: "asyncio.Task[Any]") -> None:

@@ -12,7 +12,9 @@ from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowEr
 from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.interpreter.joining import noticing
 from swf_temporal.interpreter.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.interpreter.retrying import RetryRule
 from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
@@ -159,7 +161,14 @@ class TemporalHost:
         catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
         parent = self.pin
         pin = Pin(parent.definitions, call.version, semantics=parent.semantics, scripted=parent.scripted)
-        handle = await self._start_child(call.workflow_id, call, pin)
+        broken_off: list[bool] = []
+        try:
+            handle = await noticing(self._start_child(call.workflow_id, call, pin), lambda: broken_off.append(True))
+        except WorkflowFault:
+            if broken_off and self.pin.semantics != FIRST_SEMANTICS:
+                # It was never begun, because nobody waits for it any more.
+                raise asyncio.CancelledError from None
+            raise
         if call.detached:
             if not call.outlives_parent:
                 self._ending_with_this.append(handle)
@@ -168,9 +177,9 @@ class TemporalHost:
         try:
             return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and self._is_cancelled():
-                raise asyncio.CancelledError from None
             is_first = self.pin.semantics == FIRST_SEMANTICS
+            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or (broken_off and not is_first)):
+                raise asyncio.CancelledError from None
             raise fault_of_child(error, call.workflow_id, level_by_level=is_first) from None
         finally:
             self._made_room()

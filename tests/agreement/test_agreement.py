@@ -8,6 +8,8 @@ from tests.agreement.generating import scenario
 
 COUNT = 200
 SEED = 20_000
+DIFFERED = (1842, 2406, 2615, 2665)
+"""Seeds with which a sub-workflow is broken off in the moment in which it is started: it was tried again."""
 
 pytestmark = pytest.mark.timeout(900)  # half a minute, and much more on a machine that is busy
 
@@ -16,7 +18,7 @@ pytestmark = pytest.mark.timeout(900)  # half a minute, and much more on a machi
 async def compared() -> list[Compared]:
     """Some hundred scenarios that ran on both hosts."""
     async with scenario_host() as host:
-        return await compare(host, [scenario(seed) for seed in range(SEED, SEED + COUNT)])
+        return await compare(host, [scenario(seed) for seed in (*range(SEED, SEED + COUNT), *DIFFERED)])
 
 
 async def test_both_hosts_agree(compared: list[Compared]) -> None:

@@ -124,7 +124,7 @@ ENDLESS = [
     '"x" * (1e9 | floor)',
     "[range(1e9)] | add",
     "range(1e18)",
-    "reduce range(3e5) as $i (1; [.])",
+    "reduce range(1e9) as $i (1; [.])",
     '[range(3e5)] | map(tostring) | join("") * 100',
     "while(true; .)",
 ]

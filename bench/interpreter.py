@@ -9,10 +9,10 @@ from statistics import median
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.interpreter.host import Instance
-from swf_temporal.interpreter.interpretation import Interpretation
-from swf_temporal.interpreter.program import Program
+from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.loading import load
+from swf_temporal.runtime.host import Instance
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
-from swf_temporal.dialects.schema import json_schema
+from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
 from swf_temporal.loading import check
 
 ROOT = Path(__file__).parents[1]

@@ -16,7 +16,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import Capacity, make_worker, settle

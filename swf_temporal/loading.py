@@ -10,15 +10,16 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from swf_temporal.dialects.externals import Elsewhere, told_where_written
-from swf_temporal.dialects.placed import Object, plain
-from swf_temporal.dialects.reading import Reading, read, read_part
-from swf_temporal.dialects.resources import Fetch, ResourceError, nothing
 from swf_temporal.errors import InvalidDefinition, Position, Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.files import read_bytes
-from swf_temporal.model.workflow import Source, Workflow
-from swf_temporal.validation.validate import validate
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.document import Reading, read, read_part
+from swf_temporal.languages.serverless_workflow.reading.externals import Elsewhere, told_where_written
+from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.text.located import Object, plain
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch, ResourceError, nothing
 
 ENDINGS: Final = (".json", ".yaml", ".yml")
 """Of the names of files that hold definitions."""

@@ -10,8 +10,8 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.performing import filled
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.performing import filled
 
 
 class Calls:

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text
-from swf_temporal.model.cloudevent import CloudEvent
 
 if TYPE_CHECKING:
     from swf_temporal.functions.registry import Registry

@@ -10,9 +10,10 @@ import typer
 from swf_temporal.cli.options import STDIN
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import ENDINGS, Checked, check, check_file, conflicting, holds_definition
-from swf_temporal.model.workflow import Source, Workflow
+from swf_temporal.text.origin import Source
 
 _LEADS_ON = ("subFlowRef", "continueAs")
 _NOT_OURS = ("node_modules", "__pycache__")

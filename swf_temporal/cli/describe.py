@@ -43,7 +43,7 @@ def describe(
     with ending_at_once():
         from swf_temporal.cli.definitions import load_given, resources_of, with_sub_workflows
         from swf_temporal.cli.describing.facts import facts_of
-        from swf_temporal.interpreter.catalogue import Catalogue
+        from swf_temporal.languages.catalogue import Catalogue
     readable = resources_of(resources)
     workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable))

@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swf_temporal.dialects.externals import told_where_written
-from swf_temporal.dialects.words import nearest
 from swf_temporal.errors import CallFailed, Problem, Severity
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.functions.at_hand import file_named
 from swf_temporal.functions.operator.options import environment_name
-from swf_temporal.model.definitions import Function
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.externals import told_where_written
+from swf_temporal.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions

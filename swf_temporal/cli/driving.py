@@ -16,10 +16,10 @@ from temporalio.service import RPCError
 
 from swf_temporal.cli.family import Due, Family, Member
 from swf_temporal.cli.virtual_time import CLOCK
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.events import is_like
-from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.execution.events import is_like
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.temporal.client import query, send_event
 
 _CLOSED = {

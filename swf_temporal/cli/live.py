@@ -6,9 +6,9 @@ from pathlib import Path
 
 from swf_temporal.cli.definitions import documents_in, files_in
 from swf_temporal.errors import Problem
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import ENDINGS, check_file
-from swf_temporal.model.workflow import Workflow
 
 _WATCHED = (*ENDINGS, ".proto")
 

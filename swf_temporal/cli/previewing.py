@@ -11,7 +11,7 @@ from swf_temporal.calendars.zones import in_zone, parse_time, zone_of
 from swf_temporal.cli.definitions import load_given
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.scheduling import spec_of
+from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 
 
 def show_times(file: Path, count: int, after: str | None, form: Form) -> None:

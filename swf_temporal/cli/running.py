@@ -16,8 +16,8 @@ from swf_temporal.cli.progress import Watch
 from swf_temporal.cli.serving import some_server, working
 from swf_temporal.data import JSON
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.reaching import Server
 

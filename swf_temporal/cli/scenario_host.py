@@ -15,9 +15,9 @@ from swf_temporal.cli.scripted import ScriptedCalls, Session
 from swf_temporal.cli.virtual_time import Listener, VirtualTime
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.runtime.host import Happening, TraceEntry
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of

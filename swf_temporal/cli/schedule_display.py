@@ -12,7 +12,7 @@ from swf_temporal.temporal import schedules
 from swf_temporal.temporal.schedules import Applied
 
 if TYPE_CHECKING:
-    from swf_temporal.model.workflow import Workflow
+    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 _SHOWN = 5
 """How many of the times to come, and of the instances that were started, are shown to people."""

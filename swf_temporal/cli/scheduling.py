@@ -14,7 +14,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.temporal import schedules
 
 if TYPE_CHECKING:
-    from swf_temporal.model.workflow import Workflow
+    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 
 def families_in(paths: Iterable[Path], definitions: Sequence[Path]) -> "list[list[Workflow]]":
@@ -95,7 +95,7 @@ def _read(paths: Iterable[Path]) -> "list[tuple[Workflow, Path]]":
     All are read before anything is changed. Raises UsageError where a file has none, or two are of the same id.
     """
     from swf_temporal.cli.definitions import files_in, load_given
-    from swf_temporal.interpreter.scheduling import spec_of
+    from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 
     found: list[tuple[Workflow, Path]] = []
     for path in paths:

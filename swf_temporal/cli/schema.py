@@ -25,7 +25,7 @@ def schema(
     """
     form = form_of(output, default=Form.JSON)
     with ending_at_once():
-        from swf_temporal.dialects.schema import json_schema
+        from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
     if form is Form.YAML:
         print_yaml(json_schema(title))
     else:

@@ -16,11 +16,11 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cli.family import Call, Family
 from swf_temporal.cli.virtual_time import TOO_LATE, Report
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
-from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.retrying import Draw
-from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.retrying import Draw
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Scenario, chance_of, outside_of, scripted

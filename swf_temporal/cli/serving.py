@@ -16,7 +16,7 @@ from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.causes import causes
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.conventions import DEFAULT_PORT

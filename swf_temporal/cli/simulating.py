@@ -10,11 +10,11 @@ import typer
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
-from swf_temporal.dialects.words import did_you_mean
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.interpreter.host import Happening
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.runtime.host import Happening
 from swf_temporal.simulation.simulate import Simulation, simulate
+from swf_temporal.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.script import Scripted

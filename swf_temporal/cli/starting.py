@@ -16,7 +16,7 @@ from swf_temporal.temporal.client import Handle, RunEnded, result, start, start_
 from swf_temporal.temporal.reaching import server_of
 
 if TYPE_CHECKING:
-    from swf_temporal.model.workflow import Workflow
+    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 _PATIENCE = 2.0
 """Seconds in which a worker should have taken up what was started."""

@@ -26,7 +26,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.reaching import Server
 from swf_temporal.temporal.worker import settle
 

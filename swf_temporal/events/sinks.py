@@ -9,9 +9,9 @@ from cloudevents.core.exceptions import BaseCloudEventException
 from cloudevents.core.formats.json import JSONFormat
 from cloudevents.core.v1.event import CloudEvent as Envelope
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.model.cloudevent import CloudEvent
 
 TIMEOUT = 30.0
 """Seconds that a receiver may take."""

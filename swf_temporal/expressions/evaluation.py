@@ -11,15 +11,7 @@ from typing import Final, TypeVar
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions import paths, template
-from swf_temporal.expressions.compiled import (
-    NOTHING,
-    BadExpression,
-    Compiled,
-    Constant,
-    Outcome,
-    Variables,
-    is_true,
-)
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables, is_true
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.jsonpath import Condition, JsonPathProgram, path_of
 from swf_temporal.expressions.targets import Target, target

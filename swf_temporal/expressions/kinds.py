@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.trees import ArrayOf, Call, Choice, Literal, ObjectOf, Operation, Tree
+from swf_temporal.expressions.ast import ArrayOf, Call, Choice, Literal, ObjectOf, Operation, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
 """What an expression can yield of which nothing is known."""

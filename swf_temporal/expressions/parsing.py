@@ -9,8 +9,7 @@ from collections.abc import Collection
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.lexing import Token, tokens
-from swf_temporal.expressions.trees import (
+from swf_temporal.expressions.ast import (
     ArrayOf,
     Call,
     Choice,
@@ -22,6 +21,7 @@ from swf_temporal.expressions.trees import (
     Tree,
     Variable,
 )
+from swf_temporal.expressions.lexing import Token, tokens
 
 SIGNS: Final = (("//",), ("or",), ("and",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/"))
 """From what binds least to what binds most; a pipe binds less than all."""

@@ -10,11 +10,7 @@ from typing import Final, TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.arithmetic import SIGNS, Doubtful, index, length
-from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables, is_true
-from swf_temporal.expressions.jq import JqProgram
-from swf_temporal.expressions.kinds import kinds_of
-from swf_temporal.expressions.parsing import parsed
-from swf_temporal.expressions.trees import (
+from swf_temporal.expressions.ast import (
     ArrayOf,
     Call,
     Choice,
@@ -28,6 +24,10 @@ from swf_temporal.expressions.trees import (
     is_fixed,
     mentioned,
 )
+from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables, is_true
+from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.kinds import kinds_of
+from swf_temporal.expressions.parsing import parsed
 
 _Closure: TypeAlias = Callable[[JSON, Variables], JSON]
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator
 
+from swf_temporal.expressions.ast import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Operation, Tree
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.expressions.parsing import parsed
 from swf_temporal.expressions.template import Source, split
-from swf_temporal.expressions.trees import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Operation, Tree
 
 _NULL = Literal(None)
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 from swf_temporal.data import JSON
+from swf_temporal.expressions.ast import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Tree, Variable
 from swf_temporal.expressions.compiled import BadExpression, Variables
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.parsing import parsed
-from swf_temporal.expressions.trees import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Tree, Variable
 
 Target: TypeAlias = Callable[[JSON, Variables], list[str | int]]
 """Yields the path that an expression names in the data."""

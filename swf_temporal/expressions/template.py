@@ -10,14 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.compiled import (
-    NOTHING,
-    BadExpression,
-    Compiled,
-    Constant,
-    Outcome,
-    Variables,
-)
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
 from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from swf_temporal.dialects.resources import (
+from swf_temporal.text.resources import (
     FROM_FOLDERS,
     ForbiddenResourceError,
     MissingResourceError,

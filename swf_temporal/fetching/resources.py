@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import unquote, urljoin, urlsplit
 
-from swf_temporal.dialects.resources import (
+from swf_temporal.fetching.files import read_file
+from swf_temporal.fetching.hosts import credentials_in, hosts_in
+from swf_temporal.text.resources import (
     ForbiddenResourceError,
     MissingResourceError,
     Resource,
     UnreadableResourceError,
 )
-from swf_temporal.fetching.files import read_file
-from swf_temporal.fetching.hosts import credentials_in, hosts_in
 
 
 @dataclass(frozen=True, slots=True)

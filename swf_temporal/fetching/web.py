@@ -9,9 +9,9 @@ from http import HTTPStatus
 
 import httpx
 
-from swf_temporal.dialects.resources import FROM_HOSTS, ForbiddenResourceError, Resource, UnreadableResourceError
 from swf_temporal.fetching.files import LIMIT, TOO_LARGE
 from swf_temporal.fetching.hosts import is_allowed, variable_name
+from swf_temporal.text.resources import FROM_HOSTS, ForbiddenResourceError, Resource, UnreadableResourceError
 
 _REDIRECTS = 5
 _FRESH = 60.0

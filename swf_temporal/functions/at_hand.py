@@ -10,7 +10,7 @@ from typing import TypeVar
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.parts import ElsewhereError, as_path, is_web
-from swf_temporal.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 _Value = TypeVar("_Value")
 

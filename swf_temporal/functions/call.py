@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.model.definitions import Auth, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ from swf_temporal.functions.own_types import close, performers
 from swf_temporal.functions.registry import FunctionType, Registry
 from swf_temporal.functions.rpc.rpc import Rpc
 from swf_temporal.functions.secrets import scrub, withhold, withhold_strong
-from swf_temporal.model.definitions import Function
-from swf_temporal.validation.engine_activities import is_engine_activity
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.runtime.external_activities import is_engine_activity
 
 __all__ = ["Call", "Found", "Functions"]
 

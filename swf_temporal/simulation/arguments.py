@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.performing import filled
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.performing import filled
 
 
 def arguments_of(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:

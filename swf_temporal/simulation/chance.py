@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from swf_temporal.interpreter.retrying import Draw, draws_of
+from swf_temporal.runtime.retrying import Draw, draws_of
 from swf_temporal.simulation.description import Scenario
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.runtime.host import Happening, TraceEntry
 from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Expected, Scenario
 from swf_temporal.simulation.differences import line_by_line, unequal

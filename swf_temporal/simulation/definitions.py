@@ -5,8 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from swf_temporal.errors import InvalidDefinition, Problem, Severity
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import Checked, check_file, check_part, conflicting
-from swf_temporal.model.workflow import Workflow
 from swf_temporal.simulation.description import ExpectedProblem, Scenario, Written
 
 

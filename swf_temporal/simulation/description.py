@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from swf_temporal.data import JSON
-from swf_temporal.dialects.placed import Object
 from swf_temporal.errors import Severity
-from swf_temporal.model.workflow import Source
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
 
 Status = Literal["completed", "failed", "waiting", "cancelled"]
 

@@ -11,19 +11,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
-from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
-from swf_temporal.interpreter.joining import MISSING, Missing, within
-from swf_temporal.interpreter.performing import (
-    LARGEST_RESULT,
-    ONE_STEP,
-    check_size,
-    id_of_child,
-    size_of,
-    subflow_fault,
-)
-from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.runtime.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.runtime.joining import MISSING, Missing, within
+from swf_temporal.runtime.performing import LARGEST_RESULT, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import PLACE, VirtualLoop

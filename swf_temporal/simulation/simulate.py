@@ -9,17 +9,17 @@ from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import FatalFault, UsageError, WorkflowFault
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.interpreter.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
-from swf_temporal.interpreter.interpretation import Interpretation
-from swf_temporal.interpreter.performing import ONE_RUN, check_size, size_of
-from swf_temporal.interpreter.program import Program
-from swf_temporal.interpreter.retrying import Draw, draws_of
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load
-from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
+from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
+from swf_temporal.runtime.retrying import Draw, draws_of
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost

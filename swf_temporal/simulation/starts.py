@@ -5,7 +5,7 @@ from datetime import datetime
 
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.scheduling import spec_of
+from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.description import Scenario
 

@@ -11,14 +11,14 @@ from temporalio import activity
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.retrying import Draw, draws_of
-from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.retrying import Draw, draws_of
 from swf_temporal.temporal.chronicle import tell_failed_call, tell_failed_event
-from swf_temporal.temporal.engine_activities import MARK
+from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, call_from_json, pinned

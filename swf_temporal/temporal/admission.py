@@ -13,8 +13,8 @@ from datetime import timedelta
 from temporalio import workflow
 
 from swf_temporal.errors import UnknownDefinition
-from swf_temporal.model.workflow import Source
 from swf_temporal.temporal.records import ADMIT, Pin, Pinned
+from swf_temporal.text.origin import Source
 
 _LIMIT = timedelta(seconds=30)
 _ASKED = "known-definitions-only"

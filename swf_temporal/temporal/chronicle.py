@@ -17,8 +17,8 @@ from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, SubflowFailed, WorkflowFault
-from swf_temporal.interpreter.host import ContinuedAs, TraceEntry
-from swf_temporal.interpreter.program import Program
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.runtime.host import ContinuedAs, TraceEntry
 from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
 
 _LONGEST = 300

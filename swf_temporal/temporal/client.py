@@ -23,16 +23,16 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.model.cloudevent import CloudEvent
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.conventions import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.troubles import trouble_of
 
 if TYPE_CHECKING:
-    from swf_temporal.model.workflow import Workflow
+    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 Handle = WorkflowHandle[Any, Any]
 

@@ -13,7 +13,7 @@ from temporalio.exceptions import (
 )
 
 from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.interpreter.performing import subflow_fault
+from swf_temporal.runtime.performing import subflow_fault
 
 
 def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:

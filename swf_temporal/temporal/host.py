@@ -11,18 +11,18 @@ from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
 from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.interpreter.host import FunctionCall, Happening, SubflowCall, TraceEntry
-from swf_temporal.interpreter.joining import noticing
-from swf_temporal.interpreter.performing import ONE_STEP, check_size, id_of_child
-from swf_temporal.interpreter.retrying import RetryRule
-from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
-from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.temporal.engine_activities import EngineActivity, arguments_of
+from swf_temporal.runtime.external_activities import ActivityTerms, read_terms
+from swf_temporal.runtime.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.runtime.joining import noticing
+from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
+from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.temporal.external_activities import EngineActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
-from swf_temporal.validation.engine_activities import ActivityTerms, read_terms
 
 MOST_BYTES_AT_ONCE = 3 * 1024 * 1024
 """How much one workflow task may send; the server ends a workflow that sends more than 4 MiB."""

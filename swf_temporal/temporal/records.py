@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.interpreter.host import Deferred, FunctionCall
-from swf_temporal.interpreter.program import Program
-from swf_temporal.interpreter.retrying import RetryRule
-from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.model.definitions import Auth, Function
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.runtime.host import Deferred, FunctionCall
+from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""

@@ -19,7 +19,7 @@ from temporalio.client import (
 from swf_temporal.calendars.previewing import distance
 from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.temporal.conventions import MEMO, NOTE
 from swf_temporal.temporal.records import Pin, pinned
 

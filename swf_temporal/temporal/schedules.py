@@ -33,7 +33,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.temporal.conventions import MEMO, NOTE, TASK_QUEUE
 
 if TYPE_CHECKING:
-    from swf_temporal.model.workflow import Workflow
+    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
@@ -78,7 +78,7 @@ async def apply(
     changed in place, if there is anything to change; it stays paused or not as it was, and *paused* is for a new
     one. Raises UsageError if the definition has no schedule.
     """
-    from swf_temporal.interpreter.scheduling import spec_of  # noqa: PLC0415 - heavy, and for definitions alone
+    from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of  # noqa: PLC0415 - heavy, and for definitions alone
     from swf_temporal.temporal.schedule_records import facts_about, schedule_of  # noqa: PLC0415 - as above
 
     spec = spec_of(workflow)

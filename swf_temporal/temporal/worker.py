@@ -10,7 +10,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymen
 
 from swf_temporal import __version__
 from swf_temporal.expressions import guard
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly

@@ -14,15 +14,22 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import FatalFault, InvalidDefinition, WorkflowFault
-from swf_temporal.interpreter.host import Completed, ContinuedAs, Happening, Instance, Limit, Suspended, TraceEntry
-from swf_temporal.interpreter.interpretation import Interpretation
-from swf_temporal.interpreter.performing import LARGEST_PAYLOAD, ONE_RUN, check_size
-from swf_temporal.interpreter.program import Program
-from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
-from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.temporal.addressing import (
+from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.runtime.host import Completed, ContinuedAs, Happening, Instance, Limit, Suspended, TraceEntry
+from swf_temporal.runtime.performing import LARGEST_PAYLOAD, ONE_RUN, check_size
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.temporal.admission import admit, is_asked_about
+from swf_temporal.temporal.chronicle import Chronicle
+from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
+from swf_temporal.temporal.descriptions import details, failure_text, status_of
+from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.host import TemporalHost, should_take_stock
+from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, catalogue_of, program_of
+from swf_temporal.temporal.signal_events import (
     NotTakenError,
     as_signal,
     check_form,
@@ -30,13 +37,6 @@ from swf_temporal.temporal.addressing import (
     event_of_update,
     refuse_never_taken,
 )
-from swf_temporal.temporal.admission import admit, is_asked_about
-from swf_temporal.temporal.chronicle import Chronicle
-from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
-from swf_temporal.temporal.failures import application_error
-from swf_temporal.temporal.host import TemporalHost, should_take_stock
-from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, catalogue_of, program_of
-from swf_temporal.temporal.telling import details, failure_text, status_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """What a definition or its data can provoke where we missed it. Anything else may pass, and the task is tried again."""

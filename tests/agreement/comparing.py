@@ -13,7 +13,7 @@ from typing import Any
 from swf_temporal.cli.scenario_host import ScenarioHost
 from swf_temporal.cli.stopping import beside
 from swf_temporal.errors import InvalidDefinition
-from swf_temporal.interpreter.host import Happening, TraceEntry
+from swf_temporal.runtime.host import Happening, TraceEntry
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.scenario import Observed, Scenario, canonical, observed, read_scenarios, world_of
 from tests.agreement.generating import Document

@@ -15,7 +15,15 @@ INVOICE = str(Path(__file__).parents[2] / "examples" / "expression" / "invoice.s
 GIVEN = str(Path(__file__).parents[2] / "examples" / "expression" / "input.json")
 HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
 NOWHERE = ["--address", "127.0.0.1:1"]
-OF_DEFINITIONS = ("pydantic", "yaml", "httpx", "jq", "rich", "swf_temporal.loading", "swf_temporal.model.workflow")
+OF_DEFINITIONS = (
+    "pydantic",
+    "yaml",
+    "httpx",
+    "jq",
+    "rich",
+    "swf_temporal.loading",
+    "swf_temporal.languages.serverless_workflow.model.workflow",
+)
 OF_SERVERS = [
     ["list", *NOWHERE],
     *([name, "some-id", *NOWHERE] for name in ("status", "logs", "result", "cancel", "terminate", "start")),

@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from swf_temporal.dialects.placed import duplicate_key
 from swf_temporal.errors import Position
 from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.loading import check
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios, run
+from swf_temporal.text.located import duplicate_key
 from tests.docs.pages import ROOT, Block, blocks_of
 
 PACKAGE = ROOT / "swf_temporal"

@@ -18,7 +18,7 @@ from swf_temporal.data import JSON
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal import client as swf

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.dialects.resources import ForbiddenResourceError, UnreadableResourceError
 from swf_temporal.errors import UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.fetching.web import Cache, Web
 from swf_temporal.loading import check, check_file, check_url, load
+from swf_temporal.text.resources import ForbiddenResourceError, UnreadableResourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.rpc import protos
-from swf_temporal.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.conftest import Failed, Service
 
 HERE = Path(__file__).parent

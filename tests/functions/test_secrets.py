@@ -12,9 +12,9 @@ from swf_temporal.errors import CallFailed, ExpressionFailed, UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
-from swf_temporal.interpreter.host import Deferred, FunctionCall
-from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.performing import Calls
+from swf_temporal.runtime.host import Deferred, FunctionCall
 from tests.functions.conftest import Failed
 
 SHOWN: dict[str, JSON] = {"hideSecrets": False}

@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load_folder
 
 PARENT = """

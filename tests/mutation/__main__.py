@@ -1,7 +1,7 @@
 """Would the scenarios notice? Change what interprets definitions in thousands of ways, and see what nobody minds.
 
     python -m tests.mutation                      everything
-    python -m tests.mutation interpreter/lane     files whose path has this in it
+    python -m tests.mutation execution/lane       files whose path has this in it
     python -m tests.mutation --again              only what was neither killed nor explained the last time
 
 It ends with 1 if a mutant survives that `explained.yaml` does not explain, or if an explanation there is out of date.

@@ -26,7 +26,11 @@ from mutmut.mutation.file_mutation import mutate_file_contents
 from mutmut.mutation.trampoline import set_mutant_under_test
 
 ROOT: Final = Path(__file__).parents[2]
-PACKAGES: Final = ("swf_temporal/interpreter", "swf_temporal/expressions")
+PACKAGES: Final = (
+    "swf_temporal/runtime",
+    "swf_temporal/languages/serverless_workflow/execution",
+    "swf_temporal/expressions",
+)
 KEPT: Final = ROOT / ".mutation"
 """Where is kept what takes long to find out."""
 HELPER: Final = "swf_temporal.expressions.jq_process"

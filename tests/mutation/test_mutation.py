@@ -26,9 +26,15 @@ def test_explanations_are_in_order() -> None:
     ("entry", "complaint"),
     [
         ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
-        ("{file: swf_temporal/interpreter/lane.py, in: f, kind: text, why: ' '}", "nothing says why"),
-        ("{file: swf_temporal/interpreter/lane.py, in: f, kind: text, why: w, when: now}", "nobody reads"),
-        ("{file: swf_temporal/interpreter/lane.py, in: f, kind: whim, why: w}", "whim"),
+        (
+            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
+            "nothing says why",
+        ),
+        (
+            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, when: now}",
+            "nobody reads",
+        ),
+        ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
     ],
 )
 def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:
@@ -67,12 +73,12 @@ def test_a_mutant_says_what_changes_and_where(tmp_path: Path, monkeypatch: pytes
     assert "raise" not in mutate(file).source_of(next(one for one in mutants if one.after == "pass"))
 
 
-FILE = "swf_temporal/interpreter/lane.py"
+FILE = "swf_temporal/languages/serverless_workflow/execution/lane.py"
 TRIALS = [
     Trial(Trying.SCENARIO, "a.yaml:1: one", 0.1, {FILE: [10, 12]}),
     Trial(Trying.SCENARIO, "a.yaml:9: two", 0.2, {FILE: [10]}),
     Trial(Trying.SCENARIO, "b.yaml:1: three", 0.3, {FILE: [10]}),
-    Trial(Trying.SCENARIO, "c.yaml:1: four", 0.1, {"swf_temporal/interpreter/inbox.py": [10]}),
+    Trial(Trying.SCENARIO, "c.yaml:1: four", 0.1, {"swf_temporal/runtime/inbox.py": [10]}),
     Trial(Trying.TEST, "test_a.py::test", 0.1, {FILE: [10]}),
 ]
 
@@ -95,4 +101,4 @@ def test_trials_are_chosen_and_ordered() -> None:
 
 def test_both_packages_are_mutated() -> None:
     """What interprets definitions is mutated, and what evaluates expressions."""
-    assert {file.parent.name for file in files()} >= {"interpreter", "states", "expressions"}
+    assert {file.parent.name for file in files()} >= {"runtime", "execution", "states", "expressions"}

@@ -30,7 +30,12 @@ import pytest
 from tests.mutation.mutants import HELPER, PACKAGES, ROOT, Mutant, MutatedFile, choose, starts_of
 
 CORPUS: Final = ROOT / "tests" / "scenarios"
-UNIT_TESTS: Final = ("tests/interpreter", "tests/expressions", "tests/simulation")
+UNIT_TESTS: Final = (
+    "tests/runtime",
+    "tests/languages/serverless_workflow/execution",
+    "tests/expressions",
+    "tests/simulation",
+)
 NOT_HERE: Final = ("tests/simulation/test_scenarios.py",)
 """What runs the scenarios is not run beside them."""
 _MOST_SUSPENSIONS = 24

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.dialects.source import read_source
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.model.workflow import Source
+from swf_temporal.runtime.host import Happening, TraceEntry
 from swf_temporal.simulation.description import ExpectedStarts, Written
 from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_source
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 CET = timezone(timedelta(hours=1))

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.interpreter.interpretation import Interpretation
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
 from swf_temporal.loading import load
-from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.runtime.host import Happening, TraceEntry
 from swf_temporal.simulation.simulate import World
 
 CORRELATED = [{"contextAttributeName": "order"}]

@@ -7,8 +7,8 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.interpreter.host import Happening
 from swf_temporal.loading import load
+from swf_temporal.runtime.host import Happening
 from swf_temporal.simulation.simulate import World
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.interpreter.host import Happening, TraceEntry
-from swf_temporal.interpreter.interpretation import Interpretation
+from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+from swf_temporal.runtime.host import Happening, TraceEntry
 from swf_temporal.simulation.scenario import Scenario, canonical, find_scenarios, run, world_of
 from swf_temporal.simulation.simulate import Simulation
 

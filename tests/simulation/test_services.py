@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.scenario import (
     Scenario,
     find_scenarios,

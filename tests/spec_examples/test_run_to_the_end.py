@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swf_temporal.interpreter.host import Happening
+from swf_temporal.runtime.host import Happening
 from swf_temporal.simulation import Simulation, simulate
 from swf_temporal.simulation.description import Answer
 from swf_temporal.simulation.script import scripted

@@ -12,13 +12,13 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Worker, WorkflowRunner
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.interpreter.host import FunctionCall
-from swf_temporal.interpreter.performing import filled
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load
-from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.reaching import Server
 from swf_temporal.temporal.server import local_server

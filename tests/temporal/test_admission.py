@@ -13,10 +13,10 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.common import RetryPolicy
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load
-from swf_temporal.model.definitions import Function
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pin, Pinned, call_to_json, pinned

@@ -194,8 +194,8 @@ async def test_a_recorded_history_replays(bench: Bench) -> None:
 async def test_the_interpreter_needs_nothing_that_the_sandbox_forbids(bench: Bench) -> None:
     """The same run succeeds under the engine's sandbox, which refuses clocks, randomness and files."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules(
-        "jq", "yaml", "pydantic", "httpx", "swf_temporal.expressions", "swf_temporal.dialects",
-        "swf_temporal.validation", "swf_temporal.loading", "swf_temporal.model",
+        "jq", "yaml", "pydantic", "httpx", "swf_temporal.expressions", "swf_temporal.text", "swf_temporal.loading",
+        "swf_temporal.json_schema", "swf_temporal.languages",
     )  # fmt: skip
     runner = SandboxedWorkflowRunner(restrictions=restrictions)
     async with bench.worker(busy(), runner=runner, f={"ok": 1}, g=refuse) as worker:

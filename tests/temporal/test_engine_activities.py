@@ -22,9 +22,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 from swf_temporal.data import JSON
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load
-from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import make_worker

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.interpreter.retrying import RetryRule
-from swf_temporal.temporal.engine_policies import policy_for, policy_of
-from swf_temporal.validation.engine_activities import EnginePolicy
+from swf_temporal.runtime.external_activities import EnginePolicy
+from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.temporal.retry_policies import policy_for, policy_of
 
 RULES = st.builds(
     RetryRule,

@@ -14,9 +14,9 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
-from swf_temporal.interpreter.semantics import FIRST_SEMANTICS
-from swf_temporal.model.cloudevent import CloudEvent
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pin, pinned

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from temporalio.api.enums.v1 import EventType
 
-from swf_temporal.interpreter.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
 from tests.temporal.conftest import Bench, define, events_of

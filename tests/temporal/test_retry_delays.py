@@ -8,8 +8,9 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.interpreter.retrying import draws_of, rule_of
-from swf_temporal.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
+from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.runtime.retrying import draws_of
 from tests.temporal.conftest import Bench, define
 
 TICK = 0.002

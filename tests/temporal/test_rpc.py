@@ -11,7 +11,7 @@ import pytest
 
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.worker import make_worker

@@ -12,8 +12,8 @@ from temporalio.client import ScheduleOverlapPolicy, ScheduleRange, ScheduleUpda
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.errors import UsageError
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load
-from swf_temporal.model.workflow import Workflow
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.schedules import Outcome

@@ -14,7 +14,7 @@ from swf_temporal.cli.scenario_host import scenario_host
 from swf_temporal.cli.scripted import ScriptedCalls
 from swf_temporal.cli.virtual_time import VirtualTime
 from swf_temporal.data import JSON
-from swf_temporal.interpreter.host import FunctionCall
+from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run, workflows_of
 
 FILES = ("timeouts/families.yaml", "subflow/subflow.yaml", "compensation/compensation.yaml")

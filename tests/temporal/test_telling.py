@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.temporal.telling import failure_text
+from swf_temporal.temporal.descriptions import failure_text
 
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
 

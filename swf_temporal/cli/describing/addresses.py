@@ -17,9 +17,9 @@ from swf_temporal.functions.documents.servers import server_url
 from swf_temporal.functions.http.plain import target
 from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings, environment_name
-from swf_temporal.model.definitions import Function
-from swf_temporal.model.workflow import Workflow
-from swf_temporal.validation.engine_activities import read_terms
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.runtime.external_activities import read_terms
 
 _BY_DOCUMENT = ("rest", "openapi")
 

@@ -9,12 +9,12 @@ from swf_temporal.cli.describing.schedules import facts_of_schedule
 from swf_temporal.cli.describing.stated import Facts, stated, written
 from swf_temporal.cli.describing.states import facts_of_state
 from swf_temporal.errors import UnknownDefinition
-from swf_temporal.interpreter.catalogue import Catalogue
-from swf_temporal.model.actions import FunctionRef, SubflowRef
-from swf_temporal.model.states import ContinueAs
-from swf_temporal.model.workflow import DataSchema, Workflow
-from swf_temporal.validation.event_uses import event_uses
-from swf_temporal.validation.walk import Nodes
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.states import ContinueAs
+from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
+from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
+from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
 
 
 def facts_of(workflow: Workflow, catalogue: Catalogue, now: datetime) -> Facts:

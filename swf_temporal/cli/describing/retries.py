@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from swf_temporal.cli.describing.stated import Facts, written
 from swf_temporal.durations import format_duration
-from swf_temporal.interpreter.retrying import RetryRule, rule_of
-from swf_temporal.model.definitions import Retry
-from swf_temporal.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
+from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.runtime.retrying import RetryRule
 
 _SHOWN = 5
 """How many delays are worked out."""

@@ -12,7 +12,7 @@ from swf_temporal.calendars.unreadable import Unreadable
 from swf_temporal.calendars.zones import zone_of
 from swf_temporal.cli.describing.stated import Facts, stated, written
 from swf_temporal.durations import format_duration
-from swf_temporal.model.schedules import Schedule
+from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 
 _NEXT = 3
 _FEW = 4

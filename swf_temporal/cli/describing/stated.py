@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from swf_temporal.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.node import Node
 
 Facts: TypeAlias = dict[str, Any]
 """What is known of something, as JSON."""

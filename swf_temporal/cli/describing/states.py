@@ -1,8 +1,8 @@
 """What does each state of a workflow do, and where does it lead?"""
 
 from swf_temporal.cli.describing.stated import Facts, stated, written
-from swf_temporal.model.actions import Action
-from swf_temporal.model.states import (
+from swf_temporal.languages.serverless_workflow.model.actions import Action
+from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
     DataCondition,
     DefaultCondition,
@@ -19,7 +19,7 @@ from swf_temporal.model.states import (
     SwitchState,
     Transition,
 )
-from swf_temporal.validation.flow import ways
+from swf_temporal.languages.serverless_workflow.validation.flow import ways
 
 
 def facts_of_state(state: State) -> Facts:

@@ -10,7 +10,7 @@ from swf_temporal.functions.asyncapi.operations import MessageType
 from swf_temporal.functions.call import refusal
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.documents.schemas import is_pattern
-from swf_temporal.validation.data_schemas import BadSchema, DataSchemaValidator
+from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 
 _FORMAT = re.compile(r"application/(?:vnd\.aai\.asyncapi|schema)(?:\+(?:json|yaml))?(?:;version=(.*))?")
 _DRAFT_7 = "http://json-schema.org/draft-07/schema#"

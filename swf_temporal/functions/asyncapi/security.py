@@ -12,7 +12,7 @@ from swf_temporal.functions.auth.auth import Key, find_auth, key_for
 from swf_temporal.functions.auth.credentials import key_in, properties_of
 from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.openapi.security import matching, secret_named
-from swf_temporal.model.definitions import Auth
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth
 
 _MECHANISMS = {
     "userPassword": None,

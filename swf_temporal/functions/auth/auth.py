@@ -13,7 +13,7 @@ from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, did_you_mean, refusal
 from swf_temporal.functions.http.origins import origin_of
-from swf_temporal.model.definitions import Auth
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"

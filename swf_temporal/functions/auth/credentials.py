@@ -9,7 +9,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 from swf_temporal.functions.call import Call, refusal
-from swf_temporal.model.definitions import Auth
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"|'[^'\\]*'"""
 _STEP = rf"\.[\w-]+|\.?\[\s*(?:{_QUOTED})\s*\]|\.(?:{_QUOTED})"

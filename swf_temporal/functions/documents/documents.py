@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from swf_temporal.dialects.resources import FROM_HOSTS, ResourceError
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import is_allowed, variable_name
@@ -21,6 +20,7 @@ from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
 from swf_temporal.functions.urls import join_url
+from swf_temporal.text.resources import FROM_HOSTS, ResourceError
 
 if TYPE_CHECKING:
     from swf_temporal.functions.http.client import Http

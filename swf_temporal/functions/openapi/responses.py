@@ -11,7 +11,7 @@ from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.documents.schemas import self_contained
 from swf_temporal.functions.http.answers import Answer, is_json, split_content_type
 from swf_temporal.functions.http.media_types import accept, closest
-from swf_temporal.validation.data_schemas import BadSchema, DataSchemaValidator
+from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 
 _KEPT = 128
 _ANY = "*/*"

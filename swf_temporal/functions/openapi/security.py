@@ -11,7 +11,7 @@ from swf_temporal.functions.call import Call, refusal
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import Operation
 from swf_temporal.functions.urls import join_url
-from swf_temporal.model.definitions import Auth, AuthRef
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef
 
 _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
 """The grant types that documents declare, and what versions 3 and 2.0 call their flows."""

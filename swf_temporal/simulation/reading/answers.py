@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from swf_temporal.dialects.placed import Object, plain
 from swf_temporal.errors import Position
 from swf_temporal.simulation.description import Answer
 from swf_temporal.simulation.reading.strict import Strict
+from swf_temporal.text.located import Object, plain
 
 _ANSWERS = ("returns", "raises", "computes", "then")
 _FAILURE = ("code", "message", "status", "name", "body", "retryable", "retryAfter")

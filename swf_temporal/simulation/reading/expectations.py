@@ -4,11 +4,11 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from swf_temporal.dialects.placed import Array, Object, plain
 from swf_temporal.errors import Position, Severity
 from swf_temporal.simulation.description import Expected, ExpectedProblem, ExpectedStarts
 from swf_temporal.simulation.reading.requests import Requests
 from swf_temporal.simulation.reading.strict import Strict
+from swf_temporal.text.located import Array, Object, plain
 
 _STATUSES = ("completed", "failed", "waiting", "cancelled")
 _EXPECTATIONS = (

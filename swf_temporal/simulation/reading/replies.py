@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from swf_temporal.dialects.placed import Object, plain
 from swf_temporal.errors import Position
-from swf_temporal.interpreter.catching import GRPC_STATUSES
-from swf_temporal.model.workflow import Source
+from swf_temporal.runtime.error_matching import GRPC_STATUSES
 from swf_temporal.simulation.description import Kind, Reply
 from swf_temporal.simulation.reading.strict import Strict
+from swf_temporal.text.located import Object, plain
+from swf_temporal.text.origin import Source
 
 _REPLY = ("status", "headers", "body", "file")
 _STATUSES: Final = range(200, 600)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection
 from typing import Any, Final
 
-from swf_temporal.dialects.placed import Array, Object, plain
 from swf_temporal.errors import Position
 from swf_temporal.simulation.description import ExpectedRequests
 from swf_temporal.simulation.reading.strict import Strict
+from swf_temporal.text.located import Array, Object, plain
 
 _ASKED = re.compile(r"[A-Z]+ /\S*|\w+/\w+|(SEND|RECEIVE) .*\S.*")
 """A request of HTTP, a method of gRPC, a message."""

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.dialects.placed import Object, Unreadable, plain
-from swf_temporal.dialects.source import read_source
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import Position, UsageError
 from swf_temporal.files import read_text
-from swf_temporal.model.cloudevent import CloudEvent
-from swf_temporal.model.workflow import Source
 from swf_temporal.simulation.description import HOSTS, Answer, Scenario, Written
 from swf_temporal.simulation.reading.answers import Answers
 from swf_temporal.simulation.reading.expectations import Expectations
 from swf_temporal.simulation.reading.services import Services
 from swf_temporal.simulation.reading.strict import Strict
+from swf_temporal.text.located import Object, Unreadable, plain
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_source
 
 _ENDINGS = (".yaml", ".yml")
 _SEPARATOR = re.compile(r"---\s*(#.*)?")

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from swf_temporal.dialects.placed import Object
 from swf_temporal.errors import Position
-from swf_temporal.model.workflow import Source
 from swf_temporal.simulation.description import Kind, Service
 from swf_temporal.simulation.reading.replies import Replies
 from swf_temporal.simulation.reading.strict import Strict
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
 
 _HTTP = ("http", "https")
 _FORMS = {

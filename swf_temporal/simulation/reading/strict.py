@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from swf_temporal.dialects.placed import Array, Object
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Position, UsageError
-from swf_temporal.model.workflow import Source
+from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Source
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(?P<offset>Z|[+-]\d\d:\d\d)?", re.ASCII)
 """A date and time of RFC 3339."""

@@ -13,12 +13,12 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import refusal
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.interpreter.host import FunctionCall
 from swf_temporal.performing import Calls
+from swf_temporal.runtime.external_activities import read_terms
+from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.description import Service
 from swf_temporal.simulation.services.answering import Heard
 from swf_temporal.simulation.services.places import Places
-from swf_temporal.validation.engine_activities import read_terms
 
 _WHERE_TO_SAY = {
     "UnknownSecret": "give it in `secrets`",

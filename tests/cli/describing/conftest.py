@@ -7,7 +7,7 @@ import pytest
 
 from swf_temporal.cli.describing.facts import facts_of
 from swf_temporal.cli.describing.stated import Facts
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 
 HERE = Path(__file__).parent

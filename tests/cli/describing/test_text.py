@@ -11,7 +11,7 @@ from swf_temporal.cli.describing.facts import facts_of
 from swf_temporal.cli.describing.mermaid import diagram_of
 from swf_temporal.cli.describing.stated import Facts
 from swf_temporal.cli.describing.text import text_of
-from swf_temporal.interpreter.catalogue import Catalogue
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import check, load
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.yaml"))

@@ -21,7 +21,7 @@ from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import AuthRef, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import AuthRef, Function
 
 Responder = Callable[[Channel, Message], Message | None]
 

@@ -20,7 +20,7 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import Operation, find_operation
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

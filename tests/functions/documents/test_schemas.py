@@ -8,7 +8,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.schemas import self_contained
-from swf_temporal.validation.data_schemas import DataSchemaValidator
+from swf_temporal.json_schema import DataSchemaValidator
 
 COMPONENTS: dict[str, Any] = {
     "Pet": {

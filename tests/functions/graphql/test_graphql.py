@@ -15,9 +15,9 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.requests import literal, selection_set
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.interpreter.host import Deferred, FunctionCall
-from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.performing import Calls
+from swf_temporal.runtime.host import Deferred, FunctionCall
 from tests.listening import listening
 
 if TYPE_CHECKING:

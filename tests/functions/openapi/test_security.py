@@ -12,7 +12,7 @@ import pytest
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

@@ -13,7 +13,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:

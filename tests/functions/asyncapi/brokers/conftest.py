@@ -21,7 +21,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.asyncapi.brokers.servers import HOST, Link, Server, free_ports, program, running
 
 ChannelTo: TypeAlias = Callable[..., Channel]

@@ -18,7 +18,7 @@ from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.asyncapi.brokers.servers import HOST, Server
 
 BROKERS = {"mqtt": "mosquitto", "amqp": "rabbitmq", "nats": "nats_server", "kafka": "kafka_cluster"}

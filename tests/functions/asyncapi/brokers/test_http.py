@@ -17,7 +17,7 @@ from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Cred
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.model.definitions import Auth, AuthRef, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

@@ -1,1 +1,0 @@
-"""From text to model: reading YAML and JSON, telling dialects apart, spelling them out as one vocabulary."""

@@ -1,0 +1,143 @@
+"""Which definition is meant by an id and, perhaps, a version?"""
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from swf_temporal.errors import UnknownDefinition
+from swf_temporal.languages.serverless_workflow.model.actions import Action
+from swf_temporal.languages.serverless_workflow.model.states import (
+    CallbackState,
+    EventState,
+    ForeachState,
+    Leaving,
+    OperationState,
+    ParallelState,
+    State,
+    SwitchState,
+)
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+
+
+class Catalogue:
+    """Definitions by id and version. Where no version is asked for the latest is meant, in the order of SemVer."""
+
+    def __init__(self, workflows: Iterable[Workflow] = ()) -> None:
+        self._workflows: dict[str, dict[str | None, Workflow]] = {}
+        for workflow in workflows:
+            self.add(workflow)
+
+    def __iter__(self) -> Iterator[Workflow]:
+        """Yield every definition."""
+        for versions in self._workflows.values():
+            yield from versions.values()
+
+    def add(self, workflow: Workflow) -> None:
+        """Add a definition; one of the same id and version is replaced."""
+        self._workflows.setdefault(workflow.id, {})[workflow.version] = workflow
+
+    def find(self, workflow_id: str, version: str | None = None) -> Workflow:
+        """Return the definition of that id; raises UnknownDefinition naming what is known."""
+        versions = self._workflows.get(workflow_id)
+        if not versions:
+            raise UnknownDefinition(_not_known(workflow_id, list(self._workflows)))
+        if version is not None:
+            if version not in versions:
+                known = ", ".join(map(str, sorted(versions, key=_precedence)))
+                raise UnknownDefinition(
+                    f"no version {version!r} of definition {workflow_id!r} is known; known: {known}"
+                )
+            return versions[version]
+        return versions[max(versions, key=_precedence)]
+
+    def with_reachable(self, workflow: Workflow) -> list[Workflow]:
+        """Return *workflow* and every definition here that it can lead to: sub-workflows and continuations."""
+        reached: dict[tuple[str, str | None], Workflow] = {(workflow.id, workflow.version): workflow}
+        todo = [workflow]
+        while todo:
+            for workflow_id, version in _referred(todo.pop()):
+                try:
+                    found = self.find(workflow_id, version)
+                except UnknownDefinition:
+                    continue  # it fails where it is used, if it is ever used
+                if (found.id, found.version) not in reached:
+                    reached[(found.id, found.version)] = found
+                    todo.append(found)
+        return list(reached.values())
+
+    def continuations(self, workflow: Workflow) -> Iterator[Workflow | None]:
+        """Yield every definition that an instance of *workflow* may continue as, and None for one that is not here."""
+        seen: set[tuple[str, str | None]] = set()
+        todo = [workflow]
+        while todo:
+            for reference in _continued(todo.pop()):
+                if reference in seen:
+                    continue
+                seen.add(reference)
+                try:
+                    found = self.find(*reference)
+                except UnknownDefinition:
+                    yield None
+                else:
+                    yield found
+                    todo.append(found)
+
+
+def _referred(workflow: Workflow) -> Iterator[tuple[str, str | None]]:
+    for state in workflow.states:
+        for action in _actions(state):
+            if action.sub_flow_ref is not None:
+                yield action.sub_flow_ref.workflow_id, action.sub_flow_ref.version
+    yield from _continued(workflow)
+
+
+def _continued(workflow: Workflow) -> Iterator[tuple[str, str | None]]:
+    for state in workflow.states:
+        for leaving in _leavings(state):
+            if leaving.end is not None and leaving.end.continue_as is not None:
+                yield leaving.end.continue_as.workflow_id, leaving.end.continue_as.version
+
+
+def _actions(state: State) -> Iterator[Action]:
+    match state:
+        case OperationState() | ForeachState():
+            yield from state.actions
+        case EventState():
+            for entry in state.on_events:
+                yield from entry.actions
+        case ParallelState():
+            for branch in state.branches:
+                yield from branch.actions
+        case CallbackState():
+            yield state.action
+        case _:
+            pass
+
+
+def _leavings(state: State) -> Iterator[Leaving]:
+    yield state
+    yield from state.on_errors
+    if isinstance(state, SwitchState):
+        yield from state.data_conditions
+        yield from state.event_conditions
+        if state.default_condition is not None:
+            yield state.default_condition
+
+
+def _precedence(version: str | None) -> tuple[Any, ...]:
+    """Return a key by which versions sort as SemVer does; a missing one comes first, odd ones as texts."""
+    if version is None:
+        return (-1,)
+    core, _, pre = version.partition("+")[0].partition("-")
+    numbers = [int(part) if part.isdigit() else -1 for part in core.split(".")]
+    numbers += [0] * (3 - len(numbers))
+    identifiers = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"\.", pre) if part)
+    return (0, *numbers[:3], not identifiers, identifiers, version)
+
+
+def _not_known(workflow_id: str, known: list[str]) -> str:
+    near = get_close_matches(workflow_id, known, 1)
+    if near:
+        return f"no definition {workflow_id!r} is known here; did you mean {near[0]!r}?"
+    return f"no definition {workflow_id!r} is known here; known: {', '.join(sorted(known)) or 'none'}"

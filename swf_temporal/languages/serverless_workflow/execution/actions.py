@@ -1,0 +1,288 @@
+"""How is an action performed, and how do its results reach the state's data?
+
+An action runs through the phases of the specification in order: condition, sleep before, data filter in, the
+invocation, data filter out, sleep after. What it gives is an *effect*: a value and where in the data it goes.
+Sequential actions see the effects of those before them. Actions that run side by side all see the same data, and
+their effects are applied in the order in which the actions are written.
+"""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeAlias
+
+from swf_temporal.data import JSON, add_result
+from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.runtime.host import Attempts, Deferred, FunctionCall, Happening, SubflowCall
+from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+Effect: TypeAlias = list[Any]
+"""`[path, value]`; the path is None where no toStateData says where the value goes, the value where there is none."""
+
+
+def name_of(action: Action) -> str:
+    """Return what an action is called: its name, else what it refers to."""
+    if action.name:
+        return action.name
+    if action.function_ref:
+        return action.function_ref.ref_name
+    if action.sub_flow_ref:
+        return action.sub_flow_ref.workflow_id
+    return action.event_ref.produce_event_ref if action.event_ref else "action"
+
+
+def apply(effect: Effect | None, data: JSON, lane: Lane) -> JSON:
+    """Return *data* with an effect applied (section "Data Merging")."""
+    if effect is None or effect[1] is None:
+        return data
+    path, value = effect
+    return add_result(data, value) if path is None else lane.merged_at(path, value, data)
+
+
+async def run_actions(actions: Sequence[Action], mode: str, data: JSON, lane: Lane, timeout: str | None) -> JSON:
+    """Run *actions* one after the other, or all at once, and return the data with their effects."""
+    if mode == "parallel" and len(actions) > 1:
+        effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
+        for effect in effects:
+            data = apply(None if effect is MISSING else effect, data, lane)
+        lane.frame["data"] = data
+        return data
+    return await run_sequence(actions, data, lane, timeout)
+
+
+async def run_sequence(
+    actions: Sequence[Action],
+    data: JSON,
+    lane: Lane,
+    timeout: str | None,
+    effects: list[Effect] | None = None,
+) -> JSON:
+    """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
+    frame = lane.frame
+    index = frame.get("at", 0)
+    data = frame.get("data", data)
+    while index < len(actions):
+        effect = await run_action(actions[index], data, lane.child("action", lane.path), timeout)
+        data = apply(effect, data, lane)
+        if effects is not None and effect is not None:
+            effects.append(effect)
+        index += 1
+        frame["at"] = index
+        frame["data"] = data
+        del frame["action"]
+    return data
+
+
+async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+    """Perform *action* on *data* and return its effect, or None if it was skipped."""
+    name = name_of(action)
+    try:
+        return await _run(action, name, data, lane, timeout)
+    except WorkflowFault as fault:
+        fault.action = fault.action or name
+        raise lane.locate(fault) from None
+
+
+async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+    frame = lane.frame
+    if "condition" not in frame:
+        frame["condition"] = action.condition is None or lane.holds(action.condition, data)
+        if not frame["condition"]:
+            lane.note(Happening.ACTION_SKIPPED, name)
+    if not frame["condition"]:
+        return None
+    if action.sleep is not None and action.sleep.before:
+        await lane.pause("before", action.sleep.before, data, f"before {name}")
+    effect = await _performed(action, name, data, lane, timeout)
+    if action.sleep is not None and action.sleep.after:
+        await lane.pause("after", action.sleep.after, data, f"after {name}")
+    return effect
+
+
+def _alone(action: Action, index: int, data: JSON, lane: Lane, timeout: str | None) -> Path[Effect | None]:
+    async def path() -> Effect | None:
+        own = lane.child(f"action {index}", f"{lane.path}/{index}")
+        if "effect" not in own.frame:
+            effect = await run_action(action, data, own, timeout)
+            own.frame.clear()
+            own.frame["effect"] = effect
+        done: Effect | None = own.frame["effect"]
+        return done
+
+    return path
+
+
+async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect:
+    """Return the effect of an action's invocation, which is performed unless it was already."""
+    frame = lane.frame
+    given = action.action_data_filter
+    seen = data if given is None or _is_detached(action) else lane.selected(given.from_state_data, data)
+    if "result" not in frame:
+        result = await _invoke(action, name, seen, lane, timeout)
+        frame["result"] = None if result is NOTHING else result
+        frame["silent"] = result is NOTHING
+        lane.note(Happening.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
+    if frame["silent"] or (given is not None and not given.use_results):
+        return [None, None]
+    value = frame["result"] if given is None else lane.selected(given.results, frame["result"])
+    to = None if given is None or given.to_state_data is None else lane.target(given.to_state_data, data)
+    return [to, value]
+
+
+def _is_detached(action: Action) -> bool:
+    """Tell whether nobody waits for it; then its filter is not for it."""
+    ref = action.function_ref or action.sub_flow_ref
+    return ref is not None and ref.invoke == "async"
+
+
+async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
+    """Return what *action* yields; NOTHING if it yields nothing because nobody waits for it."""
+    lane.interpretation.gate()
+    if action.function_ref is not None:
+        return await _call_function(action, action.function_ref, name, data, lane, timeout)
+    if action.sub_flow_ref is not None:
+        return await _run_subflow(action, action.sub_flow_ref, name, data, lane, timeout)
+    if action.event_ref is not None:
+        return await _exchange_events(action, action.event_ref, name, data, lane, timeout)
+    raise lane.locate(WrongData(f"action {name!r} refers to no function, event or sub-workflow"))
+
+
+async def _call_function(
+    action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane, timeout: str | None
+) -> Any:
+    interpretation = lane.interpretation
+    function = interpretation.program.function(ref.ref_name)
+    template = interpretation.program.expressions.template(ref.arguments)
+    deferred: Deferred | None = None
+    kept: dict[str, Any] | None = lane.frame.get("attempts")
+    if kept is not None:
+        arguments: JSON = kept["arguments"]
+    elif "SECRETS" in template.mentions:
+        known = {key: value for key, value in lane.variables.items() if key in template.mentions}
+        deferred = Deferred(ref.arguments, data, known, interpretation.program.workflow.expression_lang)
+        arguments = ref.arguments
+    else:
+        arguments = lane.evaluate(template, data)
+        arguments = None if arguments is NOTHING else arguments
+    if kept is None:
+        lane.note(Happening.ACTION_STARTED, name, function=function.name, arguments=arguments)
+    if function.type == "expression":
+        if ref.invoke == "async":
+            return NOTHING  # nobody would see what it yields, nor its error
+        compiled = interpretation.program.expressions.expression(function.operation)
+        return lane.with_variables({"args": arguments}).evaluate(compiled, data)
+
+    def keep(facts: dict[str, Any]) -> None:
+        lane.frame["attempts"] = {**facts, "id": call.id, "arguments": arguments}
+
+    call = FunctionCall(
+        id=interpretation.number(f"{lane.path}/{name}") if kept is None else kept["id"],
+        function=function,
+        arguments=arguments,
+        state=lane.state.name,
+        action=name,
+        deferred=deferred,
+        timeout=None if timeout is None else lane.duration(timeout, data),
+        retry=None if ref.invoke == "async" else interpretation.program.retry_rule(action),
+        auth=interpretation.program.auth_of(function),
+        secrets=interpretation.program.workflow.secrets if deferred or _may_prove(function) else (),
+        selection_set=lane.fill(ref.selection_set, data),
+        detached=ref.invoke == "async",
+        attempts=None if ref.invoke == "async" else Attempts(kept, keep, interpretation.sleep_until),
+    )
+    result = await interpretation.host.invoke(call)
+    lane.frame.pop("attempts", None)
+    return NOTHING if call.detached else result
+
+
+def _may_prove(function: Function) -> bool:
+    """Tell whether a call may have to say who is calling: by an auth, or as the function's document asks."""
+    return function.auth_ref is not None or function.type in ("rest", "openapi", "asyncapi")
+
+
+async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
+    interpretation = lane.interpretation
+    detached = ref.invoke == "async"
+    if "attempt" not in lane.frame:
+        lane.note(Happening.ACTION_STARTED, name, subflow=ref.workflow_id)
+
+    async def attempt() -> JSON:
+        call = SubflowCall(
+            id=interpretation.number(f"{lane.path}/{name}"),
+            workflow_id=ref.workflow_id,
+            version=ref.version,
+            data=data,
+            state=lane.state.name,
+            action=name,
+            detached=detached,
+            outlives_parent=ref.on_parent_complete == "continue",
+        )
+        try:
+            return await interpretation.host.run_subflow(call)
+        except SubflowFailed as fault:
+            fault.retryable = fault.retryable or interpretation.semantics == FIRST_SEMANTICS
+            raise
+
+    rule = None if detached else interpretation.program.retry_rule(action)
+    deadline = None if detached else lane.deadline("action timeout", timeout, data)
+    result = await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
+    return NOTHING if detached else result
+
+
+async def _with_retries(
+    attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane
+) -> Any:
+    """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
+    frame = lane.frame
+    number = frame.get("attempt", 1)
+    while True:
+        frame["attempt"] = number
+        if number > 1:
+            await lane.interpretation.sleep_until(frame["again"], f"retry of {name}")
+            lane.interpretation.gate()
+        try:
+            return await attempt()
+        except WorkflowFault as fault:
+            delay = None if rule is None or not rule.covers(fault) else rule.delay_after(number)
+            if delay is None:
+                fault.attempt = number
+                raise
+            lane.note(Happening.ACTION_RETRIED, name, attempt=number, error=fault.name)
+            number += 1
+            frame["attempt"] = number
+            frame["again"] = lane.interpretation.time() + delay.total_seconds()
+
+
+async def _exchange_events(
+    action: Action, ref: EventRef, name: str, data: JSON, lane: Lane, timeout: str | None
+) -> Any:
+    """Produce an event and, unless nobody waits for it, return the payload of the event that answers it.
+
+    An answer that does not come in time is asked for again as the action's retries say.
+    """
+    frame, interpretation = lane.frame, lane.interpretation
+    if "attempt" not in frame:
+        lane.note(Happening.ACTION_STARTED, name, event=ref.produce_event_ref)
+
+    async def attempt() -> Any:
+        if "produced" not in frame:
+            await produce(ref.produce_event_ref, ref.data, ref.context_attributes, data, lane)
+            frame["produced"] = True
+        if ref.invoke == "async" or ref.consume_event_ref is None:
+            return NOTHING
+        limit = lane.deadline("result timeout", ref.consume_event_timeout, data)
+        taken = await interpretation.wait_for_event([ref.consume_event_ref], limit, lane)
+        if taken is None:
+            # Another attempt asks anew, and has as much time.
+            del frame["produced"], frame["result timeout"]
+            raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
+        return payload_of(interpretation.program.event(ref.consume_event_ref), taken[1])
+
+    rule = None if ref.invoke == "async" else interpretation.program.retry_rule(action)
+    deadline = lane.deadline("action timeout", timeout, data)
+    return await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")

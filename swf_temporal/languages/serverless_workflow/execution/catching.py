@@ -1,0 +1,29 @@
+"""The onErrors entry of a state that handles a fault (section "Defining Errors")."""
+
+from swf_temporal.errors import TimedOut, WorkflowFault
+from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase
+from swf_temporal.patterns import one_limit
+from swf_temporal.runtime.error_matching import ErrorName, covers
+
+
+def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault) -> OnError | None:
+    """Return the first onErrors entry of *state* that covers *fault*, in the order written."""
+    if not fault.catchable:
+        return None
+    with one_limit():
+        for entry in state.on_errors:
+            if any(covers(errors.get(ref, (ref, None)), fault) for ref in entry.error_refs):
+                return entry
+    return None
+
+
+def handler_of_timeout(state: StateBase, errors: dict[str, ErrorName], fault: TimedOut) -> OnError | None:
+    """Return the onErrors entry that asks for a timeout by name.
+
+    A missed event is no error unless the author says so; an entry that merely catches everything does not say so.
+    """
+    named = {ref: errors.get(ref, (ref, None)) for entry in state.on_errors for ref in entry.error_refs}
+    for entry in state.on_errors:
+        if any(fault.name in named[ref] for ref in entry.error_refs):
+            return entry
+    return None

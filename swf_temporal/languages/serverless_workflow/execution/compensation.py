@@ -1,0 +1,90 @@
+"""How is what was done undone?
+
+Every completed execution of a state that names a `compensatedBy` state goes into the record. When a transition or
+an end asks for compensation, they are undone in reverse order: for each, the chain of states that begins with its
+compensatedBy state runs to its end, the current data going through. Then the record is empty
+(section "Workflow Compensation").
+
+A workflow's timeout may break undoing off. If the states that run before the end ask for compensation again, it goes on
+where it was: in the middle of a chain, and of the actions of a state, on the data as they are by then.
+
+Undoing is not recursive: what the states that undo say of ends, and of compensation on their way, is ignored.
+"""
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.lane import Frame, Lane
+from swf_temporal.languages.serverless_workflow.model.states import End, Transition
+from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+
+async def compensate(data: JSON, lane: Lane) -> JSON:
+    """Undo all that is in the record and return the data as it is then."""
+    interpretation = lane.interpretation
+    if interpretation.undoing:
+        return data
+    interpretation.undoing = True
+    try:
+        return await _undo(data, lane)
+    finally:
+        interpretation.undoing = False
+
+
+def while_undoing(leaving: Transition | End) -> Transition | End:
+    """Return how a state that undoes is left: an end of it only ends the chain."""
+    return End() if isinstance(leaving, End) else leaving
+
+
+async def _undo(data: JSON, lane: Lane) -> JSON:
+    interpretation = lane.interpretation
+    frame = lane.frame.setdefault("compensation", {})
+    if frame.get("done"):
+        done: JSON = frame["data"]
+        return done
+    data = frame.get("data", data)
+    while interpretation.record:
+        state = interpretation.record[-1]
+        first = interpretation.program.state(state).compensated_by
+        if first is not None:
+            if "walk" not in frame and (begun := _broken_off(data, lane)) is not None:
+                frame["walk"] = begun
+            if "walk" not in frame:
+                lane.note(Happening.COMPENSATING, state, by=first)
+            ended = await interpretation.walk(first, data, frame.setdefault("walk", {}))
+            data = ended.data
+        interpretation.record.pop()
+        frame.pop("walk", None)
+        frame["data"] = data
+    frame["done"], frame["data"] = True, data
+    return data
+
+
+def _broken_off(data: JSON, lane: Lane) -> Frame | None:
+    """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
+    interpretation = lane.interpretation
+    if interpretation.semantics == FIRST_SEMANTICS or not interpretation.is_expired:
+        return None
+    broken_off: Frame = interpretation.frame.get("walk", {}).get("run", {}).get("compensation", {})
+    walk: Frame | None = broken_off.pop("walk", None)
+    if walk is None:
+        return None
+    _give_time(walk)
+    walk["data"] = data
+    body = walk.get("run", {}).get("body", {})
+    if "data" in body:
+        body["data"] = data
+    return walk
+
+
+def _give_time(frame: Frame) -> None:
+    """Forget when the timeouts end of what was broken off: while it did not run, its time did not either."""
+    for key in _DEADLINES:
+        frame.pop(key, None)
+    for key, inner in frame.items():
+        if isinstance(inner, dict) and key not in _NO_FRAMES:
+            _give_time(inner)
+
+
+_DEADLINES = ("deadline", "single", "action timeout", "result timeout")
+_NO_FRAMES = frozenset({"data", "result", "taken", "attempts"})
+"""Where frames keep objects that are the workflow's own, or another's."""

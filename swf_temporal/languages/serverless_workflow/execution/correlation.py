@@ -1,0 +1,70 @@
+"""Which events belong to this instance?
+
+An event definition may name context attributes by which its events are told apart (section "Correlation
+Definition"). An attribute with a value of its own must have it. One without is fixed by the first event taken that
+has it: from then on only events with the same value belong to this instance.
+"""
+
+from collections.abc import Callable, Mapping
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON, identity
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+ADDRESSED = "swfaddressed"
+"""The attribute by which runs of the first reading tell that an event was addressed. Whoever sends one can write it."""
+
+
+def demanded(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
+    """Return the values that attributes must have, which *fill* makes of what is written."""
+    return {
+        _key(rule.context_attribute_name): fill(rule.context_attribute_value)
+        for rule in definition.correlation
+        if rule.context_attribute_value is not None
+    }
+
+
+def belongs(
+    definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON], semantics: int
+) -> bool:
+    """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*.
+
+    An event that was addressed to the instance belongs to it; attributes that it has must be right all the same.
+    """
+    is_addressed = event.is_addressed or (semantics == FIRST_SEMANTICS and bool(event.attributes.get(ADDRESSED)))
+    for rule in definition.correlation:
+        name = _key(rule.context_attribute_name)
+        value = event.attribute(name)
+        if value is None:
+            if is_addressed:
+                continue
+            return False
+        wanted = values if rule.context_attribute_value is not None else fixed
+        if name in wanted and _as_text(wanted[name]) != _as_text(value):
+            return False
+    return True
+
+
+def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
+    """Return the attributes that taking *event* fixes."""
+    return {
+        _key(rule.context_attribute_name): event.attribute(rule.context_attribute_name)
+        for rule in definition.correlation
+        if rule.context_attribute_value is None and event.attribute(rule.context_attribute_name) is not None
+    }
+
+
+def kept(record: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the attributes that a suspended instance had fixed; earlier versions wrote their names as they stood."""
+    return {_key(name): value for name, value in record.items()}
+
+
+def _key(name: str) -> str:
+    """Return a name as names of attributes are compared: without regard to case."""
+    return name.lower()
+
+
+def _as_text(value: JSON) -> str:
+    """Return a value as it travels: the number 7 and the text "7" are one attribute to whoever sends it."""
+    return value if isinstance(value, str) else identity(value)

@@ -1,0 +1,58 @@
+"""What if a workflow's input or output does not fit its schema? (section "Workflow Definition Structure")."""
+
+from typing import TYPE_CHECKING
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import SchemaMismatch
+from swf_temporal.json_schema import DataSchemaValidator
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
+from swf_temporal.runtime.host import Happening, TraceEntry
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+
+
+def refusal_of(program: Program, data: JSON) -> str | None:
+    """Return why a run of *program* would not even begin with *data*, or None if it would."""
+    schema, declared = program.input_schema, program.workflow.data_input_schema
+    if schema is None or declared is None or not declared.fail_on_validation_errors:
+        return None
+    violations = schema.violations(data)
+    return _told("input", violations) if violations else None
+
+
+def check_input(interpretation: "Interpretation") -> None:
+    """Compare a run's input with the schema, once. Raises SchemaMismatch unless the definition lets it pass."""
+    program = interpretation.program
+    if program.input_schema is None or "begun" in interpretation.frame:
+        return
+    interpretation.frame["begun"] = True
+    _check("input", interpretation.input, program.input_schema, program.workflow.data_input_schema, interpretation)
+
+
+def check_output(interpretation: "Interpretation", output: JSON) -> None:
+    """Compare a run's output with the schema. Raises SchemaMismatch unless the definition lets it pass."""
+    program = interpretation.program
+    _check("output", output, program.output_schema, program.workflow.data_output_schema, interpretation)
+
+
+def _check(
+    what: str,
+    data: JSON,
+    schema: DataSchemaValidator | None,
+    declared: DataSchema | None,
+    interpretation: "Interpretation",
+) -> None:
+    violations = [] if schema is None else schema.violations(data)
+    if not violations:
+        return
+    if declared is None or declared.fail_on_validation_errors:
+        raise SchemaMismatch(_told(what, violations), retryable=what == "output")
+    host = interpretation.host
+    detail: dict[str, JSON] = {"violations": list(violations)}
+    host.note(TraceEntry(Happening.SCHEMA_MISMATCH, "", "", what, host.now(), detail))
+
+
+def _told(what: str, violations: list[str]) -> str:
+    return f"the {what} does not fit the workflow's schema: {'; '.join(violations)}"

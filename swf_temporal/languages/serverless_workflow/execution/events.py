@@ -1,0 +1,101 @@
+"""How do events enter an instance's data, and how does an instance make its own?"""
+
+from collections.abc import Mapping
+
+from swf_temporal.cloud_event import FIXED, CloudEvent
+from swf_temporal.data import JSON, add_result
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
+from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+DEFAULT_SOURCE = "https://serverlessworkflow.io"
+"""The source of a produced event whose definition names none (0.8-next, section "Event Definition")."""
+
+
+def as_read(definition: Event) -> Event:
+    """Return the definition of an event as it is read: an empty source is none."""
+    return definition.model_copy(update={"source": None}) if definition.source == "" else definition
+
+
+def is_like(definition: Event, event: CloudEvent) -> bool:
+    """Tell whether *event* is of the kind that *definition* defines: by its type, its source, or both.
+
+    A source may hold the wildcards of MQTT topics, which the specification's own examples use: `+` for one level,
+    `#` for all that follows.
+    """
+    if definition.type is not None and definition.type != event.type:
+        return False
+    source = definition.source
+    if source is None or source == event.source:
+        return definition.type is not None or source is not None
+    if "+" not in source and "#" not in source:
+        return False
+    return _levels_match(source.split("/"), event.source.split("/"))
+
+
+def payload_of(definition: Event, event: CloudEvent) -> JSON:
+    """Return what states see of *event*: its payload or, with `dataOnly: false`, all of it."""
+    return event.data if definition.data_only else event.to_json()
+
+
+def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: Lane) -> JSON:
+    """Return *data* with an event's payload merged in (section "Event data filters")."""
+    if given is None:
+        return add_result(data, payload)
+    if not given.use_data:
+        return data
+    value = lane.selected(given.data, payload)
+    if value is None:
+        return data
+    if given.to_state_data is None:
+        return add_result(data, value)
+    return lane.merged_at(lane.target(given.to_state_data, data), value, data)
+
+
+async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
+    """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
+    interpretation = lane.interpretation
+    definition = interpretation.program.event(ref)
+    filled = lane.fill(dict(attributes), data) if attributes else {}
+    own = filled if isinstance(filled, dict) else {}
+    event = CloudEvent(
+        id=interpretation.host.new_id(),
+        source=definition.source or DEFAULT_SOURCE,
+        type=definition.type or definition.name,
+        data=_payload(template, data, lane),
+        attributes={
+            "time": interpretation.host.now().isoformat(),
+            "datacontenttype": "application/json",
+            **{name: value for name, value in own.items() if name.lower() not in FIXED},
+        },
+    )
+    lane.note(Happening.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
+    await interpretation.host.publish(event)
+
+
+def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
+    if template is None:
+        return data
+    if lane.interpretation.semantics == FIRST_SEMANTICS:
+        return lane.fill(template, data)
+    return lane.selected(template, data)
+
+
+async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane) -> None:
+    """Produce *events* in the order written, none of them twice."""
+    for index, event in enumerate(events):
+        if index >= lane.frame.get("events", 0):
+            await produce(event.event_ref, event.data, event.context_attributes, data, lane)
+            lane.frame["events"] = index + 1
+
+
+def _levels_match(pattern: list[str], levels: list[str]) -> bool:
+    for index, wanted in enumerate(pattern):
+        if wanted == "#":
+            return True
+        if index >= len(levels) or not (wanted == "+" or levels[index] == wanted):
+            return False
+    return len(pattern) == len(levels)

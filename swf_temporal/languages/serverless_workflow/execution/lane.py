@@ -1,0 +1,184 @@
+"""What does a path of execution know: its place, its variables, its record of progress?
+
+A lane is one path through an instance: a state, a branch of it, an iteration. All that states and actions need of
+the interpretation they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the
+progress record: plain JSON, written as the lane goes, read when a suspended instance goes on.
+"""
+
+from collections.abc import Coroutine, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from swf_temporal.data import JSON, Path, merge_at
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.expressions.compiled import Outcome, Several, is_true
+from swf_temporal.expressions.evaluation import NOTHING, Compiled
+from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.joining import MISSING, within
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+    from swf_temporal.languages.serverless_workflow.model.states import State
+
+T = TypeVar("T")
+Frame = dict[str, Any]
+
+
+class Lane:
+    """One path of execution within an instance."""
+
+    __slots__ = ("branch", "frame", "interpretation", "path", "state", "variables")
+
+    def __init__(
+        self,
+        interpretation: "Interpretation",
+        state: "State",
+        frame: Frame,
+        variables: dict[str, JSON],
+        path: str,
+        branch: str | None = None,
+    ) -> None:
+        self.interpretation = interpretation
+        self.state = state
+        self.frame = frame
+        self.variables = variables
+        self.path = path
+        self.branch = branch
+
+    def child(
+        self, key: str, path: str, *, branch: str | None = None, variables: dict[str, JSON] | None = None
+    ) -> "Lane":
+        """Return a lane inside this one, whose progress is recorded under *key*."""
+        frame = self.frame.get(key)
+        if frame is None:
+            frame = self.frame[key] = {}
+        own = {**self.variables, **variables} if variables else self.variables
+        return Lane(self.interpretation, self.state, frame, own, path, branch or self.branch)
+
+    # Evaluating
+
+    def evaluate(self, compiled: Compiled, data: JSON) -> Any:
+        """Return what a compiled expression yields; NOTHING where it yields nothing."""
+        value = self._outcome(compiled, data)
+        return list(value) if isinstance(value, Several) else value
+
+    def _outcome(self, compiled: Compiled, data: JSON) -> Outcome:
+        try:
+            value = compiled(data, self.variables)
+        except WorkflowFault as fault:
+            raise self.locate(fault) from None
+        if isinstance(value, Several):
+            self.note(Happening.SEVERAL_OUTPUTS, self.state.name, count=len(value))
+        return value
+
+    def holds(self, condition: JSON, data: JSON) -> bool:
+        """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something.
+
+        One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
+        """
+        value = self._outcome(self.interpretation.program.expressions.condition(condition), data)
+        if not isinstance(value, Several):
+            return is_true(value)
+        truths = {is_true(one) for one in value}
+        if len(truths) > 1:
+            message = f"the condition {condition!r} is true and false: it yields {len(value)} values"
+            raise self.locate(ExpressionFailed(f"{message}; `any` or `all` makes one of them"))
+        return truths == {True}
+
+    def filtered(self, expression: JSON, data: JSON) -> JSON:
+        """Return what a state's filter selects of *data*; one that selects nothing does not filter."""
+        value = self.selected(expression, data)
+        return data if value is None else value
+
+    def selected(self, expression: JSON, data: JSON) -> JSON:
+        """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
+        if expression is None:
+            return data
+        value = self.evaluate(self.interpretation.program.expressions.expression(expression), data)
+        return None if value is NOTHING else value
+
+    def fill(self, template: JSON, data: JSON) -> JSON:
+        """Return *template* with the expressions in it replaced by what they yield."""
+        value = self.evaluate(self.interpretation.program.expressions.template(template), data)
+        return None if value is NOTHING else value
+
+    def target(self, expression: str, data: JSON) -> list[str | int]:
+        """Return the path to the element that *expression* names."""
+        try:
+            return self.interpretation.program.expressions.target(expression)(data, self.variables)
+        except WorkflowFault as fault:
+            raise self.locate(fault) from None
+
+    def duration(self, text: str, data: JSON) -> timedelta:
+        """Return the length of a duration, which may be an expression."""
+        if "${" in text:
+            value = self.fill(text, data)
+            text = f"PT{value}S" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+        try:
+            length = parse_duration(text)
+        except (ValueError, OverflowError) as error:
+            raise self.locate(WrongData(str(error))) from None
+        if length < timedelta():
+            raise self.locate(WrongData(f"{text!r} is a negative duration"))
+        return length
+
+    def merged_at(self, path: Path, value: JSON, data: JSON) -> JSON:
+        """Return *data* with *value* merged into the element at *path* (section "Data Merging")."""
+        try:
+            return merge_at(data, path, value)
+        except IndexError:
+            raise self.locate(WrongData(f"the element {list(path)} is not there to be merged into")) from None
+        except TypeError as error:
+            raise self.locate(WrongData(f"nothing can be merged into {list(path)}: {error}")) from None
+
+    # Waiting
+
+    def deadline(self, key: str, text: str | None, data: JSON) -> float | None:
+        """Return the moment at which a timeout ends, as seconds of the epoch.
+
+        It is fixed when it is first asked for and kept under *key*, so that a suspended lane does not wait anew.
+        """
+        if text is None:
+            return None
+        kept = self.frame.get(key)
+        if kept is None:
+            kept = self.frame[key] = self.interpretation.time() + self.duration(text, data).total_seconds()
+        return float(kept)
+
+    async def pause(self, key: str, text: str, data: JSON, why: str) -> None:
+        """Wait as long as *text* says, counted from the first time this pause was begun."""
+        begun = key in self.frame
+        until = self.deadline(key, text, data)
+        if not begun:
+            self.note(Happening.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
+        if until is not None:
+            await self.interpretation.sleep_until(until, why)
+
+    async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
+        """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
+        if deadline is None:
+            return await work
+        result = await within(work, self.interpretation.time_out_at(deadline, f"timeout of {what}"))
+        if result is MISSING:
+            raise self.locate(TimedOut(f"{what} took longer than it may"))
+        return result
+
+    # Telling
+
+    def note(self, kind: Happening, name: str, **detail: JSON) -> None:
+        """Take note of what happened on this lane."""
+        host = self.interpretation.host
+        host.note(TraceEntry(kind, self.path, self.state.name, name, host.now(), detail))
+
+    def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
+        """Return *fault* knowing where it happened, as far as it did not know yet."""
+        fault.state = fault.state or self.state.name
+        fault.branch = fault.branch or self.branch
+        fault.action = fault.action or action
+        return fault
+
+    def with_variables(self, variables: Mapping[str, JSON]) -> "Lane":
+        """Return this lane seeing *variables* as well."""
+        own = {**self.variables, **variables}
+        return Lane(self.interpretation, self.state, self.frame, own, self.path, self.branch)

@@ -1,0 +1,139 @@
+"""What do the expressions among a workflow's own parameters yield for one run?
+
+Its name and version, its timeouts and its retries may hold expressions, which see the workflow's input and nothing
+else (section "Workflow Expressions"). They are evaluated when a run begins; a run that goes on evaluates them again,
+to the same values. Constants and metadata are static: `${` in them stays as it is.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic.alias_generators import to_camel
+
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.program import Program, described
+from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowExecTimeout, WorkflowTimeouts
+
+_N = TypeVar("_N", bound=Node)
+_Reading = Callable[[JSON], str | int | float]
+
+
+def has_open_parameters(workflow: Workflow) -> bool:
+    """Tell whether any parameter of *workflow* is an expression."""
+    return any(
+        isinstance(value, str) and "${" in value
+        for node in _nodes(workflow)
+        for value in (getattr(node, name) for name in _PARAMETERS[type(node)])
+    )
+
+
+def for_run(program: Program, data: JSON, variables: Mapping[str, JSON]) -> Program:
+    """Return *program* with what its open parameters are for a run whose input is *data*.
+
+    Raises WrongData where a parameter yields what it cannot be, and ExpressionFailed.
+    """
+
+    def filled(node: _N, what: str) -> _N:
+        changes = {}
+        for name, reading in _PARAMETERS[type(node)].items():
+            text = getattr(node, name)
+            if isinstance(text, str) and "${" in text:
+                changes[name] = _value(
+                    f"{what}{to_camel(name)}", reading, program.expressions.template(text), data, variables
+                )
+        return node.model_copy(update=changes) if changes else node
+
+    workflow = filled(program.workflow, "the workflow's ")
+    timeouts = filled(workflow.timeouts, "timeouts: ")
+    limit = timeouts.workflow_exec_timeout
+    if limit is not None:
+        timeouts = timeouts.model_copy(update={"workflow_exec_timeout": filled(limit, "workflowExecTimeout: ")})
+    retries = tuple(filled(retry, f"retry {retry.name!r}: ") for retry in workflow.retries)
+    return program.with_workflow(workflow.model_copy(update={"timeouts": timeouts, "retries": retries}))
+
+
+def _nodes(workflow: Workflow) -> Iterator[Node]:
+    yield workflow
+    yield workflow.timeouts
+    if workflow.timeouts.workflow_exec_timeout is not None:
+        yield workflow.timeouts.workflow_exec_timeout
+    yield from workflow.retries
+
+
+def _value(what: str, reading: _Reading, compiled: Any, data: JSON, variables: Mapping[str, JSON]) -> str | int | float:
+    try:
+        value = compiled(data, variables)
+    except WorkflowFault as fault:
+        raise WorkflowFault.from_json({**fault.to_json(), "message": f"{what}: {fault.message}"}) from None
+    try:
+        return reading(None if value is NOTHING else value)
+    except (ValueError, OverflowError):
+        raise WrongData(f"{what} yields {described(value)}, which it cannot be") from None
+
+
+def _text(value: JSON) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError  # noqa: TRY004 - like what is of the right type and still cannot be read
+    return str(value)
+
+
+def _duration(value: JSON) -> str:
+    """Read a duration in ISO 8601, or a number of seconds."""
+    text = f"PT{value}S" if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or parse_duration(text).total_seconds() < 0:
+        raise ValueError
+    return text
+
+
+def _number(value: JSON) -> float:
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or not 0 <= float(value) < float("inf"):
+        raise ValueError
+    return float(value)
+
+
+def _count(value: JSON) -> int:
+    if not _number(value).is_integer():
+        raise ValueError
+    return int(_number(value))
+
+
+def _jitter(value: JSON) -> str | float:
+    """Read a fraction from 0 to 1, or a duration."""
+    if isinstance(value, str) and value.lstrip("+").startswith("P"):
+        return _duration(value)
+    if _number(value) > 1:
+        raise ValueError
+    return _number(value)
+
+
+def _multiplier(value: JSON) -> str | float:
+    """Read a factor, or a duration, which is read as an increment."""
+    return _duration(value) if isinstance(value, str) and value.lstrip("+").startswith("P") else _number(value)
+
+
+_TIMEOUTS = (
+    "state_exec_timeout",
+    "single_state_exec_timeout",
+    "action_exec_timeout",
+    "branch_exec_timeout",
+    "event_timeout",
+)
+_PARAMETERS: Mapping[type[Node], Mapping[str, _Reading]] = {
+    Workflow: {"name": _text, "version": _text},
+    WorkflowTimeouts: dict.fromkeys(_TIMEOUTS, _duration),
+    WorkflowExecTimeout: {"duration": _duration},
+    Retry: {
+        "delay": _duration,
+        "max_attempts": _count,
+        "max_delay": _duration,
+        "increment": _duration,
+        "multiplier": _multiplier,
+        "jitter": _jitter,
+    },
+}
+"""What may be an expression, and how what it yields is read."""

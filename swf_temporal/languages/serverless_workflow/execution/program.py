@@ -1,0 +1,171 @@
+"""What of a definition is worked out once, before anything runs?
+
+States, functions and events by name; expressions compiled; timeouts with what they inherit. A program is shared by
+all the runs of its definition and never changes.
+"""
+
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import UnknownDefinition, WrongData
+from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.languages.serverless_workflow.execution.events import as_read
+from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
+from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
+from swf_temporal.languages.serverless_workflow.model.actions import Action
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Event, Function, Retry
+from swf_temporal.languages.serverless_workflow.model.states import EventState, ForeachState, State, StateTimeouts
+from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
+from swf_temporal.runtime.error_matching import ErrorName, names_of
+from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+
+
+class Program:
+    """A definition, ready to be interpreted as *semantics* says."""
+
+    def __init__(self, workflow: Workflow, semantics: int = SEMANTICS) -> None:
+        self.workflow = workflow
+        self.semantics = semantics
+        self.states: dict[str, State] = {state.name: state for state in workflow.states}
+        self.functions: dict[str, Function] = with_shared_auth(workflow.functions)
+        events = workflow.events if semantics == FIRST_SEMANTICS else map(as_read, workflow.events)
+        self.events: dict[str, Event] = {event.name: event for event in events}
+        self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
+        self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
+        self.expressions = Expressions(
+            variables={s.iteration_param for s in workflow.states if isinstance(s, ForeachState)},
+            functions={
+                function.name: str(function.operation)
+                for function in workflow.functions
+                if function.type == "expression"
+            },
+            language=workflow.expression_lang,
+            guesses=semantics == FIRST_SEMANTICS,
+        )
+        self._timeouts: dict[str, StateTimeouts] = {}
+        self._rules: dict[int, RetryRule | None] = {}
+
+    @cached_property
+    def constants(self) -> dict[str, JSON]:
+        """What `$CONST` holds."""
+        return dict(self.workflow.constants)
+
+    @cached_property
+    def about(self) -> dict[str, JSON]:
+        """What `$WORKFLOW` says of the definition."""
+        workflow = self.workflow
+        return {"id": workflow.id, "name": workflow.name, "version": workflow.version}
+
+    @cached_property
+    def input_schema(self) -> DataSchemaValidator | None:
+        """What a run's input must fit. Where a run starts by waiting for an event, its input does not count."""
+        if isinstance(self.states.get(self.workflow.start_state), EventState):
+            return None
+        return _validator("dataInputSchema", self.workflow.data_input_schema)
+
+    @cached_property
+    def output_schema(self) -> DataSchemaValidator | None:
+        """What a run's output must fit."""
+        return _validator("dataOutputSchema", self.workflow.data_output_schema)
+
+    def with_workflow(self, workflow: Workflow) -> "Program":
+        """Return this program for a variant of its workflow that has the same states, functions and events."""
+        variant = copy(self)
+        own = vars(variant)
+        own.update(workflow=workflow, retries={retry.name: retry for retry in workflow.retries})
+        own.update(_timeouts={}, _rules={})
+        own.pop("about", None)
+        return variant
+
+    def state(self, name: str) -> State:
+        """Return the state *name*."""
+        try:
+            return self.states[name]
+        except KeyError:
+            raise UnknownDefinition(f"{name!r} is not a state of workflow {self.workflow.id!r}") from None
+
+    def function(self, name: str) -> Function:
+        """Return the definition of the function *name*."""
+        if name in self.functions:
+            return self.functions[name]
+        if "functions" in self.workflow.externals:
+            # Defined in a document that could not be read: whoever performs the call may know it by name.
+            return Function(name=name, type="custom")
+        raise UnknownDefinition(f"{name!r} is not a function of workflow {self.workflow.id!r}")
+
+    def event(self, name: str) -> Event:
+        """Return the definition of the event *name*."""
+        if name in self.events:
+            return self.events[name]
+        if "events" in self.workflow.externals:
+            return Event(name=name, type=name)
+        raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
+
+    def auth_of(self, function: Function) -> tuple[Auth, ...]:
+        """Return the credentials that *function* refers to."""
+        ref = function.auth_ref
+        if ref is None:
+            return ()
+        return tuple(auth for auth in self.workflow.auth if auth.name in (ref.resource, ref.invocation))
+
+    def timeouts(self, state: State) -> StateTimeouts:
+        """Return the timeouts of *state*; what it does not say it inherits from the workflow."""
+        known = self._timeouts.get(state.name)
+        if known is None:
+            ours, own = self.workflow.timeouts, state.timeouts
+            whole = ours if own.state_exec_timeout is None else own
+            known = StateTimeouts(
+                state_exec_timeout=whole.state_exec_timeout,
+                single_state_exec_timeout=whole.single_state_exec_timeout,
+                action_exec_timeout=own.action_exec_timeout or ours.action_exec_timeout,
+                branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
+                event_timeout=own.event_timeout or ours.event_timeout,
+            )
+            self._timeouts[state.name] = known
+        return known
+
+    def retry_rule(self, action: Action) -> RetryRule | None:
+        """Return how *action* is tried again, or None if it is not."""
+        key = id(action)
+        if key not in self._rules:
+            self._rules[key] = self._make_rule(action)
+        return self._rules[key]
+
+    def _make_rule(self, action: Action) -> RetryRule | None:
+        retry: Retry | None = None
+        if action.retry_ref is not None:
+            retry = self.retries.get(action.retry_ref)
+            if retry is None:
+                raise UnknownDefinition(f"{action.retry_ref!r} is not a retry of workflow {self.workflow.id!r}")
+        try:
+            return rule_of(
+                retry,
+                auto_retries=self.workflow.auto_retries,
+                retryable=names_of(action.retryable_errors, self.errors),
+                non_retryable=names_of(action.non_retryable_errors, self.errors),
+            )
+        except ValueError as error:
+            raise WrongData(f"retry {action.retry_ref!r}: {error}") from None
+
+
+def _validator(key: str, declared: DataSchema | None) -> DataSchemaValidator | None:
+    """Return what compares data with a schema; None where there is none, or one that was not found."""
+    if declared is None or isinstance(declared.schema_, str):
+        return None
+    try:
+        return DataSchemaValidator(declared.schema_)
+    except BadSchema as bad:
+        # Only where what is installed here knows less of schemas than what checked the definition.
+        raise WrongData(f"{key} is not a JSON Schema that can be used: {bad.message}") from None
+
+
+def described(value: Any, limit: int = 80) -> str:
+    """Return a value in a few words, for messages."""
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    kind = kinds.get(type(value), "a number")
+    text = repr(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    return f"{kind} {text[:limit]}".rstrip()

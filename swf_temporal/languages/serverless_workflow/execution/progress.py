@@ -1,0 +1,29 @@
+"""How far is an instance, as its progress tells: in which state, and with which data?"""
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.lane import Frame
+
+
+def walk_under_way(frame: Frame) -> Frame:
+    """Return the progress of the instance's own walk, or of the one before its end."""
+    walk: Frame = frame.get("before") or frame.get("walk", {})
+    return walk
+
+
+def innermost_walk(frame: Frame) -> Frame:
+    """Return the progress of the walk whose state is running: of what is being undone, if anything is."""
+    walk = walk_under_way(frame)
+    undoing = frame.get("cancelled") or walk.get("run", {})
+    inner: Frame = undoing.get("compensation", {}).get("walk") or walk
+    return inner
+
+
+def latest_data(walk: Frame, data: JSON) -> JSON:
+    """Return the data of a walk as it was left: by actions, by a state that is being left, or by undoing."""
+    run = walk.get("run", {})
+    data = run.get("body", {}).get("data", walk.get("data", data))
+    if "left" in run:
+        data = run["left"][1]
+    undoing = run.get("compensation", {})
+    data = undoing.get("data", data)
+    return latest_data(undoing["walk"], data) if "walk" in undoing else data

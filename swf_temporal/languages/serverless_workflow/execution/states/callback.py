@@ -1,0 +1,26 @@
+"""Callback: runs an action, then waits for the event that answers it (section "Callback State")."""
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import TimedOut
+from swf_temporal.languages.serverless_workflow.execution.actions import run_sequence
+from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import CallbackState
+
+
+async def run(state: CallbackState, data: JSON, lane: Lane) -> Step:
+    """Run the state's action, then merge the event that answers it. The event's timeout runs from then on."""
+    interpretation = lane.interpretation
+    timeouts = interpretation.program.timeouts(state)
+    data = await run_sequence((state.action,), data, lane, timeouts.action_exec_timeout)
+    deadline = lane.deadline("deadline", timeouts.event_timeout, data)
+    taken = await interpretation.wait_for_event([state.event_ref], deadline, lane)
+    if taken is None:
+        fault = TimedOut(f"event {state.event_ref!r} did not come in time")
+        if handler_of_timeout(state, interpretation.program.errors, fault):
+            raise lane.locate(fault)
+        return Step(data)
+    payload = payload_of(interpretation.program.event(state.event_ref), taken[1])
+    return Step(merge_event(payload, state.event_data_filter, data, lane))

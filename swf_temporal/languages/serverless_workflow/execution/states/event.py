@@ -1,0 +1,119 @@
+"""Event: waits for events and runs actions (section "Event State").
+
+Exclusive: the first event of any entry runs that entry's actions, and the state is left. Not exclusive: all the
+events of all the entries are waited for, then every entry's actions run, in the order written. An event that is like
+several definitions goes to one of them, and moves on to another if that lets the state complete. If the state is left
+before all of them came, those that did are given back.
+"""
+
+from typing import Any
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import TimedOut
+from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
+from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.lane import Frame, Lane
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
+from swf_temporal.runtime.event_matching import dealt, usable
+from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+
+async def run(state: EventState, data: JSON, lane: Lane) -> Step:
+    """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
+    if not await _came(state, data, lane):
+        give_back(lane.frame, lane)
+        fault = TimedOut(f"state {state.name!r} did not get its events in time")
+        if handler_of_timeout(state, lane.interpretation.program.errors, fault):
+            raise lane.locate(fault)
+        return Step(data)
+    frame = lane.frame
+    done = frame.get("entry", 0)
+    data = frame.get("data", data)
+    timeout = lane.interpretation.program.timeouts(state).action_exec_timeout
+    for index, entry in enumerate(state.on_events):
+        if index < done or not _is_complete(state, entry, frame["taken"]):
+            continue
+        actions = lane.child("actions", lane.path)
+        if "merged" not in actions.frame:
+            data = _merged(entry, data, frame["taken"], lane)
+            actions.frame["merged"] = True
+            frame["data"] = data
+        data = await run_actions(entry.actions, entry.action_mode, data, actions, timeout)
+        frame["data"], frame["entry"] = data, index + 1
+        del frame["actions"]
+    return Step(data)
+
+
+async def _came(state: EventState, data: JSON, lane: Lane) -> bool:
+    """Take the events that the state needs; tell whether they came in time."""
+    interpretation = lane.interpretation
+    frame = lane.frame
+    taken: dict[str, JSON] = frame.setdefault("taken", {})
+    if frame.get("complete"):
+        return True
+    wanted = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
+
+    def fits(ref: str, event: JSON) -> bool:
+        return shares and isinstance(event, dict) and interpretation.may_take(ref, CloudEvent.from_record(event), lane)
+
+    shares = interpretation.semantics > FIRST_SEMANTICS
+    while not taken if state.exclusive else len(taken) < len(wanted):
+        refs, known = usable(wanted, taken, fits), set(interpretation.fixed)
+        got = await interpretation.wait_for_event(refs, _deadline(state, taken, data, lane), lane)
+        if got is None:
+            return False
+        index, event = got
+        taken = frame["taken"] = dealt(event.to_record(), refs[index], wanted, taken, fits)
+        frame["fixed"] = [*frame.get("fixed", ()), *(name for name in interpretation.fixed if name not in known)]
+    frame["complete"] = True
+    return True
+
+
+def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane) -> float | None:
+    """Return until when the state waits for its next event (section "Event Timeout Definition").
+
+    A state in which an instance starts has all the time in the world until its first event comes: that is what, by the
+    specification, makes the instance.
+    """
+    interpretation = lane.interpretation
+    if interpretation.semantics > FIRST_SEMANTICS and not taken and interpretation.is_starting(state):
+        return None
+    return lane.deadline("deadline", interpretation.program.timeouts(state).event_timeout, data)
+
+
+def give_back(frame: Frame, lane: Lane) -> None:
+    """Put what an event state took back into the inbox, where *frame* is the progress of one that did not get all.
+
+    Attributes that its events fixed are free again, as if they had not been taken.
+    """
+    interpretation = lane.interpretation
+    taken: dict[str, Any] = frame.get("taken", {})
+    if interpretation.semantics == FIRST_SEMANTICS or frame.get("complete") or not taken:
+        return
+    for name in frame.pop("fixed", ()):
+        interpretation.fixed.pop(name, None)
+    frame["taken"] = {}
+    for ref in taken:
+        lane.note(Happening.EVENT_GIVEN_BACK, ref)
+    interpretation.inbox.give_back([CloudEvent.from_record(event) for event in taken.values()])
+
+
+def _is_complete(state: EventState, entry: OnEvents, taken: dict[str, JSON]) -> bool:
+    """Tell whether *entry*'s actions are to run. An event that several entries name belongs to the first of them."""
+    if not state.exclusive:
+        return True
+    first = next(e for e in state.on_events if any(ref in taken for ref in e.event_refs))
+    return entry is first
+
+
+def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane) -> JSON:
+    for ref in entry.event_refs:
+        event = taken.get(ref)
+        if isinstance(event, dict):
+            payload = payload_of(lane.interpretation.program.event(ref), CloudEvent.from_record(event))
+            data = merge_event(payload, entry.event_data_filter, data, lane)
+    return data

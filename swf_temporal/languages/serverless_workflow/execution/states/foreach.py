@@ -1,0 +1,134 @@
+"""Foreach: runs actions for each element of an array (section "ForEach State").
+
+Every iteration sees the state's data and the element: as a field of the data and as a variable, both by the name of
+the iteration parameter. With an outputCollection the results of the iterations, which are those of the last actions
+that they ran, are appended to it in the order of the input: one for each element, null where there is none. Without
+one the results of all their actions are merged as any action's results are.
+"""
+
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.data import Path as Place
+from swf_temporal.errors import WrongData
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.actions import Effect, apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.program import described
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import ForeachState
+from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+MOST_AT_ONCE = 1000
+"""How many iterations run at once where the definition sets no batchSize: what an engine can hold, with room."""
+
+
+async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
+    """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
+    items = _collection(state, data, lane)
+    if state.output_collection is not None and lane.interpretation.semantics > FIRST_SEMANTICS:
+        # Before anything is done whose results would have no place.
+        _check_output(state.output_collection, data, lane)
+    window = 1 if state.mode == "sequential" else _window(state, data, lane)
+    paths = [_iteration(state, index, item, data, lane) for index, item in enumerate(items)]
+    results = [effects for effects in await join(paths, window=window) if effects is not MISSING]
+    if state.output_collection is None:
+        for effects in results:
+            for effect in effects:
+                data = apply(effect, data, lane)
+        return Step(data)
+    outputs = [effects[-1][1] if effects else None for effects in results]
+    return Step(_appended(outputs, state.output_collection, data, lane))
+
+
+def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane) -> Path[list[Effect]]:
+    timeout = lane.interpretation.program.timeouts(state).action_exec_timeout
+
+    async def path() -> list[Effect]:
+        param = state.iteration_param
+        own = lane.child(str(index), f"{lane.path}[{index}]", variables={param: item})
+        frame = own.frame
+        if "done" not in frame:
+            seen = {**data, param: item} if isinstance(data, dict) else {param: item}
+            effects: list[Effect] = frame.setdefault("effects", [])
+            await run_sequence(state.actions, seen, own, timeout, effects)
+            frame.clear()
+            frame["effects"], frame["done"] = effects, True
+        done: list[Effect] = frame["effects"]
+        return done
+
+    return path
+
+
+def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
+    items = lane.evaluate(lane.interpretation.program.expressions.expression(state.input_collection), data)
+    if not isinstance(items, list):
+        found = "nothing" if items is NOTHING else described(items)
+        raise lane.locate(
+            WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}, not an array")
+        )
+    return items
+
+
+def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
+    size: Any = state.batch_size
+    if isinstance(size, str):
+        size = lane.fill(size, data)
+        if isinstance(size, str) and size.strip().isdigit():
+            size = int(size)
+    if size is None or size == 0:
+        return MOST_AT_ONCE
+    if not isinstance(size, int | float) or isinstance(size, bool) or size < 1 or size != int(size):
+        raise lane.locate(WrongData(f"batchSize of {state.name!r} is {size!r}, which is not a count"))
+    return min(int(size), MOST_AT_ONCE)
+
+
+def _check_output(target: str, data: JSON, lane: Lane) -> None:
+    """Raise WrongData where something stands in the way of the output collection: to replace it would lose data."""
+    present: Any = data
+    for step in lane.target(target, data):
+        kind: Any = dict if isinstance(step, str) else list
+        if present is not None and not isinstance(present, kind):
+            needed = "an object" if kind is dict else "an array"
+            raise lane.locate(_in_the_way(target, f"{described(present)} stands where {needed} is needed"))
+        try:
+            present = None if present is None else present[step]
+        except (KeyError, IndexError):
+            return
+    if present is not None and not isinstance(present, list):
+        raise lane.locate(_in_the_way(target, f"{described(present)} is there already, not an array"))
+
+
+def _in_the_way(target: str, what: str) -> WrongData:
+    return WrongData(f"nothing can be appended to outputCollection {target!r}: {what}")
+
+
+def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
+    path = lane.target(target, data)
+    present: Any = data
+    for step in path:
+        try:
+            present = present[step]
+        except (KeyError, IndexError, TypeError):
+            present = None
+            break
+    # Replaced, not merged: merging would drop results that are equal to others.
+    return _replaced(data, path, [*present, *results] if isinstance(present, list) else results, lane)
+
+
+def _replaced(data: JSON, path: Place, value: JSON, lane: Lane) -> JSON:
+    """Return *data* with *value* in place of the element at *path*, making the parents that are missing."""
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if isinstance(step, str):
+        parent = data if isinstance(data, dict) else {}
+        return {**parent, step: _replaced(parent.get(step), rest, value, lane)}
+    items = list(data) if isinstance(data, list) else []
+    index = step if step >= 0 else len(items) + step
+    if index < 0:
+        raise lane.locate(WrongData(f"outputCollection names the element {step}, which is not there"))
+    items.extend([None] * (index + 1 - len(items)))
+    items[index] = _replaced(items[index], rest, value, lane)
+    return items

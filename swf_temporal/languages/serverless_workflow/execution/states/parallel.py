@@ -1,0 +1,57 @@
+"""Parallel: runs branches side by side (section "Parallel State").
+
+Every branch works on its own copy of the data. What the actions of the branches that had completed merged is
+applied to the state's data in the order in which the branches are written.
+"""
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WrongData
+from swf_temporal.languages.serverless_workflow.execution.actions import Effect, apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import Branch, ParallelState
+from swf_temporal.runtime.joining import MISSING, Path, join
+
+
+async def run(state: ParallelState, data: JSON, lane: Lane) -> Step:
+    """Run the state's branches until all, or as many as it asks for, have completed."""
+    need = None if state.completion_type == "allOf" else _needed(state, data, lane)
+    results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
+    for effects in results:
+        for effect in () if effects is MISSING else effects:
+            data = apply(effect, data, lane)
+    return Step(data)
+
+
+def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane) -> Path[list[Effect]]:
+    inherited = lane.interpretation.program.timeouts(state)
+    action_timeout = branch.timeouts.action_exec_timeout or inherited.action_exec_timeout
+    branch_timeout = branch.timeouts.branch_exec_timeout or inherited.branch_exec_timeout
+
+    async def path() -> list[Effect]:
+        own = lane.child(f"branch {branch.name}", f"{lane.path}/{branch.name}", branch=branch.name)
+        frame = own.frame
+        effects: list[Effect] = frame.setdefault("effects", [])
+        if "done" not in frame:
+            deadline = own.deadline("deadline", branch_timeout, data)
+            work = run_sequence(branch.actions, data, own, action_timeout, effects)
+            await own.within(deadline, work, f"branch {branch.name!r}")
+            frame.clear()
+            frame["effects"], frame["done"] = effects, True
+        return effects
+
+    return path
+
+
+def _needed(state: ParallelState, data: JSON, lane: Lane) -> int:
+    """Return how many branches must complete, which may be an expression. More than there are means all."""
+    number: JSON = state.num_completed
+    if isinstance(number, str):
+        number = lane.fill(number, data)
+        if isinstance(number, str) and number.strip().isdigit():
+            number = int(number)
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise lane.locate(WrongData(f"numCompleted of {state.name!r} is {number!r}, which is not a count"))
+    return number

@@ -1,0 +1,45 @@
+"""Switch: chooses the way by data, or by the first event to come (section "Switch State")."""
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import NoConditionMatched, TimedOut
+from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import SwitchState
+
+
+async def run(state: SwitchState, data: JSON, lane: Lane) -> Step:
+    """Return the step to where the first condition that holds leads."""
+    if state.event_conditions:
+        return await _by_event(state, data, lane)
+    for index, condition in enumerate(state.data_conditions):
+        if lane.holds(condition.condition, data):
+            return Step(data, f"condition {index}")
+    return _default(state, data, "none of its conditions holds")
+
+
+async def _by_event(state: SwitchState, data: JSON, lane: Lane) -> Step:
+    """Wait for the first event that a condition names; the default is taken when none came in time.
+
+    Without an eventTimeout there is no time at which to take the default: the state waits for an event.
+    """
+    interpretation = lane.interpretation
+    deadline = lane.deadline("deadline", interpretation.program.timeouts(state).event_timeout, data)
+    refs = [condition.event_ref for condition in state.event_conditions]
+    taken = await interpretation.wait_for_event(refs, deadline, lane)
+    if taken is None:
+        fault = TimedOut(f"none of {', '.join(refs)} came in time")
+        if handler_of_timeout(state, interpretation.program.errors, fault):
+            raise lane.locate(fault)
+        return _default(state, data, "no event came in time")
+    index, event = taken
+    condition = state.event_conditions[index]
+    payload = payload_of(interpretation.program.event(condition.event_ref), event)
+    return Step(merge_event(payload, condition.event_data_filter, data, lane), f"condition {index}")
+
+
+def _default(state: SwitchState, data: JSON, why: str) -> Step:
+    if state.default_condition is None:
+        raise NoConditionMatched(f"switch {state.name!r} has no default, and {why}")
+    return Step(data, "default")

@@ -1,0 +1,78 @@
+"""What an action does: call a function, exchange events, or run another workflow."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from swf_temporal.languages.serverless_workflow.model.node import Expression, Filter, Node, Template, Text
+
+Invocation = Literal["sync", "async"]
+
+
+class FunctionRef(Node):
+    """A function and the arguments to call it with (section "FunctionRef Definition")."""
+
+    ref_name: Text
+    arguments: Template = None
+    selection_set: str | None = None
+    invoke: Invocation = "sync"
+
+
+class EventRef(Node):
+    """An event to produce, and one to wait for as the result (section "EventRef Definition")."""
+
+    produce_event_ref: Text
+    consume_event_ref: Text | None = None
+    consume_event_timeout: str | None = None
+    data: Template = None
+    context_attributes: dict[str, Template] = Field(default_factory=dict)
+    invoke: Invocation = "sync"
+
+
+class SubflowRef(Node):
+    """Another workflow to run (section "SubFlowRef Definition")."""
+
+    workflow_id: Text
+    version: Text | None = None
+    invoke: Invocation = "sync"
+    on_parent_complete: Literal["continue", "terminate"] = "terminate"
+
+
+class ActionSleep(Node):
+    """How long to wait before and after an action."""
+
+    before: str | None = None
+    after: str | None = None
+
+
+class ActionDataFilter(Node):
+    """What an action sees of the state's data, and where its results go (section "Action data filters")."""
+
+    from_state_data: Expression | None = None
+    use_results: bool = True
+    results: Filter = None
+    to_state_data: Expression | None = None
+
+
+class EventDataFilter(Node):
+    """What a state takes of an event, and where it goes (section "Event data filters")."""
+
+    use_data: bool = True
+    data: Filter = None
+    to_state_data: Expression | None = None
+
+
+class Action(Node):
+    """One thing that a state does (section "Action Definition")."""
+
+    name: Text | None = None
+    id: Text | None = None
+    function_ref: FunctionRef | None = None
+    event_ref: EventRef | None = None
+    sub_flow_ref: SubflowRef | None = None
+    sleep: ActionSleep | None = None
+    retry_ref: Text | None = None
+    retryable_errors: tuple[Text, ...] = ()
+    non_retryable_errors: tuple[Text, ...] = ()
+    action_data_filter: ActionDataFilter | None = None
+    condition: Template = None

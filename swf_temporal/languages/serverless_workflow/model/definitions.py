@@ -1,0 +1,76 @@
+"""What a workflow declares once and refers to by name: functions, events, errors, retries, authentication."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from swf_temporal.languages.serverless_workflow.model.node import Node, Template, Text
+
+
+class AuthRef(Node):
+    """Which authentication a function uses, for fetching its document and for being called."""
+
+    resource: str | None = None
+    invocation: str | None = None
+
+
+class Function(Node):
+    """Something a workflow can call (section "Function Definition")."""
+
+    name: Text
+    type: str = "rest"
+    """rest, asyncapi, rpc, graphql, odata, expression or custom; any other word is a custom type."""
+    operation: Template = None
+    """What is called, in the form that the type asks for; a text except for plain HTTP."""
+    auth_ref: AuthRef | None = None
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Correlation(Node):
+    """A context attribute by which an event is recognised as belonging to this instance."""
+
+    context_attribute_name: Text
+    context_attribute_value: Template = None
+
+
+class Event(Node):
+    """An event that a workflow consumes or produces (section "Event Definition")."""
+
+    name: Text
+    source: str | None = None
+    type: Text | None = None
+    kind: Literal["consumed", "produced"] = "consumed"
+    correlation: tuple[Correlation, ...] = ()
+    data_only: bool = True
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Error(Node):
+    """An error that a workflow knows by name (section "Error Definition")."""
+
+    name: Text
+    code: Text | None = None
+    description: str | None = None
+
+
+class Retry(Node):
+    """How often and when an action is tried again (section "Retry Definition")."""
+
+    name: Text
+    delay: str | None = None
+    max_attempts: int | str | None = None
+    """Counts the first attempt. 0 and 1 both mean that nothing is tried again; none means no limit."""
+    max_delay: str | None = None
+    increment: str | None = None
+    multiplier: float | str | None = None
+    jitter: float | str | None = None
+    """A fraction of the delay, or a duration."""
+
+
+class Auth(Node):
+    """Credentials that functions refer to (section "Auth Definition")."""
+
+    name: Text
+    scheme: str = "basic"
+    properties: Template = None
+    """The name of a secret, or an object whose fields depend on the scheme."""

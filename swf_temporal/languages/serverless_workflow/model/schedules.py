@@ -1,0 +1,25 @@
+"""When a workflow starts by itself."""
+
+from swf_temporal.languages.serverless_workflow.model.node import Node
+
+
+class Cron(Node):
+    """A calendar rule, and until when it holds (section "Cron Definition")."""
+
+    expression: str
+    valid_until: str | None = None
+
+
+class Schedule(Node):
+    """When instances are created (section "Schedule Definition")."""
+
+    interval: str | None = None
+    cron: Cron | None = None
+    timezone: str | None = None
+
+
+class Start(Node):
+    """The state to start in, and when (section "Start Definition")."""
+
+    state_name: str | None = None
+    schedule: Schedule | None = None

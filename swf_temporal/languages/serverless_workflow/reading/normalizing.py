@@ -1,0 +1,176 @@
+"""How is a definition spelled out, so that each thing is written in one way?
+
+The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Speller`
+goes through a document by both and changes it in place: shorthands become objects, other versions' keys the
+present ones, free-form values plain JSON. What is no part of a node is dropped from it, and stays known to
+its `Where`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
+
+from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.positions import Where
+from swf_temporal.text.suggestions import nearest
+
+Step: TypeAlias = "Callable[[Object, Speller], None]"
+"""Rewrites one node where a mere change of name does not do."""
+
+TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
+"""Texts that are read as true or false, since YAML authors mean them so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How else a kind of node may be written."""
+
+    short: str | None = None
+    """The key that a bare text, in place of the object, gives the value of."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Keys of other versions of the specification, and what they are called here."""
+    tolerated: Mapping[str, str] = field(default_factory=dict)
+    """Keys that no version defines but authors, and official examples, write."""
+    steps: tuple[Step, ...] = ()
+
+
+_AS_IT_IS = Spelling()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the model says about one field."""
+
+    kinds: Mapping[str, type[Node]] = field(default_factory=dict)
+    """The nodes that may stand here: by their `type`, or the only one under an empty key."""
+    many: bool = False
+    free: bool = False
+    null: bool = False
+    """Whether null is a value like any other here, and does not stand for nothing at all."""
+    truth: bool = False
+
+
+@cache
+def parts(kind: type[Node]) -> Mapping[str, Part]:
+    """Return the fields of *kind* as authors write them."""
+    return {info.alias or name: _part(info.annotation) for name, info in kind.model_fields.items() if name != "where"}
+
+
+def _part(annotation: Any) -> Part:
+    args = [arg for arg in get_args(annotation) if arg not in (type(None), Ellipsis)]
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType) and len(args) == 1:
+        return _part(args[0])
+    if origin is Annotated:
+        return _part(args[0])
+    if origin is tuple:
+        element = _part(args[0])
+        return Part(element.kinds, many=True, free=element.free)
+    kinds = {_type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)}
+    return Part(kinds, free=annotation is Any or origin is dict, null=annotation is Any, truth=annotation is bool)
+
+
+def _type(kind: type[Node]) -> str:
+    info = kind.model_fields.get("type")
+    words = get_args(info.annotation) if info else ()
+    return str(words[0]) if words else ""
+
+
+class Speller:
+    """One pass over one document."""
+
+    def __init__(self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]) -> None:
+        self.source = source
+        self.spellings = spellings
+        self.fallback = fallback
+        """What a node of an unknown `type` is spelled out as; the model will complain of it."""
+        self.problems: list[Problem] = []
+        self.state_ids: dict[str, str] = {}
+        """The names of states, by their ids."""
+        self.is_next = False
+        """Whether something was met that came after 0.8."""
+
+    def tolerate(self, message: str, position: Position, hint: str | None = None) -> None:
+        """Note that something is not written the way the specification has it, and is taken as meant."""
+        self.warn("tolerated-spelling", message, position, hint)
+
+    def warn(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
+        """Note a problem that does not stop the definition from running."""
+        self.problems.append(self.source.problem(code, message, position, hint, Severity.WARNING))
+
+    def spell(self, kind: type[Node], value: Any, position: Position) -> Any:
+        """Return *value*, written at *position*, as the object that the model of *kind* is built from."""
+        spelling = self.spellings.get(kind, _AS_IT_IS)
+        if isinstance(value, str) and spelling.short is not None:
+            text, value = value, Object(position)
+            value.put(spelling.short, text, (position, position))
+        if not isinstance(value, Object):
+            return value
+        for old, new in spelling.renamed.items():
+            if old in value and new not in value:
+                value.rename(old, new)
+        for old, new in spelling.tolerated.items():
+            if old in value and new not in value:
+                self.tolerate(f"{old!r} is read as {new!r}", value.where.key(old))
+                value.rename(old, new)
+        for step in spelling.steps:
+            step(value, self)
+        self._spell_fields(parts(kind), value)
+        return value
+
+    def _spell_fields(self, known: Mapping[str, Part], value: Object) -> None:
+        for key in list(value):
+            part, item = known.get(key), value[key]
+            if part is None and key == "type":
+                continue  # one that is not known: which ones are is told when the model is built
+            if part is None or (item is None and not part.null):
+                del value[key]
+            elif part.free:
+                value[key] = _freed(item, value.where, (key,))
+            elif part.many:
+                value[key] = self._spell_items(part, item, value.where, key)
+            elif part.kinds:
+                value[key] = self.spell(self._kind(part, item), item, value.where.value(key))
+            elif part.truth and isinstance(item, str) and item.lower() in TRUTHS:
+                truth = value[key] = TRUTHS[item.lower()]
+                message = f"{key} is the text {item!r}, and is read as {str(truth).lower()}"
+                self.tolerate(message, value.where.value(key))
+        value["@"] = value.where
+
+    def _spell_items(self, part: Part, items: Any, where: Where, key: str) -> Any:
+        if isinstance(items, str) and not part.kinds:
+            self.tolerate(f"{key} is a list: a single text is read as its only element", where.value(key))
+            return [items]
+        if not isinstance(items, Array):
+            return items
+        if part.kinds:
+            placed = zip(items, items.positions, strict=True)
+            spelled = [self.spell(self._kind(part, item), item, position) for item, position in placed]
+            return Array(spelled, items.positions)
+        for index, position in enumerate(items.positions):
+            where.inside[(key, index)] = position
+        return list(items)
+
+    def _kind(self, part: Part, item: Any) -> type[Node]:
+        if len(part.kinds) == 1:
+            return next(iter(part.kinds.values()))
+        word = item.get("type") if isinstance(item, Object) else None
+        return part.kinds.get(nearest(str(word), part.kinds) or "", self.fallback)
+
+
+def _freed(value: Any, where: Where, path: tuple[str | int, ...]) -> Any:
+    """Return *value* as plain JSON, noting in *where* the places of the texts and objects in it."""
+    if isinstance(value, Object):
+        for key, (_, position) in value.where.keys.items():
+            where.inside[(*path, key)] = position
+        return {key: _freed(item, where, (*path, key)) for key, item in value.items()}
+    if isinstance(value, Array):
+        for index, position in enumerate(value.positions):
+            where.inside[(*path, index)] = position
+        return [_freed(item, where, (*path, index)) for index, item in enumerate(value)]
+    return value

@@ -1,0 +1,174 @@
+"""What is written elsewhere, or in another shape, than the model has it?
+
+Each function rewrites one node in place; the table in `serverless_workflow` says which nodes they are for.
+"""
+
+import re
+from typing import Any
+
+from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, Speller
+from swf_temporal.text.located import Array, Object
+
+_IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
+COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
+
+
+def child(node: Object, key: str) -> Object:
+    """Return the object under *key*, made in the place of *node* if there is none."""
+    if not isinstance(node.get(key), Object):
+        node.put(key, Object(node.where.position), (node.where.position, node.where.position))
+    found: Object = node[key]
+    return found
+
+
+def hoist(node: Object, old: str, into: str, new: str) -> bool:
+    """Move the value of *old* to *new* in the object under *into*; tell whether there was one to move."""
+    if old not in node or (into in node and not isinstance(node[into], Object)):
+        return False
+    target = child(node, into)
+    if new in target:
+        return False
+    value, places = node.take(old)
+    target.put(new, value, places)
+    return True
+
+
+def end_as_truth(node: Object, speller: Speller) -> None:
+    """Spell out `end: true` as an end without more, and leave out `end: false`, which says nothing."""
+    end, position = node.get("end"), node.where.value("end")
+    if isinstance(end, str) and end.lower() in TRUTHS:
+        speller.tolerate(f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position)
+        end = TRUTHS[end.lower()]
+    if end is True:
+        node["end"] = Object(position)
+    elif end is False:
+        node.take("end")
+
+
+def states_by_name(*keys: str) -> Any:
+    """Return a step that replaces the id of a state, under any of *keys*, by the state's name."""
+
+    def step(node: Object, speller: Speller) -> None:
+        for key in keys:
+            if isinstance(node.get(key), str):
+                node[key] = speller.state_ids.get(node[key], node[key])
+
+    return step
+
+
+def state_exec_timeout(node: Object, _speller: Speller) -> None:
+    """Put the two times that 0.8 knows beside each other: that for all attempts at a state, and that for one."""
+    value = node.get("stateExecTimeout")
+    if isinstance(value, Object) and "total" in value:
+        node["stateExecTimeout"] = value["total"]
+        if "single" in value:
+            node.put("stateExecTimeout.single", *value.take("single"))
+
+
+def event_timeout(node: Object, speller: Speller) -> None:
+    """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
+    for old in ("eventTimeout", "timeout", "timeDelay"):
+        place = node.where.key(old)
+        if hoist(node, old, "timeouts", "eventTimeout"):
+            speller.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
+
+
+def attributes_as_map(node: Object, speller: Speller) -> None:
+    """Make one object of contextAttributes, which official examples write as a list of objects."""
+    attributes = node.get("contextAttributes")
+    if isinstance(attributes, Array) and all(isinstance(item, Object) for item in attributes):
+        one = Object(node.where.value("contextAttributes"))
+        for item in attributes:
+            for key, value in item.items():
+                one.put(key, value, item.where.keys[key])
+        node["contextAttributes"] = one
+        speller.tolerate("contextAttributes is an object, not a list of objects", node.where.value("contextAttributes"))
+
+
+def arguments_into_function(node: Object, speller: Speller) -> None:
+    """Move arguments that stand beside a functionRef into it."""
+    for key in ("arguments", "args", "parameters"):
+        if key in node and isinstance(node.get("functionRef"), str):
+            reference = Object(node.where.value("functionRef"))
+            reference.put("refName", node["functionRef"], node.where.keys["functionRef"])
+            node["functionRef"] = reference
+        place = node.where.key(key)
+        if "functionRef" in node and hoist(node, key, "functionRef", "arguments"):
+            speller.tolerate(f"{key!r} beside functionRef is read as its 'arguments'", place)
+
+
+def retries_out_of_function(node: Object, speller: Speller) -> None:
+    """Move what is retried, and how, from the functionRef to the action, which says it."""
+    reference = node.get("functionRef")
+    if not isinstance(reference, Object):
+        return
+    for key in ("retryRef", "retryableErrors", "nonRetryableErrors"):
+        if key in reference and key not in node:
+            speller.tolerate(f"{key!r} in functionRef is read as the action's", reference.where.key(key))
+            value, places = reference.take(key)
+            node.put(key, value, places)
+
+
+def error_refs(node: Object, speller: Speller) -> None:
+    """Make `errorRefs`, which names several errors, of `errorRef`, which names one, or of both."""
+    if "errorRef" not in node:
+        return
+    one, places = node.take("errorRef")
+    several = node.get("errorRefs")
+    if isinstance(several, Array):
+        speller.tolerate("errorRef and errorRefs are both given: all of them are meant", places[0])
+        several.insert(0, one)
+        several.positions.insert(0, places[1])
+    elif several is None:
+        node.put("errorRefs", Array([one], [places[1]]), places)
+
+
+def iteration_param(node: Object, speller: Speller) -> None:
+    """Take the name out of an iteration parameter that is written as an expression, as in examples."""
+    name = node.get("iterationParam")
+    match = _IN_BRACES.fullmatch(name.strip()) if isinstance(name, str) else None
+    if match:
+        node["iterationParam"] = match[1]
+        speller.tolerate(f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam"))
+
+
+def completion(node: Object, speller: Speller) -> None:
+    """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
+    word = node.get("completionType")
+    if not isinstance(word, str) or word not in COMPLETIONS:
+        return
+    node["completionType"], number = COMPLETIONS[word]
+    if number is not None and "numCompleted" not in node:
+        node.put("numCompleted", number, node.where.keys["completionType"])
+    speller.tolerate(
+        f"completionType {word!r} is read as {node['completionType']!r}", node.where.value("completionType")
+    )
+
+
+def schema_in_place(node: Object, speller: Speller) -> None:
+    """Put an object around a data schema that is written out in place of its URI."""
+    del speller
+    for key in ("dataInputSchema", "dataOutputSchema"):
+        schema = node.get(key)
+        if isinstance(schema, Object) and "schema" not in schema:
+            node[key] = around = Object(schema.where.position)
+            around.put("schema", schema, node.where.keys[key])
+
+
+def multiplier_as_increment(node: Object, speller: Speller) -> None:
+    """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
+    multiplier = node.get("multiplier")
+    if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
+        speller.tolerate("a multiplier that is a duration is read as 'increment'", node.where.key("multiplier"))
+        node.rename("multiplier", "increment")
+
+
+def subflows_as_actions(node: Object, speller: Speller) -> None:
+    """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
+    if "workflowId" not in node or "actions" in node:
+        return
+    speller.tolerate("'workflowId' is read as an action with a subFlowRef", node.where.key("workflowId"))
+    workflow_id, places = node.take("workflowId")
+    action = Object(places[0])
+    action.put("subFlowRef", workflow_id, places)
+    node.put("actions", Array([action], [places[0]]), places)

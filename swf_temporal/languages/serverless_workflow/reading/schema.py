@@ -1,0 +1,182 @@
+"""Which JSON Schema do definitions fit, as authors write them?
+
+It is made from the model, so that it cannot tell of other properties than those that are read, and then widened by
+every other spelling that is accepted. Editors check and complete definitions by it.
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticOmit, core_schema
+
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import End
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import (
+    ACCEPTED,
+    TEXT,
+    TRUTH_PATTERN,
+    Accepted,
+    Schema,
+)
+from swf_temporal.languages.serverless_workflow.reading.versions import FORMER_TYPES, SPELLINGS
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_OURS = ("dialect", "externals", "stateExecTimeout.single")
+"""Fields that are not for authors."""
+_LIST_OF_TEXTS = {"type": "array", "items": TEXT}
+
+
+def json_schema(title: str = "Serverless Workflow 0.8") -> Schema:
+    """Return the JSON Schema (2020-12) of definitions, called *title*.
+
+    What loads without being told of an unknown property fits it. Below the top level it refuses properties that are
+    not known, except where a definition holds free data.
+    """
+    schema = Workflow.model_json_schema(schema_generator=_Generator)
+    kinds = {kind.__name__: kind for kind in _kinds(Node)}
+    parts: dict[str, Schema] = schema.pop("$defs")
+    for part in (schema, *parts.values()):
+        for name in _OURS:
+            part.get("properties", {}).pop(name, None)
+    for name, part in parts.items():
+        _finish(part, kinds[name])
+    parts.pop("External")
+    _finish(schema, Workflow)
+    for name in KINDS:
+        _also(schema["properties"], name, {"type": "string"})
+        schema["properties"][name].setdefault("description", "Written out, or the URI of a document that holds them.")
+    return {"$schema": DIALECT, "title": title, **schema, "$defs": parts}
+
+
+class _Generator(GenerateJsonSchema):
+    """Writes the model's types as what an author may write for them."""
+
+    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+        """Leave out what is no JSON: where a node was written."""
+        raise PydanticOmit
+
+    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+        """Return the schema of a text: the only type of the model that is read in two ways."""
+        return dict(TEXT)
+
+    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+        """Return the schema of what is true or false, or a text that says so."""
+        return {"type": ["boolean", "string"], "pattern": TRUTH_PATTERN}
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        """Return a schema that decides by the `type` first, so that only that type's faults are told."""
+        cases = []
+        for word, choice in schema["choices"].items():
+            words = [word, *(old for old, new in FORMER_TYPES.items() if new == word)]
+            condition = {"properties": {"type": {"enum": words}}, "required": ["type"]}
+            cases.append({"if": condition, "then": self.generate_inner(choice)})
+        words = [*schema["choices"], *FORMER_TYPES]
+        return {"type": "object", "properties": {"type": {"enum": words}}, "required": ["type"], "allOf": cases}
+
+
+def _finish(part: Schema, kind: type[Node]) -> None:
+    """Widen *part*, the schema of *kind*, by its other spellings, and close it."""
+    spelling, accepted = SPELLINGS.get(kind, Spelling()), ACCEPTED.get(kind, Accepted())
+    part.pop("title", None)
+    properties: dict[str, Schema] = part["properties"]
+    required: list[str] = part.pop("required", [])
+    _describe(properties, kind)
+    for name, schema in list(properties.items()):
+        properties[name] = _tidied(schema, is_optional=name not in required)
+    if "type" in properties and "const" in properties["type"]:
+        word = properties["type"]["const"]
+        properties["type"] = {"enum": [word, *(old for old, new in FORMER_TYPES.items() if new == word)]}
+    for name, shape in accepted.widened.items():
+        _also(properties, name, shape)
+    for name, schema in accepted.more.items():
+        properties[name] = {**schema, "deprecated": True}
+    renamed = {old: new for old, new in {**spelling.renamed, **spelling.tolerated}.items() if new in properties}
+    for old, new in renamed.items():
+        properties.setdefault(old, {**properties[new], "description": f"Read as `{new}`.", "deprecated": True})
+    instead = {
+        name: [*accepted.instead.get(name, ()), *(old for old, new in renamed.items() if new == name)]
+        for name in required
+    }
+    _require(part, instead, optional=[name for name, others in accepted.instead.items() if not others])
+    part["type"] = _types(kind, spelling)
+    if kind is End:
+        part["pattern"] = TRUTH_PATTERN
+    if not accepted.is_open:
+        part["additionalProperties"] = False
+
+
+def _types(kind: type[Node], spelling: Spelling) -> str | list[str]:
+    if kind is End:
+        return ["object", "boolean", "string"]
+    return "object" if spelling.short is None else ["object", "string"]
+
+
+def _require(part: Schema, instead: dict[str, list[str]], optional: list[str]) -> None:
+    """Demand each property, or one of those that may stand in its place, but for those that are *optional*."""
+    sure = [name for name, others in instead.items() if not others and name not in optional]
+    choices = [[name, *others] for name, others in instead.items() if others]
+    if sure:
+        part["required"] = sure
+    if choices:
+        part["allOf"] = [{"anyOf": [{"required": [name]} for name in names]} for names in choices]
+
+
+def _tidied(schema: Schema, *, is_optional: bool) -> Schema:
+    """Return *schema* without what says nothing to an author, and with what else is read for it."""
+    tidy = {key: value for key, value in schema.items() if key != "title"}
+    if "default" in tidy and not isinstance(tidy["default"], str | int | float | bool):
+        del tidy["default"]
+    for choice in tidy.get("anyOf", [tidy]):
+        if {key: choice.get(key) for key in _LIST_OF_TEXTS} == _LIST_OF_TEXTS:
+            choice["type"] = ["array", "string"]  # a single text is read as the only element
+    if is_optional:
+        holder = {"of": tidy}
+        _also(holder, "of", {"type": "null"})  # a key without a value is read as if it were not there
+        tidy = holder["of"]
+    return tidy
+
+
+def _also(properties: dict[str, Schema], name: str, shape: Schema) -> None:
+    """Let the property *name* have *shape*, too, unless it may be anything or that already."""
+    schema = properties[name]
+    described: Schema = {key: schema[key] for key in ("description", "default") if key in schema}
+    plain = {key: value for key, value in schema.items() if key not in described}
+    if not plain or shape in plain.get("anyOf", ()):
+        return
+    if shape.keys() == {"type"} and "type" in plain and "enum" not in plain:
+        # Within one `type` what is wrong is told where it stands, and not of the whole.
+        types = [plain["type"]] if isinstance(plain["type"], str) else plain["type"]
+        properties[name] = {**schema, "type": list(dict.fromkeys([*types, shape["type"]]))}
+        return
+    properties[name] = {**described, "anyOf": [*plain.get("anyOf", [plain]), shape]}
+
+
+def _describe(properties: dict[str, Schema], kind: type[Node]) -> None:
+    """Give properties the text that stands under their fields in the model."""
+    for field, text in _texts(kind):
+        name = kind.model_fields[field].alias or field
+        if name in properties:
+            properties[name]["description"] = text
+
+
+def _texts(kind: type[Node]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of *kind* that have a text under them, each with the text."""
+    body: list[Any] = getattr(ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0], "body", [])
+    for node, following in pairwise(body):
+        match node, following:
+            case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield field, " ".join(text.split())
+
+
+def _kinds(kind: type[Node]) -> Iterator[type[Node]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _kinds(one)

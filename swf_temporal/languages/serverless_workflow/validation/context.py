@@ -1,0 +1,63 @@
+"""What does a rule see of a workflow, and how does it tell what it found?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.languages.serverless_workflow.model.states import State
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.validation.compiling import Result, compiled_fields
+from swf_temporal.languages.serverless_workflow.validation.fields import Field
+from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
+from swf_temporal.text.suggestions import did_you_mean
+
+
+class Context:
+    """One workflow under validation, read once for all rules."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        self.nodes = Nodes(workflow)
+
+    @cached_property
+    def expressions(self) -> Sequence[tuple[Field, Result]]:
+        """Every text that holds an expression, with what it compiles to."""
+        return tuple(compiled_fields(self.workflow, self.nodes))
+
+    @cached_property
+    def states(self) -> Mapping[str, State]:
+        """The states by name; of several that share one, the first."""
+        return {state.name: state for state in reversed(self.workflow.states)}
+
+    def error(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
+        """Return a problem that keeps the definition from running."""
+        return self.workflow.source.problem(code, message, position, hint)
+
+    def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
+        """Return a problem that does not."""
+        return self.workflow.source.problem(code, message, position, hint, Severity.WARNING)
+
+    def undefined(self, kind: str, name: str | None, position: Position, owner: str) -> Iterator[Problem]:
+        """Yield a problem if *owner* refers at *position* to a *kind* (`functions` …) that is not defined.
+
+        Nothing is said where the definitions of that kind stand in a document that was not found.
+        """
+        defined = self.names(kind)
+        if name is None or name in defined or (kind in self.workflow.externals and not defined):
+            return
+        singular = _SINGULAR[kind]
+        message = f"{owner} refers to the {singular} {name!r}, which is not defined"
+        yield self.error(f"{singular}-undefined", message, position, did_you_mean(name, defined))
+
+    def names(self, kind: str) -> list[str]:
+        """Return the names of what is defined under *kind*, which is `functions`, `events` and so on."""
+        return [definition.name for definition in getattr(self.workflow, kind)]
+
+
+_SINGULAR = {
+    "functions": "function",
+    "events": "event",
+    "retries": "retry",
+    "errors": "error",
+    "auth": "auth",
+}

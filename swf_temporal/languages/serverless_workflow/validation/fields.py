@@ -1,0 +1,125 @@
+"""Which fields of a definition hold expressions, and of which sort?"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from swf_temporal.errors import Position
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
+from swf_temporal.text.origin import Source
+
+
+class Sort(Enum):
+    """How a field is read."""
+
+    EXPRESSION = auto()
+    """An expression by definition, with or without `${ }`."""
+    TEMPLATE = auto()
+    """JSON in which texts may hold `${ … }`."""
+    TARGET = auto()
+    """The place in the data where something goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One text that holds an expression, or may."""
+
+    owner: str
+    node: Node
+    key: str
+    text: str
+    sort: Sort
+    position: Position
+
+    def at(self, offset: int | None, source: Source) -> Position:
+        """Return where the character at *offset* of the text stands, if it stands in one line as it is."""
+        line = source.problem("", "", self.position).line
+        for skipped in (0, 1):
+            start = self.position.column - 1 + skipped
+            if offset is not None and line[start : start + len(self.text)] == self.text:
+                return Position(self.position.line, self.position.column + skipped + offset)
+        return self.position
+
+
+_FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
+    actions.Action: {"condition": Sort.EXPRESSION},
+    actions.ActionDataFilter: {
+        "fromStateData": Sort.EXPRESSION,
+        "results": Sort.EXPRESSION,
+        "toStateData": Sort.TARGET,
+    },
+    actions.ActionSleep: {"before": Sort.TEMPLATE, "after": Sort.TEMPLATE},
+    actions.EventDataFilter: {"data": Sort.EXPRESSION, "toStateData": Sort.TARGET},
+    actions.EventRef: {
+        "data": Sort.EXPRESSION,
+        "contextAttributes": Sort.TEMPLATE,
+        "consumeEventTimeout": Sort.TEMPLATE,
+    },
+    actions.FunctionRef: {"arguments": Sort.TEMPLATE, "selectionSet": Sort.TEMPLATE},
+    definitions.Auth: {"properties": Sort.TEMPLATE},
+    definitions.Correlation: {"contextAttributeValue": Sort.TEMPLATE},
+    definitions.Retry: dict.fromkeys(
+        ("delay", "maxAttempts", "maxDelay", "increment", "multiplier", "jitter"), Sort.TEMPLATE
+    ),
+    states.ContinueAs: {"data": Sort.EXPRESSION, "workflowExecTimeout": Sort.TEMPLATE},
+    states.DataCondition: {"condition": Sort.EXPRESSION},
+    states.ForeachState: {
+        "inputCollection": Sort.EXPRESSION,
+        "outputCollection": Sort.TARGET,
+        "batchSize": Sort.TEMPLATE,
+    },
+    states.InjectState: {"data": Sort.TEMPLATE},
+    states.ParallelState: {"numCompleted": Sort.TEMPLATE},
+    states.ProduceEvent: {"data": Sort.EXPRESSION, "contextAttributes": Sort.TEMPLATE},
+    states.SleepState: {"duration": Sort.TEMPLATE},
+    states.StateDataFilter: {"input": Sort.EXPRESSION, "output": Sort.EXPRESSION},
+    states.StateTimeouts: dict.fromkeys(
+        ("stateExecTimeout", "stateExecTimeout.single", "actionExecTimeout", "branchExecTimeout", "eventTimeout"),
+        Sort.TEMPLATE,
+    ),
+    workflow.Workflow: {"name": Sort.TEMPLATE, "version": Sort.TEMPLATE},
+    workflow.WorkflowExecTimeout: {"duration": Sort.TEMPLATE},
+    workflow.WorkflowTimeouts: dict.fromkeys(
+        ("stateExecTimeout", "stateExecTimeout.single", "actionExecTimeout", "branchExecTimeout", "eventTimeout"),
+        Sort.TEMPLATE,
+    ),
+}
+
+
+def fields(nodes: Nodes) -> Iterator[Field]:
+    """Yield every text in which an expression stands or may stand.
+
+    A field that is an expression by definition may be an object or a list, whose texts are then templates.
+    """
+    for kind, sorts in _FIELDS.items():
+        attributes = _attributes(kind)
+        for node, owner in nodes.each(kind):
+            for key, sort in sorts.items():
+                value = getattr(node, attributes[key])
+                if isinstance(value, str):
+                    yield Field(owner, node, key, value, sort, node.where.value(key))
+                elif isinstance(value, dict | list):
+                    for path, text in _texts(value, ()):
+                        yield Field(owner, node, key, text, Sort.TEMPLATE, node.where.at(key, *path))
+    for function, owner in nodes.each(definitions.Function):
+        if isinstance(function.operation, str):
+            sort = Sort.EXPRESSION if function.type == "expression" else Sort.TEMPLATE
+            yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))
+
+
+def _attributes(kind: type[Node]) -> dict[str, str]:
+    return {info.alias or name: name for name, info in kind.model_fields.items()}
+
+
+def _texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))

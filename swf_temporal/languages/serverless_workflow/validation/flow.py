@@ -1,0 +1,37 @@
+"""Which states does a state lead to?"""
+
+from collections.abc import Iterator, Mapping
+
+from swf_temporal.errors import Position
+from swf_temporal.languages.serverless_workflow.model.states import Leaving, State, SwitchState
+
+
+def ways(state: State) -> Iterator[Leaving]:
+    """Yield every way out of *state*: itself or, for a switch, its conditions; and what it does on errors."""
+    if isinstance(state, SwitchState):
+        yield from state.data_conditions
+        yield from state.event_conditions
+        if state.default_condition is not None:
+            yield state.default_condition
+    else:
+        yield state
+    yield from state.on_errors
+
+
+def targets(state: State) -> Iterator[tuple[str, Position]]:
+    """Yield the names that *state* leads to, each with the place where it is written."""
+    for way in ways(state):
+        if way.transition is not None:
+            yield way.transition.next_state, way.transition.where.value("nextState")
+
+
+def reachable(states: Mapping[str, State], start: str) -> set[str]:
+    """Return the names of the states that can be entered from *start* on, itself included."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting.pop()
+        if name in states and name not in found:
+            found.add(name)
+            waiting += [target for target, _ in targets(states[name])]
+    return found

@@ -1,0 +1,125 @@
+"""Which fields can the data of a state have, where that is certain?
+
+Data that comes from outside, the workflow's input, results of functions, payloads of events, may hold anything. But a
+state whose output filter makes an object of its own gives on just the fields of that object, and what follows can
+only add to them. Where nothing is certain, None stands for any field at all.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
+
+from swf_temporal.expressions.reading import makes
+from swf_temporal.languages.serverless_workflow.model.actions import Action, ActionDataFilter, EventDataFilter
+from swf_temporal.languages.serverless_workflow.model.states import (
+    CallbackState,
+    EventState,
+    ForeachState,
+    InjectState,
+    OperationState,
+    ParallelState,
+    SleepState,
+    State,
+    SwitchState,
+)
+from swf_temporal.languages.serverless_workflow.validation.flow import targets
+
+Known: TypeAlias = frozenset[str] | None
+"""The fields that data can have; None if it may have any."""
+
+
+def known_at(states: Mapping[str, State], start: str, variables: Collection[str]) -> dict[str, Known]:
+    """Return, for each state that can be entered, the fields that its input can have."""
+    known: dict[str, Known] = {start: None}
+    waiting = [start]
+    while waiting:
+        state = states.get(waiting.pop())
+        if state is None:
+            continue
+        left = left_by(state, known[state.name], variables)
+        for target, _ in targets(state):
+            before = known.get(target, frozenset())
+            # An error leaves the state with what it had when the error came, which is less, and so in the union.
+            after = None if before is None or left is None else before | left
+            if target not in known or after != before:
+                known[target] = after
+                waiting.append(target)
+    return known
+
+
+def left_by(state: State, data: Known, variables: Collection[str]) -> Known:
+    """Return the fields that the data can have when *state* is left."""
+    inner = entered(state, data, variables)
+    body = _union(inner, _added(state, variables))
+    given = state.state_data_filter
+    if given is None or given.output is None:
+        return _union(body, data) if state.on_errors else body
+    made = made_by(given.output, variables)
+    return _union(_union(made, body), data) if state.on_errors else made
+
+
+def entered(state: State, data: Known, variables: Collection[str]) -> Known:
+    """Return the fields that the data can have within *state*: what its input filter leaves."""
+    given = state.state_data_filter
+    return data if given is None or given.input is None else made_by(given.input, variables)
+
+
+def made_by(filter_: object, variables: Collection[str]) -> Known:
+    """Return the fields of what a filter makes."""
+    return makes(filter_, variables) if isinstance(filter_, str) else None
+
+
+def added_by(action: Action, variables: Collection[str]) -> Known:
+    """Return the fields that an action can add to the data."""
+    given = action.action_data_filter or ActionDataFilter()
+    if not given.use_results:
+        return frozenset()
+    return _target(given.to_state_data) or (made_by(given.results, variables) if given.results else None)
+
+
+def _added(state: State, variables: Collection[str]) -> Known:
+    """Return the fields that a state's body can add to the data."""
+    match state:
+        case SleepState():
+            return frozenset()
+        case SwitchState():
+            return _all([_of_event(one.event_data_filter, variables) for one in state.event_conditions])
+        case InjectState():
+            return frozenset(state.data) if isinstance(state.data, dict) else None
+        case OperationState():
+            return _all([added_by(action, variables) for action in state.actions])
+        case ForeachState():
+            if state.output_collection is not None:
+                return _target(state.output_collection)
+            return _all([added_by(action, variables) for action in state.actions])
+        case ParallelState():
+            return _all([added_by(action, variables) for branch in state.branches for action in branch.actions])
+        case EventState():
+            of_events = [_of_event(entry.event_data_filter, variables) for entry in state.on_events]
+            return _all([*of_events, *(added_by(one, variables) for entry in state.on_events for one in entry.actions)])
+        case CallbackState():
+            return _all([added_by(state.action, variables), _of_event(state.event_data_filter, variables)])
+
+
+def _of_event(given: EventDataFilter | None, variables: Collection[str]) -> Known:
+    given = given or EventDataFilter()
+    if not given.use_data:
+        return frozenset()
+    return _target(given.to_state_data) or (made_by(given.data, variables) if given.data else None)
+
+
+def _target(expression: str | None) -> Known:
+    """Return the field that a toStateData leads into, or None if that is not plain to see."""
+    text = (expression or "").strip().removeprefix("${").removesuffix("}").strip()
+    name = text.removeprefix(".").partition(".")[0].partition("[")[0]
+    return frozenset({name}) if text.startswith(".") and name.isidentifier() else None
+
+
+def _all(parts: list[Known]) -> Known:
+    result: Known = frozenset()
+    for part in parts:
+        result = _union(result, part)
+    return result
+
+
+def _union(one: Known, other: Known) -> Known:
+    return None if one is None or other is None else one | other

@@ -1,0 +1,20 @@
+"""Authentication is of a scheme that is known (section "Auth Definition")."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.text.suggestions import did_you_mean
+
+SCHEMES: Final = ("basic", "bearer", "oauth2", "apiKey")
+"""Those of the specification, and keys for services that know their callers by one."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each auth definition of another scheme."""
+    for auth, owner in context.nodes.each(Auth):
+        if auth.scheme not in SCHEMES:
+            message = f"{owner} has the scheme {auth.scheme!r}, which is not one of {', '.join(SCHEMES)}"
+            yield context.error("auth-scheme", message, auth.where.value("scheme"), did_you_mean(auth.scheme, SCHEMES))

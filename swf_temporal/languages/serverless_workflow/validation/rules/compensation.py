@@ -1,0 +1,61 @@
+"""States that compensate stand apart from the control flow (section "Defining Compensation")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.states import End, EventState, State
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.flow import targets, ways
+
+_CODE = "compensation"
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each state that compensates and may not, or that the control flow leads into."""
+    workflow = context.workflow
+    for state in workflow.states:
+        target = None if state.compensated_by is None else context.states.get(state.compensated_by)
+        if target is not None and not target.used_for_compensation:
+            message = f"state {state.name!r} is compensated by {target.name!r}, which is not usedForCompensation"
+            yield context.error(_CODE, message, state.where.value("compensatedBy"))
+        if state.used_for_compensation:
+            yield from _compensating(context, state)
+        else:
+            yield from _led_into(context, state)
+    start = context.states.get(workflow.start_state) if workflow.states else None
+    if start is not None and start.used_for_compensation:
+        message = f"the workflow starts in {start.name!r}, which is used for compensation only"
+        yield context.error(_CODE, message, workflow.start.where.position)
+
+
+def _led_into(context: Context, state: State) -> Iterator[Problem]:
+    for name, position in targets(state):
+        if name in context.states and context.states[name].used_for_compensation:
+            message = f"state {state.name!r} leads to {name!r}, which is used for compensation only"
+            yield context.error(_CODE, message, position)
+
+
+def _compensating(context: Context, state: State) -> Iterator[Problem]:
+    subject = f"state {state.name!r} is used for compensation"
+    if isinstance(state, EventState):
+        yield context.error(_CODE, f"{subject} and cannot be an event state", state.where.value("type"))
+    if state.compensated_by is not None:
+        message = f"{subject} and cannot be compensated itself"
+        yield context.error(_CODE, message, state.where.key("compensatedBy"))
+    if state.end is not None:
+        yield context.warning(_CODE, f"{subject}: its end is ignored", state.where.key("end"))
+    for way in ways(state):
+        if way is not state and way.end is not None and _says_something(way.end):
+            message = f"{subject}: what its end says is ignored"
+            yield context.warning(_CODE, message, way.where.key("end"))
+        if way.transition is not None and way.transition.compensate:
+            message = f"{subject}: nothing is undone anew on its way"
+            yield context.warning(_CODE, message, way.transition.where.key("compensate"))
+    for name, position in targets(state):
+        if name in context.states and not context.states[name].used_for_compensation:
+            message = f"{subject} and cannot lead to {name!r}, which is not"
+            yield context.error(_CODE, message, position)
+
+
+def _says_something(end: End) -> bool:
+    return end.terminate or end.compensate or bool(end.produce_events) or end.continue_as is not None

@@ -1,0 +1,76 @@
+"""Conditions yield true or false (sections "Switch State Data Conditions" and "Action Definition").
+
+A condition holds unless it yields false, null or nothing, as in jq. What can yield none of them would always hold,
+which nobody means who writes a condition. An assignment to a field, `.country = "DE"`, yields the data with that field,
+and so always holds as well.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.kinds import ANY, kind_of
+from swf_temporal.expressions.lexing import tokens
+from swf_temporal.languages.serverless_workflow.model.actions import Action
+from swf_temporal.languages.serverless_workflow.model.states import DataCondition
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+_CODE = "condition"
+_CALLED: Mapping[str, str] = {
+    "null": "null",
+    "number": "a number",
+    "string": "a text",
+    "array": "a list",
+    "object": "an object",
+}
+_ASSIGNING = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
+_ENCLOSING = frozenset({"if", "reduce", "foreach", "try", "def", "label"})
+"""Words that other expressions stand behind: what assigns there need not be what the condition yields."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each condition that is not true, false or an expression that can yield both."""
+    nodes: list[tuple[Action | DataCondition, str]] = [*context.nodes.each(Action), *context.nodes.each(DataCondition)]
+    for node, owner in nodes:
+        if "condition" in node.where.keys and not isinstance(node.condition, bool | str):
+            message = f"{owner}: the condition is {_CALLED[kind_of(node.condition)]}"
+            hint = "a condition is an expression that yields true or false"
+            yield context.error(_CODE, message, node.where.value("condition"), hint)
+    for field, compiled in context.expressions:
+        is_text = isinstance(field.node, Action | DataCondition) and isinstance(field.node.condition, str)
+        if is_text and field.key == "condition" and not isinstance(compiled, BadExpression):
+            kinds: Collection[str] = getattr(compiled, "kinds", ())
+            if not _decides(kinds):
+                yields = " or ".join(sorted(_CALLED[kind] for kind in kinds))
+                effect = "never holds" if yields == "null" else "always holds"
+                message = f"{field.owner}: the condition {field.text!r} yields {yields}, and so {effect}"
+                hint = "a condition yields true or false, as a comparison does"
+                yield context.error(_CODE, message, field.position, hint)
+            elif kinds == ANY and _assigns(field.text):
+                message = f"{field.owner}: the condition {field.text!r} assigns, and so always holds"
+                yield context.error(_CODE, message, field.position, "'==' compares")
+
+
+def _decides(kinds: Collection[str]) -> bool:
+    return "boolean" in kinds or ("null" in kinds and len(kinds) > 1)
+
+
+def _assigns(text: str) -> bool:
+    """Tell whether the last step of an expression that compiles assigns to a field."""
+    depth, to_field, assigns, begins = 0, False, False, True
+    for token in tokens(text.strip().removeprefix("${").removesuffix("}") if _is_marked(text) else text):
+        if token.kind in ("close", "quote"):
+            depth -= token.kind == "close"
+        elif token.kind == "name" and token.text in _ENCLOSING:
+            return False
+        elif depth == 0:
+            if begins:
+                to_field, assigns = token.kind == "field", False
+            assigns = assigns or (to_field and token.kind == "operator" and token.text in _ASSIGNING)
+        begins = depth == 0 and token.kind == "operator" and token.text == "|"
+        depth += token.kind == "open"
+    return assigns
+
+
+def _is_marked(text: str) -> bool:
+    return text.strip().startswith("${")

@@ -1,0 +1,38 @@
+"""An end that continues as another workflow ends this one (section "Continuing as a new Execution")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, End
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.text.suggestions import did_you_mean
+
+_FIELDS = {"duration": str, "interrupt": bool, "runBefore": str}
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each end that continues, and says that it does not terminate, or a time that is none."""
+    for end, owner in context.nodes.each(End):
+        if end.continue_as is not None and "terminate" in end.where.keys and not end.terminate:
+            message = f"{owner} continues as {end.continue_as.workflow_id!r}: terminate false has no effect there"
+            yield context.warning("continue-as", message, end.where.key("terminate"), "leave 'terminate' out")
+        if end.continue_as is not None:
+            yield from _check_timeout(context, end.continue_as, owner)
+
+
+def _check_timeout(context: Context, to: ContinueAs, owner: str) -> Iterator[Problem]:
+    """Yield a problem for each field of the timeout that is missing or means nothing; the text is not the model's."""
+    timeout = to.workflow_exec_timeout
+    if timeout is None or isinstance(timeout, str):
+        return
+    position = to.where.value("workflowExecTimeout")
+    subject = f"{owner}: the workflowExecTimeout of continueAs"
+    if not isinstance(timeout, dict) or "duration" not in timeout:
+        yield context.error("continue-as", f"{subject} has no duration", position)
+        return
+    for key, value in timeout.items():
+        if key not in _FIELDS:
+            message = f"{subject} has {key!r}, which nobody reads"
+            yield context.warning("continue-as", message, position, did_you_mean(key, _FIELDS))
+        elif not isinstance(value, _FIELDS[key]) and not (isinstance(value, str) and "${" in value):
+            yield context.error("continue-as", f"{subject}: {key} cannot be {value!r}", position)

@@ -1,0 +1,39 @@
+"""Numbers of branches and iterations make sense (sections "Parallel State" and "ForEach State")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.states import ForeachState, ParallelState
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.numbers import is_open, number
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each numCompleted and batchSize that cannot be met, is missing, or is not used."""
+    for parallel, owner in context.nodes.each(ParallelState):
+        yield from _completed(context, parallel, owner)
+    for foreach, owner in context.nodes.each(ForeachState):
+        size, position = number(foreach.batch_size), foreach.where.value("batchSize")
+        if size is None or size < 0 or size != int(size):
+            message = f"{owner}: batchSize {foreach.batch_size!r} is not a number of iterations"
+            yield context.error("batch-size", message, position)
+        elif foreach.batch_size is not None and foreach.mode == "sequential":
+            message = f"{owner} is sequential: its batchSize has no meaning"
+            yield context.warning("batch-size", message, foreach.where.key("batchSize"))
+
+
+def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[Problem]:
+    count, position = number(state.num_completed), state.where.value("numCompleted")
+    if count is None or count != int(count):
+        message = f"{owner}: numCompleted {state.num_completed!r} is not a number of branches"
+        yield context.error("num-completed", message, position)
+    elif state.num_completed is None:
+        if state.completion_type == "atLeast":
+            message = f"{owner} completes with at least some branches, and has no numCompleted to say how many"
+            yield context.error("num-completed", message, state.where.value("completionType"))
+    elif state.completion_type == "allOf":
+        message = f"{owner} completes with all of its branches: numCompleted has no meaning"
+        yield context.warning("num-completed", message, state.where.key("numCompleted"))
+    elif not is_open(state.num_completed) and not 0 <= count <= len(state.branches):
+        message = f"{owner} waits for {count:g} branches, but has {len(state.branches)}"
+        yield context.error("num-completed", message, position)

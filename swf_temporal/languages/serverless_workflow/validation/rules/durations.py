@@ -1,0 +1,71 @@
+"""Durations are in ISO 8601 or expressions (sections "Workflow Timeouts" and "Retry Definition")."""
+
+from collections.abc import Iterator, Mapping
+
+from swf_temporal.durations import is_misplaced, parse_duration
+from swf_temporal.errors import Position, Problem
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+_TIMEOUTS = {
+    "stateExecTimeout": "state_exec_timeout",
+    "stateExecTimeout.single": "single_state_exec_timeout",
+    "actionExecTimeout": "action_exec_timeout",
+    "branchExecTimeout": "branch_exec_timeout",
+    "eventTimeout": "event_timeout",
+}
+_DURATIONS: Mapping[type[Node], Mapping[str, str]] = {
+    actions.ActionSleep: {"before": "before", "after": "after"},
+    actions.EventRef: {"consumeEventTimeout": "consume_event_timeout"},
+    definitions.Retry: {"delay": "delay", "maxDelay": "max_delay", "increment": "increment"},
+    states.ContinueAs: {"workflowExecTimeout": "workflow_exec_timeout"},
+    states.SleepState: {"duration": "duration"},
+    states.StateTimeouts: _TIMEOUTS,
+    workflow.WorkflowExecTimeout: {"duration": "duration"},
+    workflow.WorkflowTimeouts: _TIMEOUTS,
+}
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each text that is not a duration, and a warning for each that is not quite one."""
+    for kind, keys in _DURATIONS.items():
+        for node, owner in context.nodes.each(kind):
+            for key, attribute in keys.items():
+                value = getattr(node, attribute)
+                if isinstance(value, dict):
+                    value = value.get("duration")
+                if isinstance(value, str) and "${" not in value:
+                    needs_some = key.startswith("stateExecTimeout")
+                    yield from _check(context, value, f"{owner}: {key}", node.where.value(key), needs_some=needs_some)
+
+
+def _check(context: Context, text: str, subject: str, position: Position, *, needs_some: bool) -> Iterator[Problem]:
+    try:
+        length = parse_duration(text)
+    except (ValueError, OverflowError):
+        message = f"{subject} {text!r} is not a duration in ISO 8601"
+        yield context.error("duration", message, position, _meant(text) or "such as PT15M or P1DT12H")
+        return
+    if length.total_seconds() < 0:
+        yield context.error("duration", f"{subject} {text!r} is negative", position)
+    elif needs_some and not length:
+        yield context.error("duration", f"{subject} {text!r} is no time at all", position)
+    elif is_misplaced(text):
+        message = f"{subject} {text!r} has days or weeks after the T, and is read as if they stood before it"
+        yield context.warning("tolerated-spelling", message, position)
+
+
+def _meant(text: str) -> str | None:
+    """Return what `10s`, `5 min` or `pt5m` may have been meant as."""
+    compact = "".join(text.split()).upper()
+    number = compact.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = compact.removeprefix(number)
+    date = f"P{number}{unit[:1]}" if unit[:1] in ("D", "W") else f"PT{number}{unit[:1] or 'S'}"
+    for candidate in (compact, date):
+        try:
+            parse_duration(candidate)
+        except (ValueError, OverflowError):
+            continue
+        return f"did you mean {candidate!r}?"
+    return None

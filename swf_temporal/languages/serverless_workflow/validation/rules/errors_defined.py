@@ -1,0 +1,29 @@
+"""Errors that are handled, retried or not retried are defined (section "Defining Errors").
+
+A few names mean every error and need no definition.
+"""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.actions import Action
+from swf_temporal.languages.serverless_workflow.model.states import OnError
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+EVERY_ERROR = frozenset({"*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException"})
+"""What stands for any error at all; all but the first are what other runtimes call it."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each reference to an error that the workflow does not define."""
+    for handler, owner in context.nodes.each(OnError):
+        yield from _check(context, handler, "errorRefs", handler.error_refs, owner)
+    for action, owner in context.nodes.each(Action):
+        yield from _check(context, action, "retryableErrors", action.retryable_errors, owner)
+        yield from _check(context, action, "nonRetryableErrors", action.non_retryable_errors, owner)
+
+
+def _check(context: Context, node: OnError | Action, key: str, names: tuple[str, ...], owner: str) -> Iterator[Problem]:
+    for index, name in enumerate(names):
+        if name not in EVERY_ERROR:
+            yield from context.undefined("errors", name, node.where.at(key, index), owner)

@@ -1,0 +1,27 @@
+"""An event can be recognised (sections "Event Definition" and "Correlation Definition")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+_CODE = "event-definition"
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each event that cannot be told from others, or not produced, or says what has no effect."""
+    for event, owner in context.nodes.each(Event):
+        if event.type is None and not event.source:
+            message = f"{owner} has neither a type nor a source: every event would be taken for it"
+            yield context.error(_CODE, message, event.where.position)
+        elif event.kind == "produced" and event.type is None:
+            message = f"{owner} is produced, and has no type to be produced with"
+            yield context.error(_CODE, message, event.where.position)
+        elif event.source == "":
+            message = f"{owner} has an empty source, which counts as none"
+            hint = "leave it out, or name the source"
+            yield context.warning(_CODE, message, event.where.value("source"), hint)
+        if event.kind == "produced" and event.correlation:
+            message = f"{owner} is produced: its correlation has no effect, as only events that are consumed have one"
+            yield context.warning("correlation", message, event.where.key("correlation"))

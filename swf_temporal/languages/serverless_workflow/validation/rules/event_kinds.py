@@ -1,0 +1,19 @@
+"""Events are used as the kind that they are defined as (section "Event Definition").
+
+Official examples produce events that they define as consumed, so this is told and tolerated.
+"""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each event that is produced but defined as consumed, or the other way round."""
+    kinds = {event.name: event.kind for event in context.workflow.events}
+    for use in event_uses(context.nodes):
+        if kinds.get(use.name, use.kind) != use.kind:
+            message = f"{use.owner}: the event {use.name!r} is {use.kind} here, but defined as {kinds[use.name]}"
+            yield context.warning("event-kind", message, use.position)

@@ -1,0 +1,15 @@
+"""Expressions are written in jq, the language of the specification, or JSONPath (section "Workflow Expressions")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import LANGUAGES
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem if the workflow says that its expressions are in a language not spoken here."""
+    workflow = context.workflow
+    if workflow.expression_lang not in LANGUAGES:
+        message = f"expressionLang is {workflow.expression_lang!r}, but expressions are written in jq or jsonpath here"
+        yield context.error("expression-lang", message, workflow.where.value("expressionLang"))

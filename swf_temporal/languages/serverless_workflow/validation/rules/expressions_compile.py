@@ -1,0 +1,51 @@
+"""Expressions compile (section "Workflow Expressions").
+
+In a field that holds an expression by definition a text without `${ }` is one, too.
+"""
+
+import re
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.jq import builtins
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort
+from swf_temporal.text.suggestions import nearest
+
+_IN_FUNCTION = "in the expression function"
+"""How a complaint starts that is about the text of a function, where it is told already."""
+
+_UNDEFINED = re.compile(r"(?P<name>\w+)/(?P<arity>\d+) is not defined")
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each expression that is not one."""
+    for field, compiled in context.expressions:
+        if isinstance(compiled, BadExpression):
+            if compiled.message.startswith(_IN_FUNCTION) and not isinstance(field.node, Function):
+                continue
+            message = f"{field.owner}: the expression in {field.key} does not compile: {compiled.message}"
+            position = field.at(compiled.offset, context.workflow.source)
+            yield context.error("expression-syntax", message, position, _hint(field, compiled))
+
+
+def _hint(field: Field, bad: BadExpression) -> str | None:
+    """Return what was probably meant: another function, a field of the data, or a text."""
+    undefined = _UNDEFINED.fullmatch(bad.message)
+    if undefined is not None:
+        return _known(undefined["name"], int(undefined["arity"]))
+    if field.sort is Sort.EXPRESSION and not field.text.strip():
+        return "leave it out where nothing is to be selected"
+    return None
+
+
+def _known(name: str, arity: int) -> str | None:
+    counts = sorted(has for known, has in builtins() if known == name)
+    if counts:
+        return f"{name!r} takes {' or '.join(map(str, counts))} {'argument' if counts[-1] == 1 else 'arguments'}"
+    meant = nearest(name, {known for known, _ in builtins()}, 0.8)
+    if meant is not None:
+        return f"did you mean {meant!r}?"
+    return None if arity else f"a field of the data is written '.{name}', and a text '\"{name}\"'"

@@ -1,0 +1,151 @@
+"""Extensions say which they are, and those of the specification say what they may (section "Extensions").
+
+An extension tells tools something and never changes what a workflow does: nothing here keeps one from running.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.text.suggestions import did_you_mean
+
+Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | tuple[str, Callable[[Any], bool]]"
+"""An object's fields, a list of one kind of thing, or what a value is called and how it is told."""
+
+_IDS = {"extensionId", "extensionid"}
+
+_Found: TypeAlias = tuple[tuple[str | int, ...], str, str | None]
+"""The path to what is wrong, what that is, and a hint."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each extension that does not say which it is, or says what means nothing."""
+    seen: set[str] = set()
+    for index, extension in enumerate(context.workflow.extensions):
+        for path, message, hint in _check(extension, f"extension number {index + 1}", seen):
+            position = context.workflow.where.at("extensions", index, *path)
+            yield context.warning("extension", message, position, hint)
+
+
+def _check(extension: Any, called: str, seen: set[str]) -> Iterator[_Found]:
+    if not isinstance(extension, dict):
+        yield (), f"{called} is not an object with an extensionId and a resource", None
+        return
+    name = _id(extension)
+    if name is None:
+        yield (), f"{called} has no extensionId", None
+    elif name in seen:
+        yield (), f"extension {name!r} is named more than once", None
+    seen.add(name or "")
+    if not extension.keys() - _IDS or not all(isinstance(extension.get(key, ""), str) for key in ("resource", "path")):
+        yield (), f"extension {name!r} does not say where it stands: it has no resource", None
+    document = extension.get("document", extension)
+    if isinstance(document, dict) and not {"resource", "path"} & document.keys():
+        base: tuple[str | int, ...] = ("document",) if "document" in extension else ()
+        shape = SHAPES.get(_id(document) or name or "")
+        for path, message, hint in () if shape is None else _differences(document, shape, ()):
+            yield (*base, *path), f"extension {name!r}: {message}", hint
+
+
+def _id(extension: Mapping[str, Any]) -> str | None:
+    name = extension.get("extensionId", extension.get("extensionid"))
+    return name if isinstance(name, str) else None
+
+
+def _differences(value: Any, shape: Shape, path: tuple[str | int, ...]) -> Iterator[_Found]:
+    where = ".".join(str(step) for step in path)
+    if isinstance(shape, tuple):
+        kind, is_one = shape
+        if not is_one(value):
+            yield path, f"{where} is {value!r}, which is not {kind}", None
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            yield path, f"{where} is not a list", None
+        else:
+            for index, item in enumerate(value):
+                yield from _differences(item, shape[0], (*path, index))
+    elif not isinstance(value, dict):
+        yield path, f"{where} is not an object", None
+    else:
+        for key, item in value.items():
+            if key in shape:
+                yield from _differences(item, shape[key], (*path, key))
+            else:
+                yield (*path, key), f"{'.'.join([*map(str, path), key])} means nothing", did_you_mean(key, list(shape))
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether *value* is a number from 0 on; the specification writes many of them as texts."""
+    try:
+        return not isinstance(value, bool) and 0 <= float(value) < float("inf")
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_duration(value: Any) -> bool:
+    try:
+        # The specification's own default is PT1D, for a day.
+        return parse_duration(str(value)).total_seconds() >= 0
+    except (ValueError, OverflowError):
+        return False
+
+
+_TEXT = ("a text", lambda value: isinstance(value, str))
+_NUMBER = ("a number from 0 on", _is_number)
+_COUNT = ("a whole number", lambda value: _is_number(value) and float(value).is_integer())
+_DURATION = ("a duration in ISO 8601, such as PT15M", _is_duration)
+
+
+def _bounds(kind: Shape, *words: str) -> dict[str, Shape]:
+    return {f"{bound}{word}": kind for word in words for bound in ("max", "min", "avg")}
+
+
+_PER: Shape = {"time": _DURATION, "instances": _COUNT}
+_OF_ONE: dict[str, Shape] = {"for": _TEXT, "per": _PER}
+_ANY: dict[str, Shape] = {
+    "extensionid": _TEXT,
+    "extensionId": _TEXT,
+    "workflowid": _TEXT,
+    "workflowId": _TEXT,
+    "workflowVersions": [_TEXT],
+}
+_RATES: Shape = {
+    "maxActionsPerSecond": _NUMBER,
+    "maxConcurrentActions": _NUMBER,
+    "maxProducedEventsPerSecond": _NUMBER,
+    "maxStates": _COUNT,
+    "maxTransitions": _COUNT,
+}
+SHAPES: Mapping[str, Shape] = {
+    "workflow-kpi-extension": {
+        **_ANY,
+        "currency": _TEXT,
+        "workflow": {
+            "per": _PER,
+            "workflowid": _TEXT,
+            **_bounds(_NUMBER, "Invoked", "Cost"),
+            **_bounds(_DURATION, "Duration"),
+        },
+        "events": [{**_OF_ONE, **_bounds(_NUMBER, "Consumed", "Produced")}],
+        "functions": [
+            {
+                **_OF_ONE,
+                **dict.fromkeys(("maxErrors", "maxRetry"), _NUMBER),
+                "maxTimeout": _NUMBER,
+                **_bounds(_NUMBER, "Invoked", "Cost"),
+            }
+        ],
+        "states": [
+            {
+                **_OF_ONE,
+                "maxTimeout": _NUMBER,
+                **_bounds(_NUMBER, "Exec", "Cost"),
+                **_bounds(_DURATION, "Duration"),
+            }
+        ],
+    },
+    "workflow-ratelimiting-extension": {**_ANY, "singleInstance": _RATES, "allInstances": _RATES},
+}
+"""What the specification's own extensions may say, by the ids that it gives them."""

@@ -1,0 +1,53 @@
+"""What a function's metadata ask for can be had (section "Function Definition").
+
+The keys are ours; other keys are whatever their author wants them to be.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.text.suggestions import did_you_mean, nearest
+
+_Can: TypeAlias = tuple[Callable[[JSON], bool], str]
+
+_SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
+_VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
+_RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
+
+_EVERY: Mapping[str, _Can] = {"hideSecrets": _SWITCH}
+_PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
+_DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
+_MESSAGES: Mapping[str, _Can] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each value that means nothing, and each key that looks like a slip."""
+    for function, owner in context.nodes.each(Function):
+        known = _known(function)
+        for key, value in function.metadata.items():
+            if key in known:
+                is_possible, wanted = known[key]
+                if value is not None and not is_possible(value):
+                    message = f"{owner}: {key} is {value!r}, and must be {wanted}"
+                    yield context.error("function-metadata", message, function.where.at("metadata", key))
+            elif (meant := nearest(key, known, 0.85)) is not None and meant not in function.metadata:
+                message = f"{owner}: its metadata {key!r} means nothing here"
+                hint = did_you_mean(key, [meant])
+                yield context.warning("function-metadata", message, function.where.at("metadata", key), hint)
+
+
+def _known(function: Function) -> Mapping[str, _Can]:
+    """Return what the metadata of *function* can ask for."""
+    operation = function.operation
+    is_request = isinstance(operation, dict) or str(operation).startswith("rest:")
+    if function.type == "asyncapi":
+        return _MESSAGES
+    if function.type in ("rest", "openapi"):
+        return _PLAIN if is_request else _DESCRIBED
+    if function.type == "http" or (function.type == "custom" and is_request and isinstance(operation, str)):
+        return _PLAIN
+    return _EVERY

@@ -1,0 +1,29 @@
+"""A workflow has one identity: a constant id or key, and a version (section "Workflow Definition Structure")."""
+
+import re
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+_SEMANTIC = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
+)
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for an id that is no constant, for an id beside a key, and for an odd version."""
+    workflow = context.workflow
+    where = workflow.where
+    if not workflow.id.strip():
+        yield context.error("identity", "the id is empty: a workflow is started by its id", where.value("id"))
+    if "${" in workflow.id:
+        message = f"the id {workflow.id!r} is an expression: a workflow is started by its id, before there is any data"
+        yield context.error("identity", message, where.value("id"))
+    if "key" in where.keys and where.keys["id"] != where.keys["key"]:
+        message = f"id and key exclude each other: the id {workflow.id!r} is taken"
+        yield context.warning("identity", message, where.key("key"))
+    version = workflow.version
+    if workflow.dialect == "0.8-next" and version and "${" not in version and not _SEMANTIC.fullmatch(version):
+        message = f"the version {version!r} is not one of semantic versioning, such as 1.0.0"
+        yield context.warning("identity", message, where.value("version"))

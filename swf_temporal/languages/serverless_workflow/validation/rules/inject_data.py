@@ -1,0 +1,17 @@
+"""What a state injects is an object (section "Inject State")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.states import InjectState
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a warning for data that is written as something else: it is not added, but takes the data's place."""
+    for state, owner in context.nodes.each(InjectState):
+        if state.data is None or isinstance(state.data, dict) or (isinstance(state.data, str) and "${" in state.data):
+            continue
+        kind = "a list" if isinstance(state.data, list) else repr(state.data)
+        message = f"{owner} injects {kind}, which takes the place of all data: only an object is added to it"
+        yield context.warning("inject-data", message, state.where.value("data"))

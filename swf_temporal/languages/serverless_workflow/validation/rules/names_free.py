@@ -1,0 +1,21 @@
+"""What becomes a variable hides none that is always there (sections "Workflow Context" and "ForEach State")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import ALWAYS_DECLARED
+from swf_temporal.languages.serverless_workflow.model.states import ForeachState
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+_JQS_OWN = frozenset({"ENV"})
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each iteration parameter whose name is taken."""
+    for state, owner in context.nodes.each(ForeachState):
+        name = state.iteration_param
+        # Those that begin with two underscores are ours and jq's.
+        if name in ALWAYS_DECLARED | _JQS_OWN or name.startswith("__"):
+            message = f"{owner}: the iterationParam {name!r} would hide the variable ${name}, which is always there"
+            hint = "another name, such as item, is free"
+            yield context.error("reserved-name", message, state.where.value("iterationParam"), hint)

@@ -1,0 +1,46 @@
+"""What has to hold something does (section "State Definition")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import (
+    Branch,
+    EventState,
+    ForeachState,
+    OnError,
+    OnEvents,
+    OperationState,
+    ParallelState,
+)
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.text.suggestions import nearest
+
+_HOLDING: tuple[tuple[type[Node], str, str], ...] = (
+    (Workflow, "states", "states"),
+    (OperationState, "actions", "actions"),
+    (ForeachState, "actions", "actions"),
+    (ParallelState, "branches", "branches"),
+    (EventState, "onEvents", "on_events"),
+    (OnEvents, "eventRefs", "event_refs"),
+    (OnError, "errorRefs", "error_refs"),
+)
+_MAY_BE_EMPTY = {(OperationState, "actions"), (Branch, "actions")}
+"""An operation without actions is a way to filter data, and official examples use it."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each list that is missing, or is empty and cannot be."""
+    for kind, key, attribute in _HOLDING:
+        for node, owner in context.nodes.each(kind):
+            if getattr(node, attribute):
+                continue
+            if key not in node.where.keys:
+                unknown = node.where.keys.keys() - parts(type(node))
+                near = nearest(key, unknown)
+                hint = None if near is None else f"is {near!r} meant as {key!r}?"
+                yield context.error("missing", f"{owner} has no {key}", node.where.position, hint)
+            elif (kind, key) not in _MAY_BE_EMPTY:
+                yield context.error("empty-list", f"{owner}: {key} is empty", node.where.value(key))

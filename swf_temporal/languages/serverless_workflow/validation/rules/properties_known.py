@@ -1,0 +1,71 @@
+"""Properties are those that the specification defines (section "Workflow Definition Structure").
+
+At the top level an author may add properties (section "Additional Properties"): only what looks like a slip
+of the keyboard is told there. Which times a state may have depends on its type (section "States Timeout Definition").
+"""
+
+from collections.abc import Iterator, Mapping
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import Branch, StateBase, StateTimeouts, SwitchState
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.text.suggestions import nearest
+
+_OURS = {"dialect", "externals", "source", "stateExecTimeout.single"}
+"""Fields that are not for authors."""
+_ACTIONS = frozenset({"stateExecTimeout", "actionExecTimeout"})
+_TIMES: Mapping[str, frozenset[str]] = {
+    "event": _ACTIONS | {"eventTimeout"},
+    "callback": _ACTIONS | {"eventTimeout"},
+    "operation": _ACTIONS,
+    "foreach": _ACTIONS,
+    "parallel": _ACTIONS | {"branchExecTimeout"},
+    "switch": frozenset({"stateExecTimeout", "eventTimeout"}),
+}
+"""By the type of a state, the times that limit something in it. In all others that is the time of the state itself."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each property that means nothing where it stands."""
+    for placed in context.nodes.all():
+        known, where = parts(type(placed.node)).keys(), placed.node.where
+        is_open = isinstance(placed.node, Workflow)
+        for key in where.keys.keys() - known:
+            meant = nearest(key, known - _OURS, 0.8 if is_open else 0.7)
+            if meant is not None or not is_open:
+                message = f"{placed.owner}: {key!r} is not a property {_of(placed.node)}"
+                hint = None if meant is None else f"did you mean {meant!r}?"
+                yield context.warning("unknown-property", message, where.key(key), hint)
+    for state, owner in context.nodes.each(StateBase):
+        yield from _idle_times(context, state.timeouts, owner, *_times_of(state))
+    for branch, owner in context.nodes.each(Branch):
+        known_times = frozenset({"actionExecTimeout", "branchExecTimeout"})
+        yield from _idle_times(context, branch.timeouts, owner, known_times, "branch")
+
+
+def _times_of(state: StateBase) -> tuple[frozenset[str], str]:
+    """Return which times limit something in *state*, and what it is called."""
+    kind: str = getattr(state, "type", "")
+    times = _TIMES.get(kind, frozenset({"stateExecTimeout"}))
+    if isinstance(state, SwitchState) and not state.event_conditions:
+        return times - {"eventTimeout"}, "switch without eventConditions"
+    return times, f"state of the type {kind}" if kind else "state"
+
+
+def _idle_times(
+    context: Context, timeouts: StateTimeouts, owner: str, times: frozenset[str], what: str
+) -> Iterator[Problem]:
+    """Yield a warning for each of *timeouts* that is none of *times*: for the type of state, or for any branch."""
+    for key in timeouts.where.keys:
+        if key in parts(StateTimeouts).keys() - _OURS and key not in times:
+            message = f"{owner}: {key!r} limits nothing in a {what}"
+            yield context.warning("unknown-property", message, timeouts.where.key(key))
+
+
+def _of(node: Node) -> str:
+    if isinstance(node, StateBase):
+        return f"of a state of the type {node.type}" if hasattr(node, "type") else "of a state"
+    return "that is known here"

@@ -1,0 +1,34 @@
+"""Retries count and wait sensibly (section "Retry Definition")."""
+
+from collections.abc import Iterator
+
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.definitions import Retry
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.numbers import number
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for each number of a retry that is none, is negative or, for jitter, above one."""
+    for retry, owner in context.nodes.each(Retry):
+        attempts, multiplier = number(retry.max_attempts), number(retry.multiplier)
+        if attempts is None or attempts < 0 or attempts != int(attempts):
+            message = f"{owner}: maxAttempts {retry.max_attempts!r} is not a number of attempts"
+            yield context.error("retry", message, retry.where.value("maxAttempts"))
+        if multiplier is None or multiplier < 0:
+            message = f"{owner}: multiplier {retry.multiplier!r} is not a positive number"
+            yield context.error("retry", message, retry.where.value("multiplier"))
+        if not _is_jitter(retry.jitter):
+            message = f"{owner}: jitter {retry.jitter!r} is neither a fraction from 0 to 1 nor a duration"
+            yield context.error("retry", message, retry.where.value("jitter"))
+
+
+def _is_jitter(jitter: float | str | None) -> bool:
+    fraction = number(jitter)
+    if fraction is not None:
+        return 0 <= fraction <= 1
+    try:
+        return parse_duration(str(jitter)).total_seconds() >= 0
+    except (ValueError, OverflowError):
+        return False

@@ -1,0 +1,85 @@
+"""A text that stands for itself was not meant as an expression (section "Workflow Expressions").
+
+In arguments, in objects that are sent or stored, and in what a state injects only `${ … }` marks an expression. In
+filters it may be left out, so an author easily leaves it out here as well, and the run goes on with the text.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import Problem
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.languages.serverless_workflow.model.actions import (
+    ActionDataFilter,
+    EventDataFilter,
+    EventRef,
+    FunctionRef,
+)
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Correlation
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import (
+    ContinueAs,
+    InjectState,
+    ProduceEvent,
+    StateDataFilter,
+)
+from swf_temporal.languages.serverless_workflow.validation.compiling import expressions_of
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
+from swf_temporal.languages.serverless_workflow.validation.lookalikes import meant, names_in
+
+_FATE: Mapping[type[Node], Mapping[str, str]] = {
+    FunctionRef: {"arguments": "sent"},
+    EventRef: {"data": "sent", "contextAttributes": "sent"},
+    ProduceEvent: {"data": "sent", "contextAttributes": "sent"},
+    ContinueAs: {"data": "sent"},
+    Auth: {"properties": "sent"},
+    Correlation: {"contextAttributeValue": "compared"},
+    InjectState: {"data": "stored"},
+    StateDataFilter: {"input": "stored", "output": "stored"},
+    ActionDataFilter: {"results": "stored"},
+    EventDataFilter: {"data": "stored"},
+}
+"""What becomes of a text in a field in which it stands for itself."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each text that stands for itself and reads like an expression on the data."""
+    try:
+        expressions = expressions_of(context.workflow)
+    except BadExpression:
+        return
+    known = _known(context)
+    for field in fields(context.nodes):
+        fate = _FATE.get(type(field.node), {}).get(field.key)
+        if fate is None or field.sort is not Sort.TEMPLATE or "${" in field.text:
+            continue
+        if isinstance(field.node, Auth) and isinstance(field.node.properties, str):
+            continue  # the name of a secret, or its place, which is understood without marks
+        found = meant(field.text, expressions, known)
+        if found is not None and _may_use(field, found):
+            message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"
+            yield context.warning("plain-text", message, field.position, f"did you mean '${{ {found} }}'?")
+
+
+def _may_use(field: Field, expression: str) -> bool:
+    """Tell whether the variables in *expression* have a value there: secrets have one in calls alone."""
+    return "$args" not in expression and ("$SECRETS" not in expression or isinstance(field.node, FunctionRef | Auth))
+
+
+def _known(context: Context) -> set[str]:
+    """Return the names of fields that the definition reads in an expression, injects, or expects in its input."""
+    found: set[str] = set()
+    for field, compiled in context.expressions:
+        if not isinstance(compiled, BadExpression):
+            found |= names_in(field.text)
+    for state, _ in context.nodes.each(InjectState):
+        found |= _keys(state.data)
+    schema = context.workflow.data_input_schema
+    if schema is not None and isinstance(schema.schema_, dict):
+        found |= _keys(schema.schema_.get("properties"))
+    return found
+
+
+def _keys(value: JSON) -> set[str]:
+    return set(value) if isinstance(value, dict) else set()

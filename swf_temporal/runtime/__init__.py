@@ -1,0 +1,1 @@
+"""Running a workflow, whatever language its definition is written in."""

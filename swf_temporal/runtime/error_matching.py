@@ -1,0 +1,66 @@
+"""Does an error that the definition names cover this fault?
+
+An error is known by its name and, if it has one, its code (section "Defining Errors"). What a code may be is open,
+so the readings that users write are all accepted: an HTTP status (`404`, `HTTP:404`), a gRPC status by name or
+number, the name of one of our own faults, the type of an application error, or, where the code is not a single word,
+a regular expression that is found in the message.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
+
+ErrorName: TypeAlias = tuple[str, str | None]
+"""An error's name and its code."""
+
+CATCH_ALL = frozenset({"*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException"})
+
+GRPC_STATUSES = (
+    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+    "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+)  # fmt: skip
+_GRPC_NUMBER = {name: str(number) for number, name in enumerate(GRPC_STATUSES)}
+
+
+def covers(error: ErrorName, fault: WorkflowFault) -> bool:
+    """Tell whether *error* is the one that happened."""
+    name, code = error
+    if name in CATCH_ALL or code in CATCH_ALL:
+        return True
+    return _is(name, fault) or (code is not None and (_is(code, fault) or _describes(code, fault)))
+
+
+def is_named(fault: WorkflowFault, errors: Iterable[ErrorName]) -> bool:
+    """Tell whether *fault* is one of *errors*."""
+    with one_limit():
+        return any(covers(error, fault) for error in errors)
+
+
+def names_of(refs: Sequence[str], errors: dict[str, ErrorName]) -> tuple[ErrorName, ...]:
+    """Return names and codes of the errors that *refs* name."""
+    return tuple(errors.get(ref, (ref, None)) for ref in refs)
+
+
+def _is(word: str, fault: WorkflowFault) -> bool:
+    if word in (fault.name, fault.code):
+        return True
+    plain = word.removeprefix("HTTP:").removeprefix("HTTP ")
+    if plain in (fault.code, str(fault.status)):
+        return True
+    number, code = _GRPC_NUMBER.get(word), fault.code
+    return (number is not None and number == code) or _GRPC_NUMBER.get(code) == word
+
+
+def _describes(code: str, fault: WorkflowFault) -> bool:
+    if re.fullmatch(r"[\w.:-]+", code):
+        return False
+    try:
+        return matches_somewhere(code, fault.message)
+    except BadPattern:
+        return code in fault.message
+    except PatternTooSlow:
+        return False

@@ -1,0 +1,123 @@
+"""Which activity does a function `temporal:ACTIVITY@QUEUE` name, and on what terms is it run?
+
+The form is ours. What it names is any activity of the cluster, in whatever language it is written; its terms stand in
+the function's metadata, under the names that Temporal gives them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
+
+PREFIX = "temporal:"
+
+_TIMEOUTS = ("startToCloseTimeout", "scheduleToStartTimeout", "scheduleToCloseTimeout", "heartbeatTimeout")
+_POLICY = "retryPolicy"
+_INTERVALS = ("initialInterval", "maximumInterval")
+_POLICY_KEYS = (*_INTERVALS, "backoffCoefficient", "maximumAttempts", "nonRetryableErrorTypes")
+OPTIONS = (*_TIMEOUTS, _POLICY)
+"""The keys of the metadata that mean something."""
+
+
+class BadTerms(ValueError):  # noqa: N818 - named for what it is about
+    """A function of this form that cannot be carried out. `path` leads to where that is written."""
+
+    def __init__(self, message: str, *path: str) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePolicy:
+    """How the engine tries again; what is None is the engine's default."""
+
+    initial_interval: timedelta | None = None
+    maximum_interval: timedelta | None = None
+    backoff_coefficient: float | None = None
+    maximum_attempts: int | None = None
+    never: tuple[str, ...] = ()
+    """The types of errors that are not tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityTerms:
+    """An activity that exists already, and how it is run."""
+
+    activity: str
+    task_queue: str | None = None
+    """None is the workflow's own."""
+    start_to_close: timedelta | None = None
+    schedule_to_start: timedelta | None = None
+    schedule_to_close: timedelta | None = None
+    heartbeat: timedelta | None = None
+    policy: EnginePolicy | None = None
+    """Takes the place of the definition's retries."""
+
+
+def is_engine_activity(function: Function) -> bool:
+    """Tell whether *function* is of this form."""
+    operation = function.operation
+    return function.type == "custom" and isinstance(operation, str) and operation.strip().startswith(PREFIX)
+
+
+def read_terms(function: Function) -> ActivityTerms | None:
+    """Return what *function* says, or None if it is not of this form. Raises BadTerms."""
+    if not is_engine_activity(function):
+        return None
+    operation = str(function.operation)
+    name = operation.strip().removeprefix(PREFIX)
+    activity, at, queue = name.rpartition("@") if "@" in name else (name, "", "")
+    activity, queue = activity.strip(), queue.strip()
+    if not activity or (at and not queue):
+        missing = "activity" if not activity else "task queue"
+        raise BadTerms(f"the operation {operation!r} names no {missing}: it is temporal:ACTIVITY@QUEUE", "operation")
+    start_to_close, schedule_to_start, schedule_to_close, heartbeat = (
+        _length(function.metadata, key, "metadata") for key in _TIMEOUTS
+    )
+    return ActivityTerms(
+        activity,
+        queue or None,
+        start_to_close,
+        schedule_to_start,
+        schedule_to_close,
+        heartbeat,
+        _policy(function.metadata[_POLICY]) if _POLICY in function.metadata else None,
+    )
+
+
+def _policy(value: JSON) -> EnginePolicy:
+    if not isinstance(value, dict):
+        raise BadTerms(f"{_POLICY} must be an object with some of {', '.join(_POLICY_KEYS)}", "metadata", _POLICY)
+    unknown = next((key for key in value if key not in _POLICY_KEYS), None)
+    if unknown is not None:
+        raise BadTerms(f"{_POLICY} has no {unknown!r}; it has {', '.join(_POLICY_KEYS)}", "metadata", _POLICY)
+    initial, maximum = (_length(value, key, "metadata", _POLICY) for key in _INTERVALS)
+    if initial and maximum and maximum < initial:
+        raise BadTerms("maximumInterval is shorter than initialInterval", "metadata", _POLICY)
+    attempts = value.get("maximumAttempts")
+    if attempts is not None and (not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0):
+        raise BadTerms(
+            f"maximumAttempts is {attempts!r}, and must be a whole number; 0 is for no limit", "metadata", _POLICY
+        )
+    backoff = value.get("backoffCoefficient")
+    if backoff is not None and (not isinstance(backoff, int | float) or isinstance(backoff, bool) or backoff < 1):
+        raise BadTerms(f"backoffCoefficient is {backoff!r}, and must be a number from 1 on", "metadata", _POLICY)
+    never = value.get("nonRetryableErrorTypes", [])
+    if not isinstance(never, list) or not all(isinstance(name, str) for name in never):
+        raise BadTerms("nonRetryableErrorTypes must be an array of texts", "metadata", _POLICY)
+    return EnginePolicy(initial, maximum, backoff, attempts, tuple(str(name) for name in never))
+
+
+def _length(values: Mapping[str, JSON], key: str, *path: str) -> timedelta | None:
+    if key not in values:
+        return None
+    try:
+        length = parse_duration(str(values[key]))
+    except (ValueError, OverflowError):
+        length = timedelta()
+    if length <= timedelta():
+        raise BadTerms(f"{key} is {values[key]!r}, and must be a duration in ISO 8601 such as PT30S", *path, key)
+    return length

@@ -1,0 +1,213 @@
+"""What does an interpretation ask of whatever runs it?
+
+A host performs; it decides nothing about the language. The records here are what crosses the port.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Protocol
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
+from swf_temporal.runtime.retrying import RetryRule
+
+
+class Happening(StrEnum):
+    """The kinds of trace entries."""
+
+    STATE_ENTERED = "state-entered"
+    STATE_LEFT = "state-left"
+    ACTION_STARTED = "action-started"
+    ACTION_COMPLETED = "action-completed"
+    ACTION_SKIPPED = "action-skipped"
+    ACTION_RETRIED = "action-retried"
+    EVENT_AWAITED = "event-awaited"
+    EVENT_TAKEN = "event-taken"
+    EVENT_TIMED_OUT = "event-timed-out"
+    EVENT_GIVEN_BACK = "event-given-back"
+    EVENT_PRODUCED = "event-produced"
+    SLEEPING = "sleeping"
+    ERROR_CAUGHT = "error-caught"
+    SEVERAL_OUTPUTS = "several-outputs"
+    SCHEMA_MISMATCH = "schema-mismatch"
+    COMPENSATING = "compensating"
+    WORKFLOW_STARTED = "workflow-started"
+    WORKFLOW_TIMED_OUT = "workflow-timed-out"
+    WORKFLOW_COMPLETED = "workflow-completed"
+    WORKFLOW_CONTINUED = "workflow-continued"
+    WORKFLOW_FAILED = "workflow-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEntry:
+    """One thing that happened in a run.
+
+    `lane` names the path of execution it happened on: a state, a branch of it, an iteration. Entries of one lane
+    are in order on every host; between lanes that run side by side only the times tell.
+    """
+
+    kind: Happening
+    lane: str
+    state: str
+    name: str
+    at: datetime
+    detail: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """Arguments that mention secrets. They are filled where the call is performed and never in a workflow."""
+
+    template: JSON
+    data: JSON
+    variables: dict[str, JSON]
+    language: str = "jq"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """For a host that makes the attempts at a call one by one: a run that was suspended between two goes on there."""
+
+    kept: dict[str, Any] | None
+    """What was kept last, if the run was suspended since."""
+    keep: Callable[[dict[str, Any]], None]
+    """Keeps plain JSON with the progress of the run."""
+    pause: Callable[[float, str], Awaitable[None]]
+    """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A function to call, with all that its performer has to know."""
+
+    id: str
+    """`<state>/<action>#<n>`, the same on every replay and never used twice in a run."""
+    function: Function
+    arguments: JSON
+    state: str
+    action: str
+    deferred: Deferred | None = None
+    timeout: timedelta | None = None
+    """For the call with all its retries."""
+    retry: RetryRule | None = None
+    selection_set: JSON = None
+    auth: tuple[Auth, ...] = ()
+    """The credentials that the function refers to."""
+    secrets: tuple[str, ...] = ()
+    """The secrets that the workflow declares, if the call can need any."""
+    detached: bool = False
+    """Invoked `async`: nobody waits for it, and its errors hurt nobody."""
+    attempts: Attempts | None = field(default=None, compare=False)
+    """None if nobody waits for it: then there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubflowCall:
+    """Another workflow to run."""
+
+    id: str
+    workflow_id: str
+    version: str | None
+    data: JSON
+    state: str
+    action: str
+    timeout: timedelta | None = None
+    detached: bool = False
+    """Invoked `async`."""
+    outlives_parent: bool = False
+    """`onParentComplete: continue`."""
+
+
+class Host(Protocol):
+    """What an interpretation asks of whatever runs it."""
+
+    def now(self) -> datetime:
+        """Return the time, with its zone; the same on every replay."""
+
+    def new_id(self) -> str:
+        """Return an id that is used nowhere else; the same on every replay."""
+
+    def note(self, entry: TraceEntry) -> None:
+        """Take note of what happened."""
+
+    async def sleep(self, duration: timedelta, why: str) -> None:
+        """Wait, durably. *why* is shown to whoever looks at the run."""
+
+    async def invoke(self, call: FunctionCall) -> JSON:
+        """Perform a call with its retries. Raises CallFailed, or TimedOut when `call.timeout` has passed."""
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Send a produced event to whoever listens."""
+
+    async def run_subflow(self, call: SubflowCall) -> JSON:
+        """Run another workflow and return its output. Raises SubflowFailed, or what the sub-workflow failed with."""
+
+    async def breathe(self) -> None:
+        """Let the engine take stock: many states in a row did not wait for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Which execution this is: what `$WORKFLOW` tells about it."""
+
+    instance_id: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The run ended; `output` is what it gives."""
+
+    output: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How long a continued execution may take: it takes the place of its workflow's own timeout."""
+
+    seconds: float
+    interrupt: bool = True
+    run_before: str | None = None
+    """The state to run when the time is over."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the limit as JSON."""
+        return {"seconds": self.seconds, "interrupt": self.interrupt, "runBefore": self.run_before}
+
+    @staticmethod
+    def from_json(record: JSON) -> "Limit | None":
+        """Return the limit that `to_json` wrote; a number alone, as runs carried it before, is its seconds."""
+        if isinstance(record, int | float):
+            return Limit(record)
+        if not isinstance(record, dict):
+            return None
+        return Limit(
+            float(str(record["seconds"])),
+            interrupt=bool(record["interrupt"]),
+            run_before=None if record["runBefore"] is None else str(record["runBefore"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ContinuedAs:
+    """The run ended, and another execution is to take over from it."""
+
+    workflow_id: str
+    version: str | None
+    data: JSON
+    limit: Limit | None = None
+    events: tuple[CloudEvent, ...] = ()
+    """Events that came and that nobody has taken: they are the next execution's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """The run was asked to stop between two steps; `progress` is all that is needed to go on."""
+
+    progress: dict[str, JSON]
+
+
+Outcome = Completed | ContinuedAs | Suspended

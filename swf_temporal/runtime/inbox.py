@@ -1,0 +1,107 @@
+"""Which event goes to which waiting path, and what becomes of events that nobody waits for yet?
+
+Theory of operation. Events are delivered from outside at any moment; delivering never waits. An event goes to the
+first waiting path, in the order in which the paths began to wait, that accepts it. If none does, it is kept, in the
+order of arrival, until some path asks for one like it. The same event, known by its source and id, is taken in once;
+the ids that were seen are remembered up to a bound, so that an instance may live for ever.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.runtime.joining import SuspendRequested
+
+Accepts: TypeAlias = Callable[[CloudEvent], bool]
+
+REMEMBERED = 2000
+"""How many event ids are remembered."""
+
+
+class Inbox:
+    """The events of one instance."""
+
+    def __init__(self, record: dict[str, Any] | None = None) -> None:
+        record = record or {}
+        self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
+        self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
+        self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
+        self._interrupted = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what must survive a suspension."""
+        if not self.kept and not self.seen:
+            return {}
+        return {"kept": [event.to_record() for event in self.kept], "seen": [list(key) for key in self.seen]}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no event is kept."""
+        return not self.kept
+
+    def deliver(self, event: CloudEvent) -> bool:
+        """Take in *event*. Returns False if it was taken in before."""
+        if event.id:
+            key = (event.source, event.id)
+            if key in self.seen:
+                return False
+            self.seen[key] = None
+            if len(self.seen) > REMEMBERED:
+                del self.seen[next(iter(self.seen))]
+        self.hand_over(event)
+        return True
+
+    def hand_over(self, event: CloudEvent) -> None:
+        """Give *event* to the first path that waits for one like it, or keep it."""
+        for accepts, waiting in self._waiting:
+            if not waiting.done() and accepts(event):
+                waiting.set_result(event)
+                return
+        self.kept.append(event)
+
+    def give_back(self, events: Sequence[CloudEvent]) -> None:
+        """Take in again what a path had taken in vain, before all that is kept: it came before that."""
+        kept, self.kept = self.kept, []
+        for event in events:
+            self.hand_over(event)
+        self.kept += kept
+
+    def is_awaited(self, event: CloudEvent) -> bool:
+        """Tell whether some path waits for an event like *event*."""
+        return any(not waiting.done() and accepts(event) for accepts, waiting in self._waiting)
+
+    def take(self, accepts: Accepts) -> CloudEvent | None:
+        """Return the first kept event that *accepts* accepts, and keep it no longer."""
+        for index, event in enumerate(self.kept):
+            if accepts(event):
+                del self.kept[index]
+                return event
+        return None
+
+    async def wait(self, accepts: Accepts) -> CloudEvent:
+        """Return an event that *accepts* accepts: one that is kept, or the next to be delivered."""
+        event = self.take(accepts)
+        if event is not None:
+            return event
+        if self._interrupted:
+            raise SuspendRequested
+        waiting: asyncio.Future[CloudEvent] = asyncio.get_running_loop().create_future()
+        entry = (accepts, waiting)
+        self._waiting.append(entry)
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
+                # It was handed over in the very moment in which the path was given up: somebody else may want it.
+                self.kept.insert(0, waiting.result())
+            raise
+        finally:
+            self._waiting.remove(entry)
+
+    def interrupt(self) -> None:
+        """End every wait, and let no other begin: the instance is to be suspended."""
+        self._interrupted = True
+        for _, waiting in list(self._waiting):
+            if not waiting.done():
+                waiting.set_exception(SuspendRequested())

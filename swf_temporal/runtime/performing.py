@@ -1,0 +1,104 @@
+"""What do hosts have in common when they perform a call or run a sub-workflow?"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, StepLimitExceeded, SubflowFailed, WorkflowFault
+from swf_temporal.expressions.evaluation import NOTHING, Expressions
+from swf_temporal.runtime.host import FunctionCall
+
+LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
+"""What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
+
+LARGEST_RESULT = 2 * 1024 * 1024
+"""What a function may return, in bytes: the server's limit."""
+
+LONGEST_ID = 1000
+"""What the id of an instance may have, in bytes: the server's limit."""
+
+ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
+
+
+def check_size(size: int, what: str, most: int = LARGEST_PAYLOAD) -> None:
+    """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry."""
+    if size > most:
+        raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}")
+
+
+def size_of(value: JSON) -> int:
+    """Return how many bytes *value* takes as the plain JSON in which it travels."""
+    return len(json.dumps(value, separators=(",", ":")))
+
+
+def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
+    """Return the arguments of *call*, those that mention secrets filled: where it is performed, never in a workflow.
+
+    What such an argument fails on is not told: that would be a secret, or what was made of one.
+    """
+    if call.deferred is None:
+        return call.arguments
+    given = call.deferred
+    declared = [name for name in given.variables if not name.startswith("__")]
+    template = Expressions(variables=declared, language=given.language).template(given.template)
+    try:
+        value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
+    except WorkflowFault as fault:
+        raise _untold(fault, call) from None
+    return None if value is NOTHING else value
+
+
+def _untold(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
+    """Return *fault* without its reason. The expression is shown, as it stands in the definition."""
+    template = None if call.deferred is None else call.deferred.template
+    shown = next((f": {text}" for text in _texts(template) if fault.message.endswith(text)), "")
+    message = f"an argument of function {call.function.name!r} that uses secrets cannot be evaluated{shown}"
+    told = f"{message} (why is not told, since that could show a secret)"
+    return type(fault)(told, name=fault.name, code=fault.code, retryable=fault.retryable)
+
+
+def _texts(template: JSON) -> Iterator[str]:
+    if isinstance(template, str):
+        yield template
+    elif isinstance(template, list):
+        for item in template:
+            yield from _texts(item)
+    elif isinstance(template, dict):
+        yield from _texts(list(template.values()))
+
+
+def id_of_child(parent: str, child: str) -> str:
+    """Return the id of what an instance starts as its *child*.
+
+    Raises StepLimitExceeded where no server takes so long an id: it grows with every level of sub-workflows.
+    """
+    own = f"{parent}/{child}"
+    if len(own.encode()) > LONGEST_ID:
+        what = f"the id of one more would have more than the {LONGEST_ID:,} bytes that a server takes"
+        raise StepLimitExceeded(f"too many sub-workflows wait for one another: {what}")
+    return own
+
+
+def subflow_fault(workflow_id: str, fault: WorkflowFault, *, level_by_level: bool = False) -> SubflowFailed:
+    """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message.
+
+    The message tells what went wrong where it did, and how many levels down that is; *level_by_level* it tells of every
+    sub-workflow between, as the first release did. An input that does not fit is given again to every attempt, so that
+    no further one can help.
+    """
+    origin = {"levels": 1, "workflow": workflow_id, "message": fault.message}
+    message = f"sub-workflow {workflow_id!r} failed: {fault.message}"
+    if fault.origin is not None and not level_by_level:
+        origin = {**fault.origin, "levels": fault.origin["levels"] + 1}
+        where = f"as {origin['workflow']!r} did {origin['levels']} levels down"
+        message = f"sub-workflow {workflow_id!r} failed, {where}: {origin['message']}"
+    return SubflowFailed(
+        message,
+        name=fault.name,
+        code=fault.code,
+        status=fault.status,
+        body=fault.body,
+        retryable=not isinstance(fault, SchemaMismatch) or fault.retryable,
+        cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
+        origin=origin,
+    )

@@ -1,0 +1,138 @@
+"""When is a failed action tried again, and after how long?
+
+A rule is plain data, so that it can travel to where attempts are counted. Jitter is the only chance in it. What chance
+deals an attempt is worked out from the call's key and the attempt's number, so that whoever makes a later attempt knows
+what the earlier ones were dealt without having been there.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.runtime.error_matching import ErrorName, is_named
+
+DEFAULT_DELAY = 1.0
+DEFAULT_MULTIPLIER = 2.0
+LONGEST_DELAY = 100 * 365 * 86_400.0
+"""In seconds. A multiplier that is applied often enough comes to more than any clock can hold."""
+MOST_CARRIED = 64
+"""How many attempts back jitter is carried on from: a call that is tried for days is not to reckon for seconds."""
+
+Draw: TypeAlias = Callable[[int], float]
+"""What chance deals each attempt: a number from 0 to 1, the same whenever it is asked for."""
+
+
+def draws_of(key: str) -> Draw:
+    """Return what chance deals the attempts of the call that is known by *key*."""
+
+    def draw(attempt: int) -> float:
+        digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
+        return int.from_bytes(digest[:7]) / 2**56
+
+    return draw
+
+
+def no_jitter(_attempt: int) -> float:
+    """Deal every attempt the middle, by which jitter changes nothing."""
+    return 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRule:
+    """How one action is tried again (sections "Retry Definition" and "Action retries"). Times are in seconds."""
+
+    delay: float = DEFAULT_DELAY
+    increment: float = 0.0
+    multiplier: float = 1.0
+    max_delay: float | None = None
+    max_attempts: int | None = None
+    """Counts the first attempt; None means no limit."""
+    jitter: float = 0.0
+    jitter_is_fraction: bool = False
+    only: tuple[ErrorName, ...] = ()
+    """retryableErrors, where given: nothing else is tried again."""
+    never: tuple[ErrorName, ...] = ()
+    """nonRetryableErrors."""
+
+    def covers(self, fault: WorkflowFault) -> bool:
+        """Tell whether this kind of fault is tried again at all."""
+        if not (fault.catchable and fault.retryable) or is_named(fault, self.never):
+            return False
+        return not self.only or is_named(fault, self.only)
+
+    def delay_after(self, attempt: int, draw: Draw = no_jitter) -> timedelta | None:
+        """Return how long to wait after the failure of *attempt* (counted from 1), or None to give up.
+
+        Each delay is the one before, with its jitter, plus the increment, times the multiplier. Then comes jitter, as
+        *draw* deals it, and last the limit.
+        """
+        if self.max_attempts is not None and attempt >= max(1, self.max_attempts):
+            return None
+        first = max(1, attempt - MOST_CARRIED) if self.jitter else attempt
+        plain = self._unjittered(first)
+        delay = self._jittered(plain, plain, draw(first))
+        for number in range(first + 1, attempt + 1):
+            plain = self._grown(min(plain, self._limit))
+            delay = self._jittered(self._grown(delay), plain, draw(number))
+        return timedelta(seconds=delay)
+
+    def after(self, attempt: int, fault: WorkflowFault, draw: Draw) -> timedelta | None:
+        """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
+
+        A service that wants to be left alone for longer is, but for no longer than the limit.
+        """
+        delay = self.delay_after(attempt, draw) if self.covers(fault) else None
+        if delay is None or fault.retry_after is None:
+            return delay
+        return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rule as JSON, without what says nothing."""
+        facts = {
+            "delay": self.delay, "increment": self.increment, "multiplier": self.multiplier,
+            "max_delay": self.max_delay, "max_attempts": self.max_attempts, "jitter": self.jitter,
+            "jitter_is_fraction": self.jitter_is_fraction, "only": list(self.only), "never": list(self.never),
+        }  # fmt: skip
+        said = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
+        return said if self.max_delay is None else {**said, "max_delay": self.max_delay}
+
+    @staticmethod
+    def from_json(facts: dict[str, Any]) -> "RetryRule":
+        """Return the rule that `to_json` wrote."""
+        names = {key: tuple((name, code) for name, code in facts.get(key, ())) for key in ("only", "never")}
+        numbers = {key: value for key, value in facts.items() if key not in names}
+        return RetryRule(**{"delay": 0.0, "multiplier": 0.0, **numbers, **names})
+
+    @property
+    def _limit(self) -> float:
+        return LONGEST_DELAY if self.max_delay is None else min(self.max_delay, LONGEST_DELAY)
+
+    def _grown(self, delay: float) -> float:
+        return min((delay + self.increment) * self.multiplier, LONGEST_DELAY)
+
+    def _unjittered(self, attempt: int) -> float:
+        """Return the delay without jitter, and not limited yet: jitter comes before the limit."""
+        delay = min(self.delay, LONGEST_DELAY)
+        if self.multiplier == 1.0 and attempt > 1:
+            # Without an end to them, attempts are many, and steps as many for each.
+            return min(delay + (attempt - 1) * self.increment, self._limit + self.increment, LONGEST_DELAY)
+        for _ in range(attempt - 1):
+            before, delay = delay, self._grown(min(delay, self._limit))
+            if delay == before:
+                break
+        return delay
+
+    def _jittered(self, delay: float, plain: float, drawn: float) -> float:
+        """Return *delay* with jitter, up to the limit.
+
+        It is never shorter than *plain*, the delay without any jitter, with jitter taken from it once: a fraction
+        that is taken away again and again would bring the delays of a long series down to nothing.
+        """
+        shortest = max(0.0, plain - self._spread(plain))
+        return min(max(delay + self._spread(delay) * (2 * drawn - 1), shortest), self._limit)
+
+    def _spread(self, delay: float) -> float:
+        return delay * self.jitter if self.jitter_is_fraction else self.jitter

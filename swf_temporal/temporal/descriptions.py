@@ -1,0 +1,75 @@
+"""What do people read about a run: in the Temporal UI, from queries, and when it failed?"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+from swf_temporal.runtime.host import Happening, TraceEntry
+
+
+def details(interpretation: Interpretation, entry: TraceEntry) -> str:
+    """Return the current details shown in the UI, as Markdown."""
+    workflow = interpretation.program.workflow
+    version = f" {workflow.version}" if workflow.version else ""
+    text = f"**{workflow.name or workflow.id}**{version} "
+    if interpretation.is_expired:
+        text += "ran out of time, and "
+    text += f"is in state **{entry.state}**" if entry.state else "is to end"
+    if entry.kind == Happening.EVENT_AWAITED:
+        text += f", waiting for {entry.name}"
+    return text
+
+
+def status_of(interpretation: Interpretation | None) -> dict[str, Any]:
+    """Return what the query `status` answers."""
+    if interpretation is None:
+        return {"state": None, "awaiting": []}
+    workflow = interpretation.program.workflow
+    status: dict[str, Any] = {
+        "workflow": workflow.id,
+        "version": workflow.version,
+        "digest": workflow.digest,
+        "state": interpretation.state,
+        "awaiting": [_awaited(wait, interpretation) for wait in interpretation.awaited.values()],
+        "kept": [event.type for event in interpretation.inbox.kept],
+    }
+    if interpretation.error is not None:
+        status["error"] = interpretation.error
+    return status
+
+
+def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
+    """Return what a person reads of a failed run: where, what was tried, what was answered, why it was not caught."""
+    where = f" in state {fault.state!r}" if fault.state else ""
+    lines = [f"workflow {workflow_id!r} failed{where}"]
+    if fault.action:
+        action = f"action {fault.action!r}"
+        if fault.branch:
+            action += f" of branch {fault.branch!r}"
+        if fault.attempt and fault.attempt > 1:
+            action += f", attempt {fault.attempt}"
+        if fault.function and fault.function != fault.action:
+            action += f" → function {fault.function!r}"
+        lines.append(action)
+    lines.append(f"{fault.name}: {fault.message}" if fault.name != "CallFailed" else fault.message)
+    if fault.cause and isinstance(fault, SubflowFailed):
+        lines.append(f"in {fault.cause}")
+    elif fault.cause and isinstance(fault, TimedOut):
+        lines.append(f"the last attempt ended with {fault.cause}")
+    if fault.state and fault.catchable:
+        what = "it" if fault.code == fault.name else f"its code {fault.code!r}"
+        lines.append(f"no onErrors entry of {fault.state!r} covers {what}")
+    return "\n  ".join(lines)
+
+
+def _awaited(wait: tuple[str, list[str], float | None], interpretation: Interpretation) -> dict[str, Any]:
+    state, refs, deadline = wait
+    events = [interpretation.program.event(ref) for ref in refs]
+    found: dict[str, Any] = {
+        "state": state,
+        "events": [{"name": event.name, "type": event.type, "source": event.source} for event in events],
+    }
+    if deadline is not None:
+        found["until"] = datetime.fromtimestamp(deadline, UTC).isoformat()
+    return found

@@ -1,0 +1,208 @@
+"""How does a workflow run an activity that exists already, as `temporal:ACTIVITY@QUEUE` asks for?
+
+The workflow schedules it itself: under its own name, on its task queue, with plain JSON, whatever language its worker
+is written in. Such a worker knows nothing of our retries, so they cannot be decided where the attempt is made.
+
+Where the engine's own policy says exactly what the definition says, it gets that policy: one activity stands in the
+history, however often it is tried. It cannot say an increment, jitter, a multiplier below one, `retryableErrors`, or an
+error that is known by its message. Then each attempt is an activity of its own, and the pauses are durable timers: some
+eight events for each attempt. We take exact delays for that price, and not the nearest policy: a definition that
+asks for these asks for few attempts, as a rule. A run that grows long by them continues as new between two.
+"""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import cast
+
+from temporalio import workflow
+from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue, RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, RetryState, TimeoutType
+from temporalio.exceptions import TimeoutError as EngineTimeout
+from temporalio.workflow import ActivityCancellationType
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
+from swf_temporal.runtime.external_activities import ActivityTerms
+from swf_temporal.runtime.host import Attempts, FunctionCall, Happening, TraceEntry
+from swf_temporal.runtime.retrying import draws_of
+from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
+
+MARK = "swf-engine-activity"
+"""Metadata of the arguments. By it a worker of ours sees that what it got by mistake is no call of its own."""
+
+_SHORTEST = 0.001
+"""Seconds."""
+
+
+def arguments_of(call: FunctionCall) -> list[JSON]:
+    """Return the arguments of the activity: the elements of an array, none for null, or else the one value."""
+    if isinstance(call.arguments, list):
+        return call.arguments
+    return [] if call.arguments is None else [call.arguments]
+
+
+class EngineActivity:
+    """One call of an activity."""
+
+    def __init__(
+        self,
+        call: FunctionCall,
+        terms: ActivityTerms,
+        payloads: Sequence[Payload],
+        summary: str,
+        note: Callable[[TraceEntry], None],
+    ) -> None:
+        for payload in payloads:
+            payload.metadata[MARK] = b"1"
+        self.call = call
+        self.terms = terms
+        self.arguments = [RawValue(payload) for payload in payloads]
+        self.summary = summary
+        self.note = note
+
+    async def run(self, limit: timedelta) -> JSON:
+        """Return what the activity gives in the end. One attempt takes *limit* at most where nothing is said."""
+        call, terms = self.call, self.terms
+        total = min((one for one in (terms.schedule_to_close, call.timeout) if one is not None), default=None)
+        limit = terms.start_to_close or total or limit
+        policy = policy_of(terms.policy) if terms.policy else policy_for(call.retry)
+        if policy is None:
+            payload = await self._by_ourselves(limit, total, cast("Attempts", call.attempts))
+        else:
+            payload = await self._make(call.id, policy, limit, total)
+        return _result(payload, terms.activity)
+
+    async def _by_ourselves(self, limit: timedelta, total: timedelta | None, attempts: Attempts) -> Payload:
+        """Make one attempt after the other as the definition says, within the time that all may take."""
+        call, info = self.call, workflow.info()
+        state = attempts.kept or {
+            "attempt": 1,
+            "again": 0.0,
+            "end": None if total is None else _now() + total.total_seconds(),
+            "key": f"{info.workflow_id}/{info.run_id}/{call.id}",
+        }
+        draw = draws_of(state["key"])
+        while True:
+            attempt, end = state["attempt"], state["end"]
+            if attempt > 1:
+                await attempts.pause(state["again"], f"retry of {call.action}")
+            left = None if end is None else timedelta(seconds=max(end - _now(), _SHORTEST))
+            try:
+                return await self._make(f"{call.id}.{attempt}", ONCE, limit, left)
+            except CallFailed as fault:
+                fault.attempt = attempt
+                delay = call.retry.after(attempt, fault, draw) if call.retry else None
+                if delay is None:
+                    raise
+                again = _now() + max(delay.total_seconds(), _SHORTEST)
+                if end is not None and again >= end:
+                    raise _too_late(call, fault) from None
+                state = {**state, "attempt": attempt + 1, "again": again}
+                attempts.keep(state)
+                self._note(attempt, fault, delay)
+
+    def _note(self, attempt: int, fault: CallFailed, delay: timedelta) -> None:
+        call = self.call
+        detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
+        self.note(TraceEntry(Happening.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
+
+    async def _make(self, activity_id: str, policy: RetryPolicy, limit: timedelta, total: timedelta | None) -> Payload:
+        """Have the engine run the activity."""
+        try:
+            raw: RawValue = await workflow.execute_activity(
+                self.terms.activity,
+                args=self.arguments,
+                result_type=RawValue,
+                activity_id=activity_id,
+                task_queue=self.terms.task_queue,
+                schedule_to_close_timeout=total,
+                schedule_to_start_timeout=self.terms.schedule_to_start,
+                start_to_close_timeout=limit,
+                heartbeat_timeout=self.terms.heartbeat,
+                retry_policy=policy,
+                cancellation_type=ActivityCancellationType.TRY_CANCEL,
+                summary=self.summary,
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise self._fault(error) from None
+        return raw.payload
+
+    def _fault(self, error: ActivityError) -> WorkflowFault:
+        cause = error.cause
+        if not isinstance(cause, EngineTimeout):
+            fault = _failed(cause or error)
+        elif cause.type == TimeoutType.SCHEDULE_TO_CLOSE:
+            return TimedOut(f"action {self.call.action!r} took longer than it may")
+        else:
+            fault = self._timed_out(cause)
+        fault.function = self.call.function.name
+        if fault.code == "NoWorker":
+            return fault if self.terms.schedule_to_start else _too_late(self.call, fault)
+        return _too_late(self.call, fault) if error.retry_state == RetryState.TIMEOUT else fault
+
+    def _timed_out(self, cause: EngineTimeout) -> CallFailed:
+        name, queue = self.terms.activity, self.terms.task_queue or workflow.info().task_queue
+        if cause.type == TimeoutType.SCHEDULE_TO_START:
+            message = f"no worker of the task queue '{queue}' took the activity '{name}' in time"
+            # Nor does the engine's own policy try this again.
+            return CallFailed(f"{message}: is there one?", code="NoWorker", retryable=False)
+        if cause.type == TimeoutType.HEARTBEAT:
+            return CallFailed(f"the activity '{name}' gave no sign of life in time", code="Lost")
+        return CallFailed(f"the activity '{name}' did not end in time", code="Timeout")
+
+
+def _now() -> float:
+    return workflow.now().timestamp()
+
+
+def _failed(cause: BaseException) -> CallFailed:
+    """Return the fault that an error of the activity is: its type is name and code, its details are the body."""
+    if not isinstance(cause, ApplicationError):
+        return CallFailed(str(cause), name="ActivityFailed")
+    name = cause.type or "ApplicationError"
+    wish = cause.next_retry_delay
+    return CallFailed(
+        cause.message,
+        name=name,
+        code=name,
+        body=_body(cause),
+        retryable=not cause.non_retryable,
+        retry_after=None if wish is None else wish.total_seconds(),
+    )
+
+
+def _body(cause: ApplicationError) -> JSON:
+    try:
+        details = list(cause.details)
+    except (RuntimeError, ValueError):  # they are written in a way that is not known here
+        return None
+    return details[0] if len(details) == 1 else details or None
+
+
+def _too_late(call: FunctionCall, last: CallFailed) -> TimedOut:
+    """Return the fault of a call whose next attempt would come too late."""
+    return TimedOut(f"action {call.action!r} took longer than it may", cause=f"{last.name}: {last.message}")
+
+
+def _result(payload: Payload, activity: str) -> JSON:
+    """Return as JSON what an activity gave, whichever of Temporal's ways it is written in."""
+    encoding = payload.metadata.get("encoding", b"binary/null").decode()
+    if encoding == "binary/null":
+        return None
+    if encoding == "binary/plain":
+        return {"mediaType": "application/octet-stream", "base64": base64.b64encode(payload.data).decode()}
+    try:
+        if encoding.startswith("json/"):
+            return json.loads(payload.data)  # type: ignore[no-any-return]  # JSON, as it says
+    except ValueError as error:
+        raise CallFailed(
+            f"the result of the activity '{activity}' is no JSON: {error}", code="MalformedAnswer"
+        ) from None
+    message = f"the result of the activity '{activity}' is written as {encoding}, and not as JSON"
+    raise CallFailed(message, code="MalformedAnswer")

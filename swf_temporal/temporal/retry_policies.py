@@ -1,0 +1,75 @@
+"""Which policy of the engine says exactly what a definition says of retries?"""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+from temporalio.common import RetryPolicy
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.runtime.error_matching import CATCH_ALL, GRPC_STATUSES, ErrorName
+from swf_temporal.runtime.external_activities import EnginePolicy
+from swf_temporal.runtime.retrying import LONGEST_DELAY, RetryRule
+
+ONCE = RetryPolicy(maximum_attempts=1)
+
+_SHORTEST = 0.001
+"""Seconds. The engine takes a delay of nothing for none at all, and falls back on its own."""
+
+_TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout:Heartbeat"}
+"""What the engine calls the timeouts that are faults with these codes."""
+
+
+def policy_of(terms: EnginePolicy) -> RetryPolicy:
+    """Return the policy that a function's own metadata asks for."""
+    maximum = terms.maximum_interval
+    usual = timedelta(seconds=1)
+    return RetryPolicy(
+        # The engine refuses a first pause that is longer than the longest.
+        initial_interval=terms.initial_interval or min(usual, maximum or usual),
+        backoff_coefficient=2.0 if terms.backoff_coefficient is None else terms.backoff_coefficient,
+        maximum_interval=maximum,
+        maximum_attempts=terms.maximum_attempts or 0,
+        non_retryable_error_types=list(terms.never),
+    )
+
+
+def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
+    """Return the policy with the same delays, for the same errors, as *rule*; None if there is none."""
+    if rule is None:
+        return ONCE
+    if any(name in CATCH_ALL or code in CATCH_ALL for name, code in rule.never):
+        return ONCE
+    if rule.increment or rule.jitter or rule.multiplier < 1 or rule.only or any(map(_is_by_message, rule.never)):
+        return None
+    longest = LONGEST_DELAY if rule.max_delay is None else min(rule.max_delay, LONGEST_DELAY)
+    first = min(rule.delay, longest)
+    # Nothing grows to nothing, and so must what stands for it.
+    is_nothing = first < _SHORTEST
+    return RetryPolicy(
+        initial_interval=timedelta(seconds=_SHORTEST if is_nothing else first),
+        backoff_coefficient=1.0 if is_nothing else rule.multiplier,
+        maximum_interval=timedelta(seconds=_SHORTEST if is_nothing else longest),
+        maximum_attempts=rule.max_attempts or 0,
+        non_retryable_error_types=list(dict.fromkeys(_types(rule))),
+    )
+
+
+def _is_by_message(error: ErrorName) -> bool:
+    """Tell whether an error is known by its message, since its code is not a single word."""
+    code = error[1]
+    return code is not None and re.fullmatch(r"[\w.:-]+", code) is None
+
+
+def _types(rule: RetryRule) -> Iterator[str]:
+    """Yield the types of errors that *rule* does not try again."""
+    for word in (word for error in rule.never for word in error if word is not None):
+        yield word
+        yield word.removeprefix("HTTP:")
+        if word in GRPC_STATUSES:
+            yield str(GRPC_STATUSES.index(word))
+        elif word.isdecimal() and int(word) < len(GRPC_STATUSES):
+            yield GRPC_STATUSES[int(word)]
+    for code, name in _TIMEOUTS.items():
+        if not rule.covers(CallFailed(code=code)):
+            yield name

@@ -1,0 +1,125 @@
+"""Which event does a signal or an update carry, and does the definition ever take one like it?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.execution.correlation import ADDRESSED
+from swf_temporal.languages.serverless_workflow.execution.events import DEFAULT_SOURCE, as_read, is_like
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.temporal.conventions import EVENT
+from swf_temporal.text.suggestions import did_you_mean
+
+
+class NotTakenError(ValueError):
+    """What an instance does not take: the message goes on after its id."""
+
+    def __init__(self, reason: str, hint: str | None = None) -> None:
+        self.hint = hint
+        super().__init__(reason)
+
+
+def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
+    """Return the event that the signal *name* carries.
+
+    `event` carries a CloudEvent. A signal named after an event definition, or after the type of one, carries the
+    event's data; since it was sent to this very instance, it need not carry the attributes that correlate it. A
+    CloudEvent is taken as one under any name. Raises ValueError saying what is wrong.
+    """
+    if name == EVENT or (isinstance(value, dict) and {"specversion", "type"} <= value.keys()):
+        if not isinstance(value, dict):
+            raise ValueError("it does not carry a CloudEvent, which is a JSON object")
+        return CloudEvent.from_json(value, any_version=_takes_any_version(program))
+    definition = program.events.get(name)
+    if definition is None:
+        definition = next((event for event in program.workflow.events if event.type == name), None)
+    if definition is None:
+        known = ", ".join(program.events) or "none"
+        raise ValueError(f"the workflow defines no event of that name; it defines {known}")
+    return CloudEvent(
+        id="",
+        source=definition.source or DEFAULT_SOURCE,
+        type=definition.type or definition.name,
+        data=value,
+        attributes={ADDRESSED: True} if program.semantics == FIRST_SEMANTICS else {},
+        is_addressed=True,
+    )
+
+
+def check_form(event: Mapping[str, Any], *, any_version: bool = False) -> None:
+    """Raise NotTakenError unless *event* is a CloudEvent, or has the `name` of an event and its `data`."""
+    name = _name_in(event)
+    if name is not None and not isinstance(name, str):
+        raise NotTakenError("takes no event whose 'name' is not a text")
+    if name is None:
+        try:
+            CloudEvent.from_json(event, any_version=any_version)
+        except ValueError as error:
+            raise NotTakenError(f"takes CloudEvents, and this is not one: {error}") from None
+
+
+def as_signal(event: Mapping[str, Any]) -> tuple[str, JSON]:
+    """Return the name and the value of the signal that carries the same as an update."""
+    name = _name_in(event)
+    return (EVENT, dict(event)) if name is None else (name, event.get("data"))
+
+
+def event_of_update(event: Mapping[str, Any], program: Program) -> CloudEvent:
+    """Return the event that an update carries. Raises NotTakenError."""
+    check_form(event, any_version=_takes_any_version(program))
+    name = _name_in(event)
+    if name is None:
+        return CloudEvent.from_json(event, any_version=True)
+    if name not in program.events and all(name != one.type for one in program.workflow.events):
+        names = [one.name for one in program.workflow.events if _is_consumed(one)]
+        raise NotTakenError(f"knows no event called {name!r}", _question(name, names, "events called"))
+    return event_of_signal(name, event.get("data"), program)
+
+
+def refuse_never_taken(event: CloudEvent, workflow: Workflow, catalogue: Catalogue) -> None:
+    """Raise NotTakenError if neither *workflow* takes events like *event*, nor one that it may continue as.
+
+    What it does not know of, because *catalogue* lacks a definition, is not refused.
+    """
+    continued = list(catalogue.continuations(workflow))
+    if any(one is None for one in continued):
+        return
+    known = [as_read(one) for each in (workflow, *filter(None, continued)) for one in each.events]
+    consumed = [one for one in known if _is_consumed(one)]
+    if any(is_like(one, event) for one in consumed):
+        return
+    alike = [one for one in consumed if one.type == event.type]
+    if alike:
+        sources = sorted({one.source for one in alike if one.source})
+        wanted = " or ".join(map(repr, sources))
+        raise NotTakenError(
+            f"takes events of type {event.type!r} whose source is {wanted} only, and this one's is {event.source!r}"
+        )
+    if any(is_like(one, event) for one in known):
+        raise NotTakenError(f"produces events of type {event.type!r} and takes none")
+    types = sorted({one.type for one in consumed if one.type})
+    raise NotTakenError(
+        f"takes no event of type {event.type!r}", _question(event.type, types, "events of these types:")
+    )
+
+
+def _takes_any_version(program: Program) -> bool:
+    """Tell whether a run takes CloudEvents of any version: one of the first release may have done so already."""
+    return program.semantics == FIRST_SEMANTICS
+
+
+def _name_in(event: Mapping[str, Any]) -> Any:
+    return event["name"] if "type" not in event and "name" in event else None
+
+
+def _is_consumed(event: Event) -> bool:
+    return event.kind == "consumed"
+
+
+def _question(word: str, known: list[str], which: str) -> str:
+    return did_you_mean(word, known) or (f"it takes {which} {', '.join(known)}" if known else "it takes no events")

@@ -1,0 +1,1 @@
+"""Reading YAML and JSON with the line and column of every part."""

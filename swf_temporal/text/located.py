@@ -1,0 +1,73 @@
+"""How does data remember where it was written?"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from swf_temporal.errors import InvalidDefinition, Position, Problem
+from swf_temporal.text.positions import Where
+
+LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What YAML, and Python, take for the end of a line."""
+
+DEEPEST = 100
+"""How deep a definition may be nested: more is an accident or an attack."""
+
+
+class Unreadable(InvalidDefinition):
+    """A text that is neither YAML nor JSON, or holds no definition."""
+
+    def __init__(self, problem: Problem, *, perhaps_yaml: bool = False) -> None:
+        super().__init__([problem])
+        self.problem = problem
+        self.perhaps_yaml = perhaps_yaml
+        """Whether what JSON does not allow here, such as a bare key, is meant the same way in YAML."""
+
+
+class Object(dict[str, Any]):
+    """An object that knows where it, its keys and their values stand."""
+
+    __slots__ = ("where",)
+
+    def __init__(self, position: Position) -> None:
+        super().__init__()
+        self.where = Where(position, {})
+
+    def put(self, key: str, value: Any, places: tuple[Position, Position]) -> None:
+        """Set *key*, written at the first of *places*, to *value*, written at the second."""
+        self[key] = value
+        self.where.keys[key] = places
+
+    def take(self, key: str) -> tuple[Any, tuple[Position, Position]]:
+        """Remove *key*; return its value and where both were written."""
+        return self.pop(key), self.where.keys.pop(key)
+
+    def rename(self, old: str, new: str) -> None:
+        """Call *old* by the name *new*, in the place where it was written."""
+        value, places = self.take(old)
+        self.put(new, value, places)
+
+
+class Array(list[Any]):
+    """A list that knows where its elements stand."""
+
+    __slots__ = ("positions",)
+
+    def __init__(self, items: Sequence[Any] = (), positions: Sequence[Position] = ()) -> None:
+        super().__init__(items)
+        self.positions = list(positions)
+
+
+def plain(value: Any) -> Any:
+    """Return *value* as plain JSON that remembers nothing."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def duplicate_key(key: str, first: Position, again: Position) -> tuple[str, str, Position, str]:
+    """Return code, message, position and hint of a key that is written twice in one object."""
+    hint = f"first at line {first.line}, column {first.column}"
+    return "duplicate-key", f"the key {key!r} is written twice", again, hint

@@ -1,0 +1,42 @@
+"""Is data that does not fit its schema told, where it is let pass?"""
+
+from typing import Any
+
+from swf_temporal.languages.serverless_workflow.execution.data_schemas import refusal_of
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.loading import load
+from swf_temporal.runtime.host import Happening
+from swf_temporal.simulation.simulate import simulate
+
+
+def defined(**more: Any) -> dict[str, Any]:
+    """Return a definition that passes its data on."""
+    states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
+    return {"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more}
+
+
+def test_mismatches_that_pass_are_noted() -> None:
+    """With failOnValidationErrors false, the trace says what did not fit, of the input and of the output."""
+    schema = {"schema": {"required": ["id"]}, "failOnValidationErrors": False}
+    ended = simulate(defined(dataInputSchema=schema, dataOutputSchema=schema), {})
+    noted = [(e.name, e.detail) for e in ended.trace if e.kind is Happening.SCHEMA_MISMATCH]
+    told = {"violations": ["$: 'id' is a required property"]}
+    assert ended.status == "completed"
+    assert noted == [("input", told), ("output", told)]
+
+
+def test_a_schema_is_made_ready_once() -> None:
+    """All the runs of a program share what compares their data."""
+    program = Program(load(defined(dataInputSchema={"schema": {}}, dataOutputSchema={"schema": {}})))
+    assert program.input_schema is program.input_schema
+    assert program.output_schema is program.output_schema
+
+
+def test_what_would_be_refused() -> None:
+    """Whether a run would begin at all can be told beforehand."""
+    strict, lenient = ({"schema": {"required": ["id"]}, "failOnValidationErrors": fails} for fails in (True, False))
+    told = "the input does not fit the workflow's schema: $: 'id' is a required property"
+    assert refusal_of(Program(load(defined(dataInputSchema=strict))), {}) == told
+    assert refusal_of(Program(load(defined(dataInputSchema=strict))), {"id": 1}) is None
+    assert refusal_of(Program(load(defined(dataInputSchema=lenient))), {}) is None
+    assert refusal_of(Program(load(defined())), {}) is None

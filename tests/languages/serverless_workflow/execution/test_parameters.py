@@ -1,0 +1,90 @@
+"""Are a workflow's own parameters evaluated for each run by itself?"""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import ExpressionFailed, WrongData
+from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.loading import load
+
+
+def program(**more: Any) -> Program:
+    """Return the program of a small workflow."""
+    states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
+    return Program(load({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more}))
+
+
+def retry(**fields: Any) -> Program:
+    """Return the program of a workflow with one retry definition."""
+    return program(retries=[{"name": "r", **fields}])
+
+
+def test_programs_are_shared_and_never_change() -> None:
+    """Two runs see their own values, and the program that they share keeps its expressions."""
+    shared = program(timeouts={"stateExecTimeout": "${ .t }"}, name="for ${ .who }")
+    first, second = (for_run(shared, {"t": text, "who": text}, {}) for text in ("PT1S", "PT2S"))
+    assert [one.workflow.timeouts.state_exec_timeout for one in (first, second, shared)] == ["PT1S", "PT2S", "${ .t }"]
+    assert [one.about["name"] for one in (first, second, shared)] == ["for PT1S", "for PT2S", "for ${ .who }"]
+    assert first.expressions is shared.expressions
+
+
+@pytest.mark.parametrize(
+    ("more", "is_open"),
+    [
+        ({}, False),
+        ({"version": "${ .v }"}, True),
+        ({"timeouts": {"workflowExecTimeout": {"duration": "${ .t }"}}}, True),
+        ({"timeouts": {"eventTimeout": "PT${ .t }S"}}, True),
+        ({"retries": [{"name": "r", "maxAttempts": "${ .n }"}]}, True),
+        ({"metadata": {"a": "${ .n }"}, "constants": {"a": "${ .n }"}}, False),
+    ],
+)
+def test_which_parameters_are_open(more: dict[str, Any], is_open: bool) -> None:  # noqa: FBT001 - what is expected
+    """Names, timeouts and retries may be expressions; constants and metadata are static."""
+    assert has_open_parameters(program(**more).workflow) is is_open
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "value"),
+    [
+        ("delay", "PT3S", "PT3S"),
+        ("delay", 1.5, "PT1.5S"),
+        ("maxAttempts", "3", 3),
+        ("maxAttempts", 3.0, 3),
+        ("multiplier", "2.5", 2.5),
+        ("multiplier", "PT2S", "PT2S"),
+        ("jitter", 0.5, 0.5),
+        ("jitter", "PT1S", "PT1S"),
+    ],
+)
+def test_retries(field: str, given: Any, value: Any) -> None:
+    """What an expression of a retry yields is read as if it had been written there."""
+    found = for_run(retry(**{field: "${ .x }"}), {"x": given}, {}).workflow.retries[0]
+    assert found.model_dump(by_alias=True)[field] == value
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "said"),
+    [
+        ("delay", "soon", "a text 'soon'"),
+        ("delay", -1, "a number -1"),
+        ("delay", True, "a boolean"),
+        ("maxAttempts", 1.5, "a number 1.5"),
+        ("maxAttempts", None, "null"),
+        ("multiplier", {}, "an object"),
+        ("jitter", 2, "a number 2"),
+    ],
+)
+def test_what_a_parameter_cannot_be(field: str, given: Any, said: str) -> None:
+    """A parameter that yields what it cannot be is told with its name and what it yielded."""
+    with pytest.raises(WrongData) as told:
+        for_run(retry(**{field: "${ .x }"}), {"x": given}, {})
+    assert told.value.message == f"retry 'r': {field} yields {said}, which it cannot be"
+
+
+def test_expressions_that_fail() -> None:
+    """An expression that fails on the input is told with the parameter that it stands in."""
+    with pytest.raises(ExpressionFailed, match=r"^the workflow's version: "):
+        for_run(program(version="${ .a.b }"), {"a": 1}, {})

@@ -1,0 +1,46 @@
+"""Functions that share a document fetch it with the same authentication."""
+
+from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
+from swf_temporal.languages.serverless_workflow.model.definitions import AuthRef, Function
+
+
+def _function(name: str, operation: str, **auth: str) -> Function:
+    return Function(name=name, operation=operation, auth_ref=AuthRef(**auth) if auth else None)
+
+
+def test_one_says_it_for_all() -> None:
+    """How a document is fetched is said by one function, and holds for the others; how each is called is its own."""
+    functions = with_shared_auth(
+        [
+            _function("list", "https://shop/api.json#list"),
+            _function("order", "https://shop/api.json#order", invocation="orders"),
+            _function("stock", "https://shop/api.json#stock", resource="reader", invocation="stocks"),
+        ]
+    )
+
+    assert functions["list"].auth_ref == AuthRef(resource="reader")
+    assert functions["order"].auth_ref == AuthRef(resource="reader", invocation="orders")
+    assert functions["stock"].auth_ref == AuthRef(resource="reader", invocation="stocks")
+
+
+def test_what_a_function_says_itself_counts() -> None:
+    """A function that names authentication for its document keeps it."""
+    functions = with_shared_auth(
+        [_function("a", "api.json#a", resource="reader"), _function("b", "api.json#b", resource="other")]
+    )
+
+    assert functions["b"].auth_ref == AuthRef(resource="other")
+
+
+def test_other_documents_are_fetched_as_before() -> None:
+    """No authentication is sent for another document, nor for a function that has none."""
+    functions = with_shared_auth(
+        [
+            _function("a", "api.json#a", resource="reader"),
+            _function("b", "other.json#b"),
+            _function("c", "rest:GET:https://shop/api.json"),
+        ]
+    )
+
+    assert functions["b"].auth_ref is None
+    assert functions["c"].auth_ref is None

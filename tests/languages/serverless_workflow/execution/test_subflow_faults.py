@@ -1,0 +1,39 @@
+"""What does a parent see of a fault some levels down, and how deep may it be?"""
+
+import pytest
+
+from swf_temporal.errors import CallFailed, StepLimitExceeded, WorkflowFault
+from swf_temporal.runtime.performing import LONGEST_ID, id_of_child, subflow_fault
+
+FAULT = CallFailed("there was no floor", code="Slipped", state="Fall")
+
+
+def test_a_fault_is_told_once() -> None:
+    """Name and code are those of the fault; the message says where it came from, also after it travelled as JSON."""
+    child = subflow_fault("c", FAULT)
+    assert (child.name, child.code, child.message) == (
+        "CallFailed",
+        "Slipped",
+        "sub-workflow 'c' failed: there was no floor",
+    )
+    parent = subflow_fault("b", WorkflowFault.from_json(child.to_json()))
+    grandparent = subflow_fault("a", WorkflowFault.from_json(parent.to_json()))
+    assert parent.message == "sub-workflow 'b' failed, as 'c' did 2 levels down: there was no floor"
+    assert grandparent.message == "sub-workflow 'a' failed, as 'c' did 3 levels down: there was no floor"
+    assert (grandparent.code, grandparent.cause) == ("Slipped", None)
+
+
+def test_runs_of_the_first_release_are_told_level_by_level() -> None:
+    """What they made of the message stays as it was."""
+    child = subflow_fault("c", FAULT, level_by_level=True)
+    parent = subflow_fault("b", child, level_by_level=True)
+    assert parent.message == "sub-workflow 'b' failed: sub-workflow 'c' failed: there was no floor"
+
+
+def test_an_id_grows_with_every_level() -> None:
+    """It is counted in bytes, as the server does, and refused where that would refuse it."""
+    assert id_of_child("order-7", "Pay/charge#1") == "order-7/Pay/charge#1"
+    longest = "é" * ((LONGEST_ID - 2) // 2)
+    assert id_of_child(longest, "a").endswith("é/a")
+    with pytest.raises(StepLimitExceeded, match="too many sub-workflows wait for one another"):
+        id_of_child(longest, "ab")

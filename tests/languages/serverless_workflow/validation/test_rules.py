@@ -1,0 +1,26 @@
+"""Is the table of rules complete, and does every rule say where it comes from?"""
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+from swf_temporal.languages.serverless_workflow.validation import rules
+from swf_temporal.languages.serverless_workflow.validation.rules import RULES
+
+MODULES = [import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.iter_modules(rules.__path__)]
+
+
+def test_every_rule_is_in_the_table() -> None:
+    """Each module in `rules` has a check, and each check stands in the table once."""
+    assert sorted(rule.__module__ for rule in RULES) == sorted(module.__name__ for module in MODULES)
+
+
+def test_every_rule_cites_a_section() -> None:
+    """Each rule's docstring names the section of the specification that it enforces."""
+    assert [module.__name__ for module in MODULES if "(section" not in (module.__doc__ or "")] == []
+
+
+def test_every_rule_is_tested() -> None:
+    """Each rule has a test file of its own."""
+    tests = {path.name for path in Path(__file__).parent.glob("test_*.py")}
+    assert [module.__name__ for module in MODULES if f"test_{module.__name__.split('.')[-1]}.py" not in tests] == []

@@ -1,0 +1,106 @@
+"""Which errors of a definition cover which faults."""
+
+import pytest
+
+from swf_temporal.errors import CallFailed, ExpressionFailed, FatalFault, TimedOut, WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.catching import handler_of, handler_of_timeout
+from swf_temporal.languages.serverless_workflow.model.states import OperationState
+from swf_temporal.runtime.error_matching import covers
+
+STATE = OperationState.model_validate(
+    {
+        "name": "S",
+        "type": "operation",
+        "onErrors": [{"errorRefs": ["gone"]}, {"errorRefs": ["late", "busy"]}, {"errorRefs": ["any"]}],
+    }
+)
+ERRORS: dict[str, tuple[str, str | None]] = {
+    "gone": ("gone", "404"),
+    "late": ("late", "TimedOut"),
+    "busy": ("busy", "503"),
+    "any": ("any", "*"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "fault"),
+    [
+        ("gone", "404", CallFailed(status=404)),
+        ("gone", "HTTP:404", CallFailed(status=404)),
+        ("gone", "HTTP 404", CallFailed(status=404)),
+        ("gone", "E1", CallFailed(code="E1")),
+        ("E1", None, CallFailed(code="E1")),
+        ("OutOfStock", None, CallFailed(name="OutOfStock")),
+        ("x", "OutOfStock", CallFailed(name="OutOfStock")),
+        ("late", "TimedOut", TimedOut()),
+        ("TimedOut", None, TimedOut()),
+        ("wrong", "ExpressionFailed", ExpressionFailed()),
+        ("missing", "NOT_FOUND", CallFailed(code="5")),
+        ("missing", "5", CallFailed(code="5")),
+        ("any", "*", CallFailed()),
+        ("*", None, CallFailed()),
+        ("DefaultErrorRef", None, CallFailed()),
+        ("any", "java.lang.Exception", CallFailed()),
+        ("any", "java.lang.RuntimeException", CallFailed()),
+        ("text", "out of .+", CallFailed("we are out of paper")),
+        ("text", "not (a regex", CallFailed("this is not (a regex")),
+    ],
+)
+def test_covers(name: str, code: str | None, fault: WorkflowFault) -> None:
+    """An error covers a fault by status, code, name, type, or a pattern in the message."""
+    assert covers((name, code), fault)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "fault"),
+    [
+        ("gone", "404", CallFailed(status=500)),
+        ("gone", "40", CallFailed(status=404)),
+        ("gone", None, CallFailed("gone")),
+        ("gone", "paper", CallFailed("out of paper")),
+        ("gone", "4..", CallFailed(status=404)),
+        ("missing", "NOT_FOUND", CallFailed(code="404")),
+        ("text", "out of ink", CallFailed("out of paper")),
+    ],
+)
+def test_does_not_cover(name: str, code: str | None, fault: WorkflowFault) -> None:
+    """An error covers nothing else."""
+    assert not covers((name, code), fault)
+
+
+def test_takes_the_first_entry_that_covers() -> None:
+    """OnErrors entries are tried in the order in which they are written."""
+    assert handler_of(STATE, ERRORS, CallFailed(status=404)) is STATE.on_errors[0]
+    assert handler_of(STATE, ERRORS, CallFailed(status=503)) is STATE.on_errors[1]
+    assert handler_of(STATE, ERRORS, CallFailed(status=500)) is STATE.on_errors[2]
+
+
+def test_a_fatal_fault_is_never_caught() -> None:
+    """No entry covers a fault after which nothing can go on."""
+    assert handler_of(STATE, ERRORS, FatalFault()) is None
+
+
+def test_a_missed_event_needs_an_entry_that_names_it() -> None:
+    """An entry that catches everything does not ask for timeouts of events by name."""
+    assert handler_of_timeout(STATE, ERRORS, TimedOut()) is STATE.on_errors[1]
+    assert handler_of_timeout(STATE, {"any": ("any", "*")}, TimedOut()) is None
+
+
+def test_a_pattern_that_takes_for_ever_describes_nothing() -> None:
+    """A code that is a regular expression covers what it matches in time."""
+    assert covers(("slow", "(a|aa)+c"), CallFailed("aac"))
+    assert not covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"))
+
+
+def test_patterns_together_have_one_limit() -> None:
+    """Once the time for all of them is over no pattern describes a fault; a run that is held up for long hangs."""
+    names = [f"slow {number}" for number in range(40)]
+    slow = dict.fromkeys(names, ("slow", "(a|aa)+$"))
+    state = OperationState.model_validate(
+        {"name": "S", "type": "operation", "onErrors": [{"errorRefs": [*names, "quick"]}, {"errorRefs": ["any"]}]}
+    )
+
+    assert (
+        handler_of(state, {**slow, "quick": ("quick", "a!$"), **ERRORS}, CallFailed("a" * 60 + "!"))
+        is (state.on_errors[1])
+    )

@@ -1,0 +1,64 @@
+"""Events are dealt out among definitions that overlap, whatever the order in which they come."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swf_temporal.data import JSON
+from swf_temporal.runtime.event_matching import Taken, dealt, usable
+
+REFS = ["a", "b", "c", "d"]
+EVENTS = st.lists(st.sets(st.sampled_from(REFS)).map(sorted), max_size=5)
+"""Of each event the definitions that it is like."""
+
+
+def _fits(ref: str, event: JSON) -> bool:
+    return isinstance(event, dict) and ref in str(event["for"])
+
+
+def _taken(events: list[list[str]]) -> Taken:
+    taken: Taken = {}
+    for number, like in enumerate(events):
+        event: JSON = {"number": number, "for": "".join(like)}
+        ref = next((ref for ref in usable(REFS, taken, _fits) if ref in like), None)
+        if ref is not None:
+            taken = dealt(event, ref, REFS, taken, _fits)
+    return taken
+
+
+def _most(events: list[list[str]], free: frozenset[str] = frozenset(REFS)) -> int:
+    """Return how many definitions can have an event, tried in every way."""
+    if not events:
+        return 0
+    first, *others = events
+    return max([_most(others, free), *(1 + _most(others, free - {ref}) for ref in free & set(first))])
+
+
+@settings(deadline=None)
+@given(EVENTS)
+def test_as_many_definitions_as_can_have_an_event(events: list[list[str]]) -> None:
+    """Taken one by one, without knowing what comes, events are as many as if all had been known."""
+    assert len(_taken(events)) == _most(events)
+
+
+@given(EVENTS)
+def test_every_event_is_where_it_fits_and_nowhere_else(events: list[list[str]]) -> None:
+    """What moves on moves to a definition that it is like, and none is taken twice or lost."""
+    taken = _taken(events)
+    assert all(_fits(ref, event) for ref, event in taken.items())
+    numbers = [event["number"] for event in taken.values() if isinstance(event, dict)]
+    assert len(set(numbers)) == len(numbers)
+    earlier = _taken(events[:-1])
+    assert {str(event) for event in earlier.values()} <= {str(event) for event in taken.values()}
+
+
+def test_what_was_taken_first_stands_first() -> None:
+    """Moving on does not change the order in which events were taken: in that order they are given back."""
+    taken = _taken([["a", "b"], ["a", "c"], ["a"]])
+    assert list(taken) == ["b", "c", "a"]
+
+
+def test_definitions_that_have_none_come_first() -> None:
+    """An event moves on only where that is needed."""
+    taken = _taken([["a", "b"]])
+    assert usable(REFS[:2], taken, _fits) == ["b", "a"]
+    assert usable(REFS[:1], taken, _fits) == []

@@ -1,0 +1,141 @@
+"""Which event goes to which waiting path."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import pytest
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.correlation import belongs
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.inbox import REMEMBERED, Inbox
+from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+
+
+def _event(type_: str, id_: str = "", source: str = "s") -> CloudEvent:
+    return CloudEvent(id=id_, source=source, type=type_)
+
+
+def _like(type_: str) -> Callable[[CloudEvent], bool]:
+    return lambda event: event.type == type_
+
+
+async def test_keeps_what_nobody_waits_for() -> None:
+    """An event that comes early is there when it is waited for, and only once."""
+    inbox = Inbox()
+    inbox.deliver(_event("a"))
+    assert (await inbox.wait(_like("a"))).type == "a"
+    assert inbox.is_empty
+
+
+async def test_hands_an_event_to_who_waits() -> None:
+    """An event goes to the path that waits for it and is not kept."""
+    inbox = Inbox()
+    waiting = asyncio.create_task(inbox.wait(_like("a")))
+    await asyncio.sleep(0)
+    assert inbox.is_awaited(_event("a"))
+    assert not inbox.is_awaited(_event("b"))
+    inbox.deliver(_event("a"))
+    assert (await waiting).type == "a"
+    assert inbox.is_empty
+    assert not inbox.is_awaited(_event("a"))
+
+
+async def test_the_first_to_wait_is_the_first_to_get() -> None:
+    """Of two paths that accept an event, the one that began to wait first gets it."""
+    inbox = Inbox()
+    first = asyncio.create_task(inbox.wait(_like("a")))
+    second = asyncio.create_task(inbox.wait(_like("a")))
+    await asyncio.sleep(0)
+    inbox.deliver(_event("a", "1"))
+    inbox.deliver(_event("a", "2"))
+    assert [(await first).id, (await second).id] == ["1", "2"]
+
+
+async def test_gives_kept_events_in_the_order_of_arrival() -> None:
+    """What was kept is taken in the order in which it came, whatever else lies between."""
+    inbox = Inbox()
+    for id_, type_ in (("1", "a"), ("2", "b"), ("3", "a")):
+        inbox.deliver(_event(type_, id_))
+    taken = [inbox.take(_like("a")), inbox.take(_like("a")), inbox.take(_like("a"))]
+    assert [event and event.id for event in taken] == ["1", "3", None]
+
+
+def test_takes_an_event_in_once() -> None:
+    """The same source and id is the same event; an event without an id is like no other."""
+    inbox = Inbox()
+    assert inbox.deliver(_event("a", "1"))
+    assert not inbox.deliver(_event("a", "1"))
+    assert inbox.deliver(_event("a", "1", source="elsewhere"))
+    assert inbox.deliver(_event("a"))
+    assert inbox.deliver(_event("a"))
+    assert len(inbox.kept) == 4
+
+
+def test_remembers_ids_up_to_a_bound() -> None:
+    """An instance that lives for ever does not remember for ever."""
+    inbox = Inbox()
+    for number in range(REMEMBERED + 5):
+        inbox.deliver(_event("a", str(number)))
+    assert len(inbox.seen) == REMEMBERED
+    assert not inbox.deliver(_event("a", str(REMEMBERED)))
+
+
+async def test_loses_nothing_when_a_path_is_given_up() -> None:
+    """An event handed over in the moment in which its path is cancelled is kept for somebody else."""
+    inbox = Inbox()
+    waiting = asyncio.create_task(inbox.wait(_like("a")))
+    await asyncio.sleep(0)
+    inbox.deliver(_event("a", "1"))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert (await inbox.wait(_like("a"))).id == "1"
+
+
+async def test_an_interruption_ends_waiting_and_lets_none_begin() -> None:
+    """Suspended, nobody waits any more; what is kept can still be taken."""
+    inbox = Inbox()
+    waiting = asyncio.create_task(inbox.wait(_like("a")))
+    await asyncio.sleep(0)
+    inbox.interrupt()
+    with pytest.raises(SuspendRequested):
+        await waiting
+    with pytest.raises(SuspendRequested):
+        await inbox.wait(_like("a"))
+    inbox.deliver(_event("a", "1"))
+    assert (await inbox.wait(_like("a"))).id == "1"
+
+
+def test_what_is_known_of_an_event_survives_beside_it() -> None:
+    """An event that was addressed is so after a suspension; one that says so of itself is not."""
+    inbox = Inbox()
+    claims: dict[str, JSON] = {"swfaddressed": True, "addressed": {"id": "1", "source": "s", "type": "a"}}
+    inbox.deliver(CloudEvent("", "s", "a", {"x": 1}, is_addressed=True))
+    inbox.deliver(CloudEvent.from_json({"id": "2", "source": "s", "type": "a", **claims}))
+    again = Inbox(json.loads(json.dumps(inbox.to_json())))
+    assert again.kept == inbox.kept
+    assert [(event.is_addressed, event.attributes) for event in again.kept] == [(True, {}), (False, claims)]
+
+
+def test_reads_what_earlier_releases_kept() -> None:
+    """They wrote it into the event; runs of their reading go by that still, and no others do."""
+    record = {"kept": [{"specversion": "1.0", "id": "", "source": "s", "type": "a", "swfaddressed": True}]}
+    [event] = Inbox(record).kept
+    correlation = [{"contextAttributeName": "order", "contextAttributeValue": "7"}]
+    definition = Event.model_validate({"name": "a", "type": "a", "source": "s", "correlation": correlation})
+    assert belongs(definition, event, {}, {"order": "7"}, FIRST_SEMANTICS)
+    assert not belongs(definition, event, {}, {"order": "7"}, SEMANTICS)
+
+
+def test_survives_as_json() -> None:
+    """Kept events and seen ids survive a suspension as plain JSON."""
+    inbox = Inbox()
+    inbox.deliver(CloudEvent("1", "s", "a", {"x": 1}, {"subject": "y"}))
+    again = Inbox(json.loads(json.dumps(inbox.to_json())))
+    assert again.kept == inbox.kept
+    assert not again.deliver(_event("a", "1"))
+    assert Inbox().to_json() == {}

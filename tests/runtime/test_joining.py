@@ -1,0 +1,200 @@
+"""Paths side by side: who is waited for, who is stopped, and in which order."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from swf_temporal.runtime.joining import MISSING, SuspendRequested, join, within
+
+Log = list[str]
+FOREVER = -1
+
+
+def _path(name: str, log: Log, turns: int = 0, outcome: Any = None) -> Callable[[], Coroutine[Any, Any, str]]:
+    """Return a path that gives others *turns*, or waits FOREVER, then returns its name or raises *outcome*."""
+
+    async def path() -> str:
+        log.append(f"+{name}")
+        try:
+            if turns == FOREVER:
+                await asyncio.get_running_loop().create_future()
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if outcome is not None:
+                raise outcome
+        except asyncio.CancelledError:
+            log.append(f"x{name}")
+            await asyncio.sleep(0)
+            log.append(f"-{name}")
+            raise
+        return name
+
+    return path
+
+
+async def test_returns_results_in_the_order_written() -> None:
+    """Results stand in the order of the paths, whichever ended first."""
+    log: Log = []
+    assert await join([_path("a", log, 9), _path("b", log, 1), _path("c", log, 5)]) == ["a", "b", "c"]
+
+
+async def test_starts_in_the_order_written() -> None:
+    """Paths start in the order in which they are written."""
+    log: Log = []
+    await join([_path(name, log, 3) for name in "abc"])
+    assert log == ["+a", "+b", "+c"]
+
+
+async def test_no_paths_are_complete_at_once() -> None:
+    """Joining nothing, or needing none, waits for nothing."""
+    log: Log = []
+    assert await join([]) == []
+    assert await join([_path("a", log)], need=0) == [MISSING]
+    assert log == []
+
+
+async def test_goes_on_when_enough_are_complete() -> None:
+    """The others are missing, stopped in the order written, and have ended when the join returns."""
+    log: Log = []
+    results = await join([_path("a", log, FOREVER), _path("b", log, 1), _path("c", log, FOREVER)], need=1)
+    assert results == [MISSING, "b", MISSING]
+    assert log == ["+a", "+b", "+c", "xa", "xc", "-a", "-c"]
+
+
+async def test_needs_no_more_than_there_are() -> None:
+    """Needing more paths than there are means all of them."""
+    log: Log = []
+    assert await join([_path("a", log), _path("b", log)], need=5) == ["a", "b"]
+
+
+async def test_the_first_failure_in_time_fails_the_join() -> None:
+    """The others are stopped, and what failed first is raised."""
+    log: Log = []
+    with pytest.raises(ValueError, match="first"):
+        await join([
+            _path("a", log, FOREVER),
+            _path("b", log, 1, ValueError("first")),
+            _path("c", log, FOREVER),
+        ])  # fmt: skip
+    assert [entry for entry in log if entry.startswith(("x", "-"))] == ["xa", "xc", "-a", "-c"]
+
+
+async def test_runs_no_more_at_once_than_the_window() -> None:
+    """The next path starts when one of those running ends."""
+    running = 0
+    most = 0
+
+    async def path() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+
+    await join([path] * 7, window=3)
+    assert most == 3
+
+
+async def test_a_window_of_one_is_a_sequence() -> None:
+    """Paths run one after the other, and none starts after one that failed."""
+    log: Log = []
+    with pytest.raises(ValueError, match="stop"):
+        await join([_path("a", log), _path("b", log, 1, ValueError("stop")), _path("c", log)], window=1)
+    assert log == ["+a", "+b"]
+
+
+async def test_lets_the_others_finish_when_one_was_suspended() -> None:
+    """A suspended path suspends the join, once the others have ended; no further path starts."""
+    log: Log = []
+    ended: Log = []
+
+    async def slow() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        ended.append("slow")
+
+    with pytest.raises(SuspendRequested):
+        await join([_path("a", log, 1, SuspendRequested()), slow, _path("c", log)], window=2)
+    assert ended == ["slow"]
+    assert log == ["+a"]
+
+
+async def test_is_decided_without_a_suspended_path_if_enough_are_complete() -> None:
+    """A join that needs one and has one does not care that another was suspended."""
+    log: Log = []
+    assert await join([_path("a", log, 1, SuspendRequested()), _path("b", log, 3)], need=1) == [MISSING, "b"]
+
+
+async def test_a_failure_outweighs_a_suspension() -> None:
+    """Where one path was suspended and another fails, the join fails."""
+    log: Log = []
+    with pytest.raises(ValueError, match="broken"):
+        await join([_path("a", log, 1, SuspendRequested()), _path("b", log, 3, ValueError("broken"))])
+
+
+async def test_being_cancelled_stops_every_path() -> None:
+    """A join that is cancelled stops its paths, waits for their end, and is cancelled."""
+    log: Log = []
+    task = asyncio.create_task(join([_path("a", log, FOREVER), _path("b", log, FOREVER)]))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert log == ["+a", "+b", "xa", "xb", "-a", "-b"]
+
+
+async def test_within_returns_what_comes_first() -> None:
+    """Work that ends before the timer gives its result, work that does not is missing; the other one is stopped."""
+    log: Log = []
+
+    async def timer(turns: int) -> None:
+        await _path("timer", log, turns)()
+
+    assert await within(_path("work", log, 2)(), timer(FOREVER)) == "work"
+    assert await within(_path("work", log, FOREVER)(), timer(2)) is MISSING
+    assert [entry for entry in log if entry.startswith("-")] == ["-timer", "-work"]
+
+
+async def test_suspended_work_ends_its_timer() -> None:
+    """Work that is suspended suspends at once: its time is not waited for."""
+    log: Log = []
+
+    async def timer() -> None:
+        await _path("timer", log, FOREVER)()
+
+    with pytest.raises(SuspendRequested):
+        await within(_path("work", log, 1, SuspendRequested())(), timer())
+    assert log[-1] == "-timer"
+
+
+async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() -> None:
+    """A join that is cancelled a second time does not wait any longer, and nobody resolves what nobody waits for."""
+    errors: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    cleaned = asyncio.Event()
+
+    async def slow_to_end() -> str:
+        try:
+            await loop.create_future()
+        finally:
+            await cleaned.wait()
+        return "never"
+
+    try:
+        task = asyncio.create_task(join([slow_to_end, slow_to_end]))
+        for _ in range(2):
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        cleaned.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+    finally:
+        loop.set_exception_handler(None)
+    assert errors == []

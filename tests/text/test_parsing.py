@@ -1,0 +1,187 @@
+"""Is what an author wrote read as it was meant, and do unreadable texts say why?"""
+
+import json
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import Position
+from swf_temporal.text.located import Unreadable
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_object
+
+
+def read(text: str) -> Any:
+    """Return the object in *text*, whatever was tolerated in it."""
+    return read_object(Source(text))[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("on", "on"),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("true", True),
+        ("False", False),
+        ("~", None),
+        ("", None),
+        ("null", None),
+        ("7", 7),
+        ("-7", -7),
+        ("007", "007"),
+        ("0x1F", 31),
+        ("0o17", 15),
+        ("1.0", 1.0),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("1_000", "1_000"),
+        ("12:30:45", "12:30:45"),
+        ("2020-01-01", "2020-01-01"),
+        ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"),
+        (".inf", ".inf"),
+        ("1e999", "1e999"),
+        ("'7'", "7"),
+        ('"true"', "true"),
+        ("!!str 7", "7"),
+        ("PT15M", "PT15M"),
+        ("${ .a }", "${ .a }"),
+    ],
+)
+def test_yaml_scalars(written: str, meant: Any) -> None:
+    """A scalar in YAML is what JSON has for it; what JSON has nothing for stays a text."""
+    value = read(f"a: {written}\n")["a"]
+    assert value == meant
+    assert type(value) is type(meant)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1, -2.5e1, true, false, null, "x"], "b": {"c": {}, "d": []}}',
+        '\n\t{\t"a" :\t1 ,\r\n"b":\t"\\ud83d\\ude00 \\n \\/"}\n',
+        '{"": "", "' + "k" * 2000 + '": 1}',
+        '{"n": 123456789012345678901234567890}',
+        '\ufeff{"a": 1}',
+    ],
+)
+def test_json_is_read_as_json(text: str) -> None:
+    """Whatever is valid JSON reads as Python's own reader has it."""
+    assert read(text) == json.loads(text.removeprefix("\ufeff"))
+
+
+@pytest.mark.parametrize("text", ['{"a": 1,\n "b": [1,\n  {"c": 2}]}', "a: 1\nb:\n  - 1\n  - c: 2\n"])
+def test_every_value_knows_its_place(text: str) -> None:
+    """Objects, keys, values and elements know their lines and columns, in either notation."""
+    root = read(text)
+    lines = text.splitlines()
+
+    def at(position: Position, written: str) -> bool:
+        return lines[position.line - 1][position.column - 1 :].startswith(written)
+
+    inner = root["b"][1]
+    root_key = '"a"' if text[0] == "{" else "a"
+    assert at(root.where.key("a"), root_key)
+    assert at(root.where.value("a"), "1")
+    assert at(root["b"].positions[0], "1")
+    assert at(inner.where.value("c"), "2")
+    assert inner.where.key("c").line == inner.where.position.line
+
+
+def test_aliases_and_merge_keys() -> None:
+    """An alias is a copy that stands where the original was written, and << adds what is not there yet."""
+    root = read("base: &b {x: 1, y: 2}\nlist: [*b]\nuse:\n  <<: *b\n  y: 3\n")
+    assert root["list"] == [{"x": 1, "y": 2}]
+    assert root["list"][0] is not root["base"]
+    assert root["use"] == {"x": 1, "y": 3}
+    assert root["use"].where.value("x") == Position(1, 14)
+
+
+BOMB = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "place", "message"),
+    [
+        ("", "empty", (1, 1), "there is no definition here: the text is empty"),
+        ("# nothing\n", "empty", (1, 1), "there is no definition here: the text holds only comments"),
+        ("[1]", "type", (1, 1), "a definition is an object with keys such as id and states, but this is a list"),
+        ("just words", "type", (1, 1), None),
+        ("a: 1\n---\nb: 2\n", "syntax", (2, 1), "a second document starts here: a file holds one definition"),
+        ("a: 1\nb: 2\na: 3\n", "duplicate-key", (3, 1), "the key 'a' is written twice"),
+        ('{"a": 1,\n "a": 2}', "duplicate-key", (2, 2), "the key 'a' is written twice"),
+        ("a:\n\tb: 1\n", "syntax", (2, 1), None),
+        ("a: b: c\n", "syntax", (1, 5), "a colon cannot stand here"),
+        ("a: [\n", "syntax", (2, 1), "a value is missing here"),
+        ("a: [1,, 2]\n", "syntax", (1, 7), "a value is missing here"),
+        ("a:\n  - b\n  c: d\n", "syntax", (3, 3), "an element of a list is expected here"),
+        ("a: *b\n", "syntax", (1, 4), "the alias *b stands before, or inside, what it refers to"),
+        ("a: &a [*a]\n", "syntax", (1, 8), "the alias *a stands before, or inside, what it refers to"),
+        (BOMB, "syntax", None, "the aliases write out to more than 50,000 values"),
+        ("a: !python/name:os.system x\n", "syntax", (1, 4), None),
+        ("? [a]\n: b\n", "syntax", (1, 3), "a key must be a text"),
+        ("<<: 1\na: {<<: [2]}\n", "syntax", (2, 5), None),
+        ("a: \x00\n", "encoding", (1, 4), "the character U+0000 is not allowed in a definition"),
+        ("a: " + "[" * 5000, "syntax", (1, 103), "nested deeper than 100 levels"),
+        ("[" * 5000, "syntax", (1, 101), "nested deeper than 100 levels"),
+        ('{"a": 1 "b": 2}', "syntax", (1, 9), "a comma or '}' is missing before this"),
+        ('{"a" 1}', "syntax", (1, 6), "a colon is missing after the key 'a'"),
+        ('{"a": [1, 2}', "syntax", (1, 12), "a comma or ']' is missing before this"),
+        ('{"a": "x', "syntax", (1, 7), "this text has no closing quote"),
+        ('{"a": "x\ny"}', "syntax", (1, 7), "this text has no closing quote"),
+        ('{"a": "x,\n"b": 1}', "syntax", (1, 7), "this text has no closing quote"),
+        ('{"a": "x, "b": 1}', "syntax", (1, 7), "this text has no closing quote"),
+        ('{"a: "x"}', "syntax", (1, 2), "this text has no closing quote"),
+        ('{"a": ["x, "y"]}', "syntax", (1, 8), "this text has no closing quote"),
+        ('{"a": "x" y}', "syntax", (1, 11), "a comma or '}' is missing before this"),
+        ('a: "x\nb: "y"\n', "syntax", (1, 4), "this text has no closing quote"),
+        ("a: 'x\nb: 1\n", "syntax", (1, 4), "this text has no closing quote"),
+        ('a: {b: "x, c: "y"}\n', "syntax", (1, 8), "this text has no closing quote"),
+        ('a: "x\nb: [1]\nc: "y"\nd: "z"\n', "syntax", (1, 4), "this text has no closing quote"),
+        ('a: {b: "x"y}\n', "syntax", (1, 11), "a comma or a closing bracket is missing"),
+        ('{"a": "\\x"}', "syntax", (1, 8), "a backslash in a text must be doubled or start an escape such as \\n"),
+        ('{"a": "\\ud800"}', "syntax", (1, 7), "this text holds half of a pair of \\u escapes"),
+        ('{"a": }', "syntax", (1, 7), "a value is missing before '}'"),
+        ('{"a": 1e999}', "syntax", (1, 7), "this number is too large"),
+        ('{"a": 1', "syntax", (1, 7), "the text ends before the JSON is complete: '}' is missing"),
+        ('{"a": ', "syntax", (1, 6), "the text ends before the JSON is complete"),
+        ('{"a": 1}}', "syntax", (1, 9), "the JSON is complete before this"),
+        ('{"a": {"b", 1}}', "syntax", (1, 11), "a colon is missing after the key 'b'"),
+        ('{"a": 1 // one\n}', "syntax", (1, 9), "JSON has no comments"),
+        ("{'a': 1", "syntax", (1, 2), "JSON texts stand in double quotes, not single ones"),
+    ],
+)
+def test_unreadable_texts(text: str, code: str, place: tuple[int, int] | None, message: str | None) -> None:
+    """A text that cannot be read gives one problem, at the place, that says what is wrong."""
+    with pytest.raises(Unreadable) as refused:
+        read(text)
+    (problem,) = refused.value.problems
+    assert problem.code == code
+    assert place is None or problem.position == Position(*place)
+    assert message is None or problem.message == message
+
+
+def test_a_tab_is_told() -> None:
+    """Where YAML stumbles over a tab, the hint says so."""
+    with pytest.raises(Unreadable, match="replace the tab"):
+        read("a:\n\tb: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1,}', "there is a comma too many before '}'"),
+        ("{a: 1}", "a key must stand in double quotes: a"),
+        ('{"a": b}', "a text must stand in double quotes: b"),
+        ("{'a': 1}", "JSON texts stand in double quotes, not single ones"),
+        ('{"a": 1 # one\n}', "JSON has no comments"),
+        ('{# one\n"a": 1}', "JSON has no comments"),
+    ],
+)
+def test_not_quite_json(text: str, message: str) -> None:
+    """What is not quite JSON but means the same in YAML is read, with a warning that says what JSON misses."""
+    root, (warning,) = read_object(Source(text))
+    assert list(root) == ["a"]
+    assert warning.message == f"this is not JSON, and was read as YAML: {message}"

@@ -9,14 +9,14 @@ from statistics import median
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
-from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Instance
+from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
-from swf_temporal.simulation.simulate import World
+from swf_temporal.simulation.simulate import SimulationContext
 
 STATES = 1000
 LENGTH_OF_TEXT = 4096
@@ -66,13 +66,14 @@ def _chain(make: Callable[[int], State], length: int) -> dict[str, Any]:
 def _seconds_a_state(make: Callable[[int], State], runs: int) -> list[float]:
     """Return what one state of a chain takes, for each run of it; the definition is loaded and compiled before."""
     workflow = load(_chain(make, STATES))
-    program, world = Program(workflow), World([workflow], {}, (), {})
+    program = workflow.language.prepare(workflow, SEMANTICS)
+    world = SimulationContext([workflow], {}, (), {})
 
     def run() -> None:
         loop = VirtualLoop(lambda: False, lambda: None)
         host = SimulatedHost(world, loop, "bench", "<bench>", Course())
-        interpretation = Interpretation(program, host, DATA, Instance("bench", "run"))
-        loop.run_until_complete(interpretation.run())
+        running = Run(program, host, DATA, Instance("bench", "run"))
+        loop.run_until_complete(running.run())
         loop.close()
 
     run()

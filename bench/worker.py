@@ -19,7 +19,7 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.worker import Capacity, make_worker, settle
+from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
 READY, CPU = "ready", "cpu"
@@ -29,7 +29,7 @@ READY, CPU = "ready", "cpu"
 def worker_of(contender: str, client: Client) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
-        settle()  # as `swf worker` does
+        tune_gc()  # as `swf worker` does
         calls = Calls({"answer": answer}, settings=Settings())
         return make_worker(client, Catalogue(), calls, HttpSink(), task_queue=contender)
     capacity = Capacity()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
     from referencing import Registry
 
-MOST_TOLD = 5
+MAX_TOLD = 5
 """How many things that are wrong with data are told."""
 
 _LONGEST = 200
@@ -48,12 +48,12 @@ class DataSchemaValidator:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
         try:
             with one_limit():
-                found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MOST_TOLD + 1)]
+                found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_TOLD + 1)]
         except PatternTooSlow as error:
             return [f"$: {error}"]
         except RecursionError:
             return ["$: the schema leads round in a circle, or the data is nested too deeply"]
-        return found if len(found) <= MOST_TOLD else [*found[:MOST_TOLD], "and more"]
+        return found if len(found) <= MAX_TOLD else [*found[:MAX_TOLD], "and more"]
 
 
 def _validator(schema: Any) -> "Validator":

@@ -5,52 +5,21 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from swf_temporal.errors import InvalidDefinition, Position, Problem, Severity, UsageError
+from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.files import read_bytes
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.document import Reading, read, read_part
-from swf_temporal.languages.serverless_workflow.reading.externals import Elsewhere, told_where_written
-from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.languages.known import looks_like_definition, read, read_part, read_pinned
+from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, ResourceError, nothing
 
-ENDINGS: Final = (".json", ".yaml", ".yml")
-"""Of the names of files that hold definitions."""
-_OF_ABSENCE = {
-    "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
-    "schedule", "switch-conditions",
-}  # fmt: skip
-"""The codes of problems that consist in something not being there."""
-_STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
-"""A key named states, with a list under it."""
-_VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
-"""A key that definitions have, with a version that no other kind of document says there."""
 _SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What is to be said about a definition, and the workflow if nothing stands in its way."""
-
-    workflow: Workflow | None
-    problems: tuple[Problem, ...]
-
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """The problems that keep the definition from running."""
-        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        """The problems that do not."""
-        return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
 
 def check(
@@ -61,7 +30,7 @@ def check(
     Problems call the text *name*. URIs in it are relative to *name* if that is a URL, else to *folder*. *resources*
     says what else it may read; by default the environment does for what lies in a folder, and nothing else may.
     """
-    return _checked(text, name, _fetch(name, folder, resources))
+    return read(Source(text, name), _fetch(name, folder, resources))
 
 
 def check_file(path: str | os.PathLike[str], *, resources: Resources | None = None) -> Checked:
@@ -79,7 +48,11 @@ def check_part(root: Object, source: Source) -> Checked:
 
     Problems are told where they stand in that text. What travels with a run is the definition alone, as JSON.
     """
-    return _judged(read_part(deepcopy(root), source), source.name, _written(plain(root)))
+    checked = read_part(deepcopy(root), source)
+    if checked.definition is None:
+        return checked
+    alone = Source(_written(plain(root)), source.name)
+    return replace(checked, definition=checked.definition.with_source(alone))
 
 
 def check_url(url: str, *, resources: Resources | None = None) -> Checked:
@@ -97,7 +70,7 @@ def load(
     *,
     name: str | None = None,
     resources: Resources | None = None,
-) -> Workflow:
+) -> Definition:
     """Return the workflow that *definition* describes: a file, a URL, a text in YAML or JSON, or an object.
 
     A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
@@ -115,19 +88,19 @@ def load(
     return _valid(check(text, name=name or "<definition>", resources=resources))
 
 
-def load_pinned(text: str, *, name: str) -> Workflow:
+def load_pinned(text: str, *, name: str) -> Definition:
     """Return the workflow that a running instance carries as *text*, without asking whether it follows the rules.
 
     They were asked when the instance was started. A rule that came later must not end what runs since before it.
     Raises InvalidDefinition if no workflow can be read in the text.
     """
-    reading = read(Source(text, name))
-    if reading.workflow is None:
-        raise InvalidDefinition(reading.problems)
-    return reading.workflow
+    checked = read_pinned(Source(text, name))
+    if checked.definition is None:
+        raise InvalidDefinition(checked.problems)
+    return checked.definition
 
 
-def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None = None) -> list[Workflow]:
+def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None = None) -> list[Definition]:
     """Return the workflows in *folder* and the folders in it, in the order of their paths.
 
     Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken
@@ -139,7 +112,7 @@ def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None =
     checked = [check_file(path, resources=resources) for path in files]
     if any(one.errors for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.problems])
-    workflows = [one.workflow for one in checked if one.workflow is not None]
+    workflows = [one.definition for one in checked if one.definition is not None]
     if conflicts := conflicting(workflows):
         raise InvalidDefinition(conflicts)
     return workflows
@@ -152,20 +125,20 @@ def holds_definition(path: Path) -> bool:
     if ".sw." in path.name:
         return True
     text = path.read_bytes().decode("utf-8", "replace")
-    return (_STATES.search(text) or _VERSION.search(text)) is not None and _SCENARIO.search(text) is None
+    return looks_like_definition(text) and _SCENARIO.search(text) is None
 
 
-def conflicting(workflows: Iterable[Workflow]) -> list[Problem]:
+def conflicting(workflows: Iterable[Definition]) -> list[Problem]:
     """Return a problem for each workflow that has the id and version of one before it, and another text."""
-    first: dict[tuple[str, str | None], Workflow] = {}
+    first: dict[tuple[str, str | None], Definition] = {}
     problems: list[Problem] = []
     for workflow in workflows:
         other = first.setdefault((workflow.id, workflow.version), workflow)
         if other.digest != workflow.digest:
             which = f"version {workflow.version!r}" if workflow.version else "no version"
             message = f"there are several definitions with the id {workflow.id!r} and {which}"
-            hint = f"the first is at {other.source.name}:{other.where.value('id').line}"
-            place, file = workflow.where.value("id"), workflow.source.name
+            hint = f"the first is at {other.source.name}:{other.id_position.line}"
+            place, file = workflow.id_position, workflow.source.name
             problems.append(Problem("duplicate-definition", message, place, hint=hint, file=file))
     return problems
 
@@ -187,39 +160,8 @@ def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Reso
     return check(text, name=name, folder=folder, resources=resources)
 
 
-def _checked(text: str, name: str, fetch: Fetch) -> Checked:
-    reading = read(Source(text, name), fetch)
-    # What travels with a run must not depend on documents that lie elsewhere.
-    return _judged(reading, name, reading.bundled)
-
-
-def _judged(reading: Reading, name: str, travelling: str | None) -> Checked:
-    """Return what is to be said of *reading*. Its workflow gets the text *travelling*, if that is not its own."""
-    workflow, problems = reading.workflow, list(reading.problems)
-    if workflow is not None:
-        found = validate(workflow)
-        problems += _of_what_is_left(found) if _stops(problems) else found
-    if _stops(problems):
-        workflow = None
-    if workflow is not None and travelling is not None:
-        workflow = workflow.model_copy(update={"source": Source(travelling, name)})
-    told = [told_where_written(problem) for problem in problems if not _is_about_others(problem)]
-    return Checked(workflow, tuple(sorted(told, key=partial(_order, name))))
-
-
-def _is_about_others(problem: Problem) -> bool:
-    """Tell whether a document holds more than this definition needs: it may serve others, too."""
-    return problem.code == "unused-definition" and isinstance(problem.position, Elsewhere)
-
-
-def _order(name: str, problem: Problem) -> tuple[bool, str, int, int, str]:
-    """Return where *problem* comes among others: those of the text called *name* first, then file by file."""
-    place = problem.position
-    return problem.file != name, problem.file, place.line, place.column, problem.code
-
-
 @lru_cache(maxsize=512)
-def _loaded(text: str, name: str) -> Workflow:
+def _loaded(text: str, name: str) -> Definition:
     return _valid(check(text, name=name))
 
 
@@ -230,20 +172,10 @@ def _written(definition: Mapping[str, Any]) -> str:
         raise UsageError(f"the definition is not JSON: {error}") from None
 
 
-def _valid(checked: Checked) -> Workflow:
-    if checked.workflow is None:
+def _valid(checked: Checked) -> Definition:
+    if checked.definition is None:
         raise InvalidDefinition(checked.problems)
-    return checked.workflow
-
-
-def _stops(problems: list[Problem]) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in problems)
-
-
-def _of_what_is_left(found: list[Problem]) -> list[Problem]:
-    """Return the problems that parts of the wrong form, which were taken out, cannot be the reason of."""
-    kept = [one for one in found if one.severity is Severity.ERROR or one.code == "unknown-property"]
-    return [one for one in kept if one.code not in _OF_ABSENCE]
+    return checked.definition
 
 
 def _is_url(text: str) -> bool:

@@ -32,16 +32,16 @@ def grant() -> tuple[dict[str, Any], int]:
 @app.get("/accounts/<account>/balance")
 def get_balance(account: str) -> tuple[dict[str, Any], int]:
     """Tell the balance, to those who may see it."""
-    return refusal("balance.read") or ({"account": account, "amount": 250}, 200)
+    return permanent_failure("balance.read") or ({"account": account, "amount": 250}, 200)
 
 
 @app.post("/accounts/<account>/payments")
 def pay_out(account: str) -> tuple[dict[str, Any], int]:
     """Pay out, for those who may."""
-    return refusal("payment.write") or ({"account": account, **request.get_json()}, 201)
+    return permanent_failure("payment.write") or ({"account": account, **request.get_json()}, 201)
 
 
-def refusal(scope: str) -> tuple[dict[str, Any], int] | None:
+def permanent_failure(scope: str) -> tuple[dict[str, Any], int] | None:
     """Return what to answer to a caller whose token is not good for *scope*."""
     bearer = request.authorization
     if bearer is None or bearer.token not in tokens:

@@ -17,7 +17,7 @@ _SECONDS = (7 * 86400, 86400, 7 * 86400, 86400, 3600, 60, 1)
 
 DAY, WEEK = 1, 7
 
-_MOST_MONTHS, _MOST_SECONDS = 100 * 12, 100 * 366 * 86400
+_MAX_MONTHS, _MAX_SECONDS = 100 * 12, 100 * 366 * 86400
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def parse_length(text: str, offset: int = 0) -> Length:
         raise Unreadable(f"{text!r} mixes months with days or hours, which no calendar can hold", offset)
     if not whole and not seconds:
         raise Unreadable(f"{text!r} is no time at all: the shortest is a second", offset)
-    if whole > _MOST_MONTHS or seconds > _MOST_SECONDS:
+    if whole > _MAX_MONTHS or seconds > _MAX_SECONDS:
         raise Unreadable(f"{text!r} is more than a hundred years", offset)
     by_the_clock = any(others[4:])
     days = 0 if by_the_clock else int(seconds // _SECONDS[1])

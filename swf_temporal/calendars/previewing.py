@@ -18,7 +18,7 @@ from swf_temporal.calendars.zones import zone_of
 
 _SECOND, _HOUR, _DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SHORTEST_WINDOW, _LONGEST_WINDOW = timedelta(minutes=1), _DAY
+_SHORTEST_WINDOW, _MAX_WINDOW = timedelta(minutes=1), _DAY
 _GAPS = 50
 
 
@@ -41,8 +41,8 @@ def distance(spec: ScheduleSpec) -> timedelta:
     """
     unbounded = ScheduleSpec(spec.calendars, spec.intervals, spec.start_at, None, spec.timezone)
     times = preview(unbounded, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), _GAPS)
-    shortest = min((later - earlier for earlier, later in pairwise(times)), default=_LONGEST_WINDOW)
-    return max(_SHORTEST_WINDOW, min(shortest, _LONGEST_WINDOW))
+    shortest = min((later - earlier for earlier, later in pairwise(times)), default=_MAX_WINDOW)
+    return max(_SHORTEST_WINDOW, min(shortest, _MAX_WINDOW))
 
 
 def _times(spec: ScheduleSpec, after: datetime) -> Iterator[datetime]:

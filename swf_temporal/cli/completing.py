@@ -12,7 +12,7 @@ import typer
 _ENDINGS = (".json", ".yaml", ".yml")
 _ID = re.compile(r"""(?:^|[{,])[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([^"'\s,{}#]+)""", re.MULTILINE)
 _STATES = re.compile(r"""(?:^|[{,])[ \t]*["']?states["']?[ \t]*:""", re.MULTILINE)
-_MOST_FOLDERS, _MOST_FILES, _MOST_BYTES = 100, 200, 1 << 20
+_MAX_FOLDERS, _MAX_FILES, _MAX_BYTES = 100, 200, 1 << 20
 """In how many folders and files ids are looked for, and how large those may be."""
 _FRESH = 5.0
 """Seconds for which nobody looks at the server again."""
@@ -60,9 +60,9 @@ def _look_again(address: str | None, namespace: str | None) -> None:
 
 
 def _ids_in_files(folder: Path) -> Iterator[str]:
-    for file in islice(_documents(folder), _MOST_FILES):
+    for file in islice(_documents(folder), _MAX_FILES):
         try:
-            if file.stat().st_size > _MOST_BYTES:
+            if file.stat().st_size > _MAX_BYTES:
                 continue
             text = file.read_text("utf-8", "replace")
         except OSError:
@@ -74,7 +74,7 @@ def _ids_in_files(folder: Path) -> Iterator[str]:
 
 def _documents(folder: Path) -> Iterator[Path]:
     """Yield the files in *folder* that may hold definitions, and those in the folders in it."""
-    for inside, folders, files in islice(os.walk(folder), _MOST_FOLDERS):
+    for inside, folders, files in islice(os.walk(folder), _MAX_FOLDERS):
         folders[:] = sorted(name for name in folders if name[0] not in "._" and name != "node_modules")
         yield from (Path(inside, name) for name in sorted(files) if name.endswith(_ENDINGS))
 

@@ -11,8 +11,8 @@ from swf_temporal.cli.options import STDIN
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.loading import ENDINGS, Checked, check, check_file, conflicting, holds_definition
+from swf_temporal.languages.port import ENDINGS, Checked, Definition
+from swf_temporal.loading import check, check_file, conflicting, holds_definition
 from swf_temporal.text.origin import Source
 
 _LEADS_ON = ("subFlowRef", "continueAs")
@@ -56,9 +56,9 @@ def catalogue_of(
     """
     files = dict.fromkeys(file for path in paths for file in (files_in(path) if path.is_dir() else [path]))
     checked = [check_file(file, resources=resources) for file in files]
-    if any(one.workflow is None for one in checked):
+    if any(one.definition is None for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.errors])
-    workflows = [one.workflow for one in checked if one.workflow is not None]
+    workflows = [one.definition for one in checked if one.definition is not None]
     if conflicts := conflicting(workflows):
         raise InvalidDefinition(conflicts)
     doubtful = [problem for one in checked for problem in one.warnings]
@@ -85,24 +85,24 @@ def check_given(file: Path, resources: Resources | None = None) -> Checked:
     return check(text, name="<stdin>", folder=Path.cwd(), resources=resources)
 
 
-def load_given(file: Path, resources: Resources | None = None) -> Workflow:
+def load_given(file: Path, resources: Resources | None = None) -> Definition:
     """Return the workflow in *file*, or on stdin if that is `-`. Raises InvalidDefinition if it cannot run."""
     checked = check_given(file, resources)
-    if checked.workflow is None:
+    if checked.definition is None:
         raise InvalidDefinition(checked.problems)
-    return checked.workflow
+    return checked.definition
 
 
-def read_to_run(file: Path, resources: Resources | None = None, *, strict: bool = False) -> Workflow:
+def read_to_run(file: Path, resources: Resources | None = None, *, strict: bool = False) -> Definition:
     """Return the workflow in *file*, and tell what is doubtful about it.
 
     Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
     """
     checked = check_given(file, resources)
-    if checked.workflow is None:
+    if checked.definition is None:
         raise InvalidDefinition(checked.problems)
     _tell_doubts(checked.warnings, strict=strict)
-    return checked.workflow
+    return checked.definition
 
 
 def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
@@ -113,13 +113,13 @@ def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def with_sub_workflows(
-    workflow: Workflow,
+    workflow: Definition,
     file: Path,
     folders: Iterable[Path],
     resources: Resources | None = None,
     *,
     strict: bool = False,
-) -> list[Workflow]:
+) -> list[Definition]:
     """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
 
     They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, and that is told. So
@@ -143,19 +143,19 @@ def _tell_doubts(warnings: Sequence[Problem], *, strict: bool) -> None:
         typer.echo(warning, err=True)
 
 
-def _anywhere(workflow: Workflow) -> Workflow:
+def _anywhere(workflow: Definition) -> Definition:
     """Return *workflow* knowing its file by the absolute path: a worker may run in another folder."""
     source = workflow.source
-    return workflow.model_copy(update={"source": Source(source.text, str(Path(source.name).resolve()))})
+    return workflow.with_source(Source(source.text, str(Path(source.name).resolve())))
 
 
-def _beside(file: Path, resources: Resources | None, warned: list[Problem]) -> Iterator[Workflow]:
+def _beside(file: Path, resources: Resources | None, warned: list[Problem]) -> Iterator[Definition]:
     for other in sorted(file.parent.iterdir()):
         if other == file or not holds_definition(other):
             continue
         checked: Checked = check_file(other, resources=resources)
-        if checked.workflow is None:
+        if checked.definition is None:
             typer.echo(f"{other} is left out: it has errors (see `swf validate {other}`)", err=True)
         else:
             warned.extend(checked.warnings)
-            yield checked.workflow
+            yield checked.definition

@@ -41,23 +41,23 @@ def describe(
     if None not in (output, older) and output != older:
         raise UsageError(f"--format {older} and --output {output} contradict each other", "give one of them")
     with ending_at_once():
+        from swf_temporal.cli.addresses import addresses_of
         from swf_temporal.cli.definitions import load_given, resources_of, with_sub_workflows
-        from swf_temporal.cli.describing.facts import facts_of
+        from swf_temporal.cli.documents import folder_of
         from swf_temporal.languages.catalogue import Catalogue
     readable = resources_of(resources)
     workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable))
-    facts = facts_of(workflow, catalogue, datetime.now(UTC))
+    folder = folder_of(workflow)
+    described = workflow.language.describe(
+        workflow, catalogue, datetime.now(UTC), lambda functions: addresses_of(folder, functions)
+    )
     match output or older or Format.TEXT:
         case Format.JSON:
-            print_json(facts)
+            print_json(described.facts)
         case Format.YAML:
-            print_yaml(facts)
+            print_yaml(described.facts)
         case Format.MERMAID:
-            from swf_temporal.cli.describing.mermaid import diagram_of
-
-            typer.echo(diagram_of(facts))
+            typer.echo(described.mermaid())
         case Format.TEXT:
-            from swf_temporal.cli.describing.text import text_of
-
-            typer.echo(text_of(facts))
+            typer.echo(described.text())

@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed, Problem, Severity
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.functions.at_hand import file_named
 from swf_temporal.functions.operator.options import environment_name
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.externals import told_where_written
+from swf_temporal.languages.port import Definition, FunctionUse
 from swf_temporal.text.suggestions import nearest
 
 if TYPE_CHECKING:
@@ -26,12 +25,12 @@ _ASKED = "; did you mean "
 """How the message of a failed call goes on where a name is near: here that is the hint."""
 
 
-def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> list[Problem]:
+def missing_from_files(workflows: Iterable[Definition], resources: Resources) -> list[Problem]:
     """Return a warning for each function of *workflows* whose document, or operation, is not on this machine.
 
     Nothing is said of proto files where the libraries that compile them are not installed.
     """
-    naming = [one for one in workflows if any(file_named(function, folder_of(one)) for function in one.functions)]
+    naming = [one for one in workflows if any(file_named(use.function, folder_of(one)) for use in one.functions)]
     if not naming:
         return []
     import asyncio
@@ -41,7 +40,7 @@ def missing_from_files(workflows: Iterable[Workflow], resources: Resources) -> l
     return asyncio.run(_missing(naming, Glance(resources).prepare, is_worker=False))
 
 
-async def missing(workflows: Iterable[Workflow], functions: "Functions") -> list[Problem]:
+async def missing(workflows: Iterable[Definition], functions: "Functions") -> list[Problem]:
     """Return a warning for each function of *workflows* that a worker's *functions* do not find described in its file.
 
     What they find, they need not read again when it is called. Nor do they have functions in Python that they were not
@@ -56,7 +55,7 @@ async def missing(workflows: Iterable[Workflow], functions: "Functions") -> list
 
 
 async def _missing(
-    workflows: Iterable[Workflow],
+    workflows: Iterable[Definition],
     prepare: Callable[[Function, str | None], Awaitable[object]],
     *,
     is_worker: bool,
@@ -65,18 +64,18 @@ async def _missing(
     problems = []
     for workflow in list(workflows):  # others may be added meanwhile
         folder = folder_of(workflow)
-        for function in workflow.functions:
+        for use in workflow.functions:
             try:
-                found = await prepare(function, folder)
+                found = await prepare(use.function, folder)
             except CallFailed as fault:
                 if is_worker or fault.code != "NotInstalled":
-                    problems.append(_problem(workflow, function, fault))
+                    problems.append(_problem(workflow, use, fault))
             else:
-                problems.extend(_unproven(workflow, function, found))
+                problems.extend(_unproven(workflow, use, found))
     return list(dict.fromkeys(problems))
 
 
-def folder_of(workflow: Workflow) -> str | None:
+def folder_of(workflow: Definition) -> str | None:
     """Return where documents are found that *workflow* names; None for a text that stands nowhere."""
     name = workflow.source.name
     if name.startswith("<"):
@@ -91,25 +90,27 @@ def in_one_line(problem: Problem) -> str:
     return f"{where} {problem.code}: {problem.message}{f'; {problem.hint}' if problem.hint else ''}"
 
 
-def _problem(workflow: Workflow, function: Function, fault: CallFailed) -> Problem:
+def _problem(workflow: Definition, use: FunctionUse, fault: CallFailed) -> Problem:
+    function = use.function
     message, asked, meant = fault.message.partition(_ASKED)
     hint = f"did you mean {meant}" if asked else _file_meant(function, folder_of(workflow))
     problem = partial(
-        workflow.source.problem,
+        workflow.problem,
         message=f"function {function.name!r}: {' '.join(message.split())}",
-        position=function.where.value("operation"),
+        position=use.position,
         hint=hint,
         severity=Severity.WARNING,
     )
     if fault.code == "UnknownFunction":
-        return told_where_written(problem("function-unknown"))
+        return problem("function-unknown")
     if fault.code == "UnknownOperation":
-        return told_where_written(problem("operation-undefined"))
-    return told_where_written(problem("function-document"))
+        return problem("operation-undefined")
+    return problem("function-document")
 
 
-def _unproven(workflow: Workflow, function: Function, found: object) -> Iterator[Problem]:
+def _unproven(workflow: Definition, use: FunctionUse, found: object) -> Iterator[Problem]:
     """Yield a warning if the document of a REST function asks who is calling, and nobody will say it."""
+    function = use.function
     security = getattr(getattr(found, "operation", None), "security", None)
     is_named = function.auth_ref is not None and function.auth_ref.invocation is not None
     if function.type not in ("rest", "openapi") or is_named or not security or not all(security):
@@ -120,11 +121,11 @@ def _unproven(workflow: Workflow, function: Function, found: object) -> Iterator
     asked = " or ".join(" and ".join(map(repr, one)) for one in security)
     variables = " and ".join(f"SWF_SECRET_{environment_name(scheme)}" for scheme in schemes)
     listed = ", ".join(schemes)
-    yield told_where_written(
-        workflow.source.problem(
+    yield (
+        workflow.problem(
             "credentials-missing",
             f"function {function.name!r}: its document asks for {asked}, and nobody provides credentials for it",
-            function.where.value("operation"),
+            use.position,
             f"name an auth by 'authRef', or list 'secrets: [{listed}]' and give the worker {variables}",
             Severity.WARNING,
         )

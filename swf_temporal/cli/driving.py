@@ -18,8 +18,8 @@ from swf_temporal.cli.family import Due, Family, Member
 from swf_temporal.cli.virtual_time import CLOCK
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
-from swf_temporal.languages.serverless_workflow.execution.events import is_like
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.port import EventUse
+from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.temporal.client import query, send_event
 
 _CLOSED = {
@@ -44,7 +44,7 @@ class Driver:
         self.family = Family(workflow_id, self._ask_for_the_end)
         self._client = client
         self._events = list(events)
-        self._awaited: dict[str, tuple[int, list[Event]]] = {}
+        self._awaited: dict[str, tuple[int, list[EventUse]]] = {}
         """By the id of an instance: how often something had come to it, and what it awaited then."""
         self._asking: set[asyncio.Task[None]] = set()
 
@@ -144,14 +144,14 @@ class Driver:
                     return True
         return False
 
-    async def _awaited_by(self, member: Member) -> list[Event]:
+    async def _awaited_by(self, member: Member) -> list[EventUse]:
         news, definitions = self._awaited.get(member.workflow_id, (-1, []))
         if news != member.news:
             try:
                 status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status")
             except UsageError:
                 return []  # it has just ended
-            definitions = [Event(**event) for wait in status["awaiting"] for event in wait["events"]]
+            definitions = [EventUse(**event) for wait in status["awaiting"] for event in wait["events"]]
             self._awaited[member.workflow_id] = member.news, definitions
         return definitions
 

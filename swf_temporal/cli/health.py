@@ -9,7 +9,7 @@ from swf_temporal.errors import UsageError
 Probe = Callable[[], Awaitable[bool]]
 
 _ANY_HOST = "0.0.0.0"  # noqa: S104 - whoever looks after containers asks from outside
-_LONGEST_WAIT = 5
+_MAX_WAIT = 5
 
 
 @asynccontextmanager
@@ -18,7 +18,7 @@ async def health_endpoint(port: int, is_ready: Probe) -> AsyncIterator[None]:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(_LONGEST_WAIT):
+            async with asyncio.timeout(_MAX_WAIT):
                 status, text = await _answer(await reader.readline(), is_ready)
                 head = f"HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {len(text)}\r\n"
                 writer.write(f"{head}connection: close\r\n\r\n{text}".encode())

@@ -7,8 +7,8 @@ from pathlib import Path
 from swf_temporal.cli.definitions import documents_in, files_in
 from swf_temporal.errors import Problem
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.loading import ENDINGS, check_file
+from swf_temporal.languages.port import ENDINGS, Definition
+from swf_temporal.loading import check_file
 
 _WATCHED = (*ENDINGS, ".proto")
 
@@ -24,7 +24,7 @@ class LiveCatalogue(Catalogue):
         self._strict = strict
         self._folder = folder
         self._stamps: dict[Path, tuple[int, int]] = {}
-        self._good: dict[Path, Workflow] = {}
+        self._good: dict[Path, Definition] = {}
         self._told: dict[Path, tuple[Problem, ...]] = {}
         self.revision = 0
         """How often the files have been read."""
@@ -52,20 +52,20 @@ class LiveCatalogue(Catalogue):
     def _read(self, file: Path) -> Iterator[str]:
         checked = check_file(file)
         if self._strict and checked.warnings:
-            checked = replace(checked, workflow=None)
+            checked = replace(checked, definition=None)
         before = self._good.get(file)
-        if checked.workflow is None:
+        if checked.definition is None:
             if checked.problems != self._told.get(file):
                 yield from map(str, checked.problems)
                 if before is not None:
                     yield f"{file}: has errors; the last version without is served"
         else:
-            self._good[file] = checked.workflow
-            if before is None or before.digest != checked.workflow.digest or file in self._told:
+            self._good[file] = checked.definition
+            if before is None or before.digest != checked.definition.digest or file in self._told:
                 yield from map(str, checked.problems)
-                yield f"{file}: serving {checked.workflow.id} {checked.workflow.version or ''}".rstrip()
+                yield f"{file}: serving {checked.definition.id} {checked.definition.version or ''}".rstrip()
         self._told.pop(file, None)
-        if checked.workflow is None:
+        if checked.definition is None:
             self._told[file] = checked.problems
 
 

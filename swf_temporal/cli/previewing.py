@@ -11,15 +11,13 @@ from swf_temporal.calendars.zones import in_zone, parse_time, zone_of
 from swf_temporal.cli.definitions import load_given
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.errors import UsageError
-from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 
 
 def show_times(file: Path, count: int, after: str | None, form: Form) -> None:
     """Show the next *count* times after *after*, or after now. Raises UsageError."""
     workflow = load_given(file)
-    spec = spec_of(workflow)
-    timing = workflow.start.schedule
-    zone = zone_of((timing and timing.timezone) or spec.timezone)
+    spec = workflow.schedule()
+    zone = zone_of(workflow.schedule_timezone or spec.timezone)
     try:
         begin = datetime.now(UTC) if after is None else in_zone(parse_time(after), zone)
     except Unreadable as error:

@@ -17,7 +17,7 @@ from swf_temporal.cli.serving import some_server, working
 from swf_temporal.data import JSON
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.reaching import Server
 
@@ -35,7 +35,7 @@ _GRACE = 10
 class Order:
     """What is to be run, and with what."""
 
-    workflows: list[Workflow]
+    workflows: list[Definition]
     data: JSON
     workflow_id: str
     events: list[dict[str, Any]] = field(default_factory=list)

@@ -16,8 +16,8 @@ from swf_temporal.cli.virtual_time import Listener, VirtualTime
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
@@ -55,7 +55,7 @@ class ScenarioHost:
             await session.close()
 
     async def _observe(
-        self, scenario: Scenario, workflows: Sequence[Workflow], session: Session, driver: Driver
+        self, scenario: Scenario, workflows: Sequence[Definition], session: Session, driver: Driver
     ) -> Observed:
         workflow_id = workflows[0].id
         early = [event.to_json() for event in events_of(scenario.early, "early")]
@@ -73,7 +73,7 @@ class ScenarioHost:
         await driver.end()
         return replace(observed, starts=await self._starts(scenario, workflows))
 
-    async def _starts(self, scenario: Scenario, workflows: Sequence[Workflow]) -> Sequence[datetime] | UsageError:
+    async def _starts(self, scenario: Scenario, workflows: Sequence[Definition]) -> Sequence[datetime] | UsageError:
         """Ask the server for the starts that *scenario* asks about: it has the schedule for just that long."""
         asked = scenario.expect.starts
         if asked is None:
@@ -165,5 +165,5 @@ def _facts(ended: RunEnded) -> dict[str, JSON]:
 
 
 def _entry(entry: dict[str, Any]) -> TraceEntry:
-    told = {**entry, "kind": Happening(entry["kind"]), "at": datetime.fromisoformat(entry["at"])}
+    told = {**entry, "kind": TraceKind(entry["kind"]), "at": datetime.fromisoformat(entry["at"])}
     return TraceEntry(**told)

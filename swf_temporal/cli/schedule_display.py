@@ -12,13 +12,13 @@ from swf_temporal.temporal import schedules
 from swf_temporal.temporal.schedules import Applied
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+    from swf_temporal.languages.port import Definition
 
 _SHOWN = 5
 """How many of the times to come, and of the instances that were started, are shown to people."""
 
 
-def row_of(workflow: "Workflow", applied: Applied) -> dict[str, Any]:
+def row_of(workflow: "Definition", applied: Applied) -> dict[str, Any]:
     """Return what came of applying a definition's schedule."""
     return {
         "id": applied.id,

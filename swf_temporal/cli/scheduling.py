@@ -14,10 +14,10 @@ from swf_temporal.errors import UsageError
 from swf_temporal.temporal import schedules
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+    from swf_temporal.languages.port import Definition
 
 
-def families_in(paths: Iterable[Path], definitions: Sequence[Path]) -> "list[list[Workflow]]":
+def families_in(paths: Iterable[Path], definitions: Sequence[Path]) -> "list[list[Definition]]":
     """Return the definitions with a schedule at *paths*, each with the sub-workflows that it can lead to."""
     from swf_temporal.cli.definitions import with_sub_workflows
 
@@ -25,7 +25,7 @@ def families_in(paths: Iterable[Path], definitions: Sequence[Path]) -> "list[lis
 
 
 async def apply_all(
-    client: Client, families: "Iterable[list[Workflow]]", form: Form, *, data: JSON, task_queue: str, paused: bool
+    client: Client, families: "Iterable[list[Definition]]", form: Form, *, data: JSON, task_queue: str, paused: bool
 ) -> int:
     """Make the schedule of the first of each of *families*, or change it."""
     rows = []
@@ -89,24 +89,23 @@ def _said(text: str) -> int:
     return 0
 
 
-def _read(paths: Iterable[Path]) -> "list[tuple[Workflow, Path]]":
+def _read(paths: Iterable[Path]) -> "list[tuple[Definition, Path]]":
     """Return the definitions with a schedule that *paths* name, each with its file; a folder may have others, too.
 
     All are read before anything is changed. Raises UsageError where a file has none, or two are of the same id.
     """
     from swf_temporal.cli.definitions import files_in, load_given
-    from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 
-    found: list[tuple[Workflow, Path]] = []
+    found: list[tuple[Definition, Path]] = []
     for path in paths:
         inside = [(load_given(file), file) for file in (files_in(path) if path.is_dir() else [path])]
-        scheduled = [one for one in inside if not path.is_dir() or one[0].start.schedule is not None]
+        scheduled = [one for one in inside if not path.is_dir() or one[0].has_schedule]
         if not scheduled:
             raise UsageError(f"no definition in {path} has a schedule", "it is written under start: schedule:")
         found += scheduled
     by_id: dict[str, Path] = {}
     for workflow, file in found:
-        spec_of(workflow)
+        workflow.schedule()
         if workflow.id in by_id:
             raise UsageError(f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has one schedule")
         by_id[workflow.id] = file

@@ -25,8 +25,10 @@ def schema(
     """
     form = form_of(output, default=Form.JSON)
     with ending_at_once():
-        from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
+        from swf_temporal.languages.known import language_named
+
+        made = language_named("serverless-workflow").json_schema(title)
     if form is Form.YAML:
-        print_yaml(json_schema(title))
+        print_yaml(made)
     else:
-        typer.echo(json.dumps(json_schema(title), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(made, indent=2, ensure_ascii=False))

@@ -20,7 +20,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.retrying import Draw
+from swf_temporal.runtime.retrying import JitterSource
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Scenario, chance_of, outside_of, scripted
@@ -28,7 +28,7 @@ from swf_temporal.temporal.activities import decided
 from swf_temporal.temporal.failures import application_error
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.services.outside import Outside
+    from swf_temporal.simulation.services.outside import StubServices
 
 _SHORTEST = timedelta(milliseconds=1)
 
@@ -40,8 +40,8 @@ class Session:
     family: Family
     functions: Mapping[str, Callable[[JSON], Awaitable[JSON]]]
     secrets: Mapping[str, JSON]
-    chance: Callable[[str], Draw]
-    outside: "Outside | None" = None
+    chance: Callable[[str], JitterSource]
+    outside: "StubServices | None" = None
     """Where functions are called that have no script."""
     calls: list[tuple[str, JSON]] = field(default_factory=list)
     produced: list[Mapping[str, JSON]] = field(default_factory=list)

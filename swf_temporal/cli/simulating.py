@@ -11,8 +11,8 @@ from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.runtime.host import Happening
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.simulation.simulate import Simulation, simulate
 from swf_temporal.text.suggestions import did_you_mean
 
@@ -27,7 +27,7 @@ _HOW = {
 
 
 async def run_simulated(
-    workflows: list[Workflow], data: JSON, events: list[dict[str, Any]], script: Path | None, form: Form
+    workflows: list[Definition], data: JSON, events: list[dict[str, Any]], script: Path | None, form: Form
 ) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1.
 
@@ -82,9 +82,9 @@ def _scripted(script: Path | None) -> "dict[str, Scripted]":
     return answering(script)
 
 
-def _refuse_unknown(scripted: Iterable[str], workflows: list[Workflow], script: Path | None) -> None:
+def _refuse_unknown(scripted: Iterable[str], workflows: list[Definition], script: Path | None) -> None:
     """Raise UsageError if *script* says what something answers that is not a function: nobody would ask it."""
-    known = [function.name for workflow in workflows for function in workflow.functions]
+    known = [use.function.name for workflow in workflows for use in workflow.functions]
     for name in scripted:
         if name not in known:
             of = "that has no functions" if not known else f"whose functions are {', '.join(dict.fromkeys(known))}"
@@ -96,7 +96,7 @@ def _refuse_unknown(scripted: Iterable[str], workflows: list[Workflow], script: 
 
 def _why(ended: Simulation) -> str:
     if ended.status == "waiting":
-        awaited = [entry for entry in ended.trace if entry.kind is Happening.EVENT_AWAITED]
+        awaited = [entry for entry in ended.trace if entry.kind is TraceKind.EVENT_AWAITED]
         if not awaited:
             return "the workflow waits for something that cannot come"
         return f"the workflow waits in state {awaited[-1].state!r} for {awaited[-1].name}: give it with --event"

@@ -16,7 +16,7 @@ from swf_temporal.temporal.client import Handle, RunEnded, result, start, start_
 from swf_temporal.temporal.reaching import server_of
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+    from swf_temporal.languages.port import Definition
 
 _PATIENCE = 2.0
 """Seconds in which a worker should have taken up what was started."""
@@ -28,7 +28,7 @@ class Start:
 
     what: str
     """The id of the definition, where there are no *workflows*."""
-    workflows: "list[Workflow]"
+    workflows: "list[Definition]"
     data: JSON
     events: Sequence[Mapping[str, Any]]
     workflow_id: str | None

@@ -15,7 +15,8 @@ from swf_temporal.cli.output import Form, print_yaml
 from swf_temporal.cli.terminal import Progress, styled
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.loading import Checked, conflicting
+from swf_temporal.languages.port import Checked
+from swf_temporal.loading import conflicting
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 _MANY_FILES, _MANY_BYTES = 20, 500_000
@@ -70,7 +71,7 @@ def _size(file: Path) -> int:
 def _problems(checked: list[Checked], readable: Resources) -> Iterator[Problem]:
     for one in checked:
         yield from one.problems
-    workflows = [one.workflow for one in checked if one.workflow is not None]
+    workflows = [one.definition for one in checked if one.definition is not None]
     yield from conflicting(workflows)
     yield from missing_from_files(workflows, readable)
 

@@ -28,7 +28,7 @@ from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.reaching import Server
-from swf_temporal.temporal.worker import settle
+from swf_temporal.temporal.worker import tune_gc
 
 _GRACE = timedelta(seconds=30)
 """How long calls that are under way may still take."""
@@ -97,7 +97,7 @@ async def _serve(work: Work, address: str | None, namespace: str | None) -> int:
             await stack.enter_async_context(
                 health_endpoint(work.health, lambda: _is_ready(running.worker, server.client))
             )
-        settle()
+        tune_gc()
         _log_what_is_served(work, server)
         looking = asyncio.create_task(_log_what_is_missing(work.catalogue, running.functions))
         await told.wait()

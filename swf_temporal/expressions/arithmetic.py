@@ -1,6 +1,6 @@
 """What do jq's signs yield, where Python can tell exactly what jq would?
 
-Everything else raises Doubtful: jq then evaluates the whole expression, and words the error if there is one.
+Everything else raises NotSupported: jq then evaluates the whole expression, and words the error if there is one.
 """
 
 import operator
@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from swf_temporal.data import JSON
 
-_LARGEST_EXACT = 2**53 - 1
+_MAX_EXACT = 2**53 - 1
 """Beyond it jq's numbers and Python's go different ways."""
 
-_LARGEST_PLAIN = 1e15
+_MAX_PLAIN = 1e15
 _NUMBER, _TEXT = 3, 4
 
 
-class Doubtful(Exception):  # noqa: N818 - not an error: jq takes over
+class NotSupported(Exception):  # noqa: N818 - not an error: jq takes over
     """Only jq can tell what this yields."""
 
 
@@ -33,7 +33,7 @@ def index(container: JSON, key: JSON) -> JSON:
             return container[position] if 0 <= position < len(container) else None
         if container is None:
             return None
-    raise Doubtful
+    raise NotSupported
 
 
 def length(value: JSON) -> JSON:
@@ -42,7 +42,7 @@ def length(value: JSON) -> JSON:
         return 0
     if isinstance(value, str | list | dict):
         return len(value)
-    raise Doubtful
+    raise NotSupported
 
 
 def add(left: JSON, right: JSON) -> JSON:
@@ -74,7 +74,7 @@ def divide(left: JSON, right: JSON) -> JSON:
     """Return the quotient of two numbers."""
     divisor = _number(right)
     if divisor == 0:
-        raise Doubtful
+        raise NotSupported
     return _result(_number(left) / divisor)
 
 
@@ -87,7 +87,7 @@ def _comparison(holds: Callable[[Any, Any], bool]) -> Callable[[JSON, JSON], JSO
             return holds(left, right)
         if one < _NUMBER:
             return holds(0, 0)
-        raise Doubtful
+        raise NotSupported
 
     return compare
 
@@ -124,17 +124,17 @@ def _rank(value: JSON) -> int:
 
 def _number(value: JSON) -> int | float:
     if type(value) is int:
-        if -_LARGEST_EXACT <= value <= _LARGEST_EXACT:
+        if -_MAX_EXACT <= value <= _MAX_EXACT:
             return value
     elif type(value) is float and value - value == 0:  # which infinities and NaN fail
         return value
-    raise Doubtful
+    raise NotSupported
 
 
 def _result(number: float) -> int | float:
     """Return a computed number the way jq prints it: without `.0`."""
     if type(number) is int:
         return _number(number)
-    if abs(number) < _LARGEST_PLAIN:
+    if abs(number) < _MAX_PLAIN:
         return int(number) if number.is_integer() else number
-    raise Doubtful
+    raise NotSupported

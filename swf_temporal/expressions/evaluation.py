@@ -39,7 +39,7 @@ ALWAYS_DECLARED: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
 _T = TypeVar("_T")
 _BARE_STARTS = (".", "$", "{", "[", "(")
 _FUNCTION = "fn:"
-_MOST_STRUCTURES = 10_000
+_MAX_STRUCTURES = 10_000
 
 
 class Expressions:
@@ -109,7 +109,7 @@ class Expressions:
         known = self._structures.get(id(value))
         if known is not None:
             return known[1]
-        if len(self._structures) >= _MOST_STRUCTURES:
+        if len(self._structures) >= _MAX_STRUCTURES:
             self._structures.clear()
         compiled = template.filled(value, self.template)
         self._structures[id(value)] = (value, compiled)

@@ -52,8 +52,8 @@ _SYMBOLS = {
     "QQSTRING_START": "string",
     "FORMAT": "format",
 }
-_LONGEST_SHOWN = 200
-_LARGEST_FLOAT = 1.7976931348623157e308
+_MAX_SHOWN = 200
+_MAX_FLOAT = 1.7976931348623157e308
 
 
 class JqProgram:
@@ -114,7 +114,7 @@ class JqProgram:
 
     def _shown(self) -> str:
         text = self._text.strip()
-        return f"${{ {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '…'} }}"
+        return f"${{ {text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'} }}"
 
     def _is_free(self, name: str, result: str) -> bool:
         # A name that the expression binds itself is not missed when it is not given.
@@ -185,4 +185,4 @@ def _parsed(line: str) -> JSON:
 
 
 def _finite(text: str) -> float:
-    return max(-_LARGEST_FLOAT, min(_LARGEST_FLOAT, float(text)))
+    return max(-_MAX_FLOAT, min(_MAX_FLOAT, float(text)))

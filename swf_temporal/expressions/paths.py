@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.arithmetic import SIGNS, Doubtful, index, length
+from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.ast import (
     ArrayOf,
     Call,
@@ -62,7 +62,7 @@ class SimpleExpression:
         """Return the expression's only output."""
         try:
             return self._evaluate(data, variables)
-        except (Doubtful, KeyError):  # a variable without a value is jq's to complain about, too
+        except (NotSupported, KeyError):  # a variable without a value is jq's to complain about, too
             if self._program is None:
                 self._program = JqProgram(self._text, self._declared)
             return self._program(data, variables)
@@ -116,7 +116,7 @@ def _member(key: str) -> _Closure:
             return data.get(key)
         if data is None:
             return None
-        raise Doubtful
+        raise NotSupported
 
     return member
 
@@ -127,7 +127,7 @@ def _chain(keys: list[str]) -> _Closure:
             if isinstance(data, dict):
                 data = data.get(key)
             elif data is not None:
-                raise Doubtful
+                raise NotSupported
         return data
 
     return chain

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.parts import ElsewhereError, as_path, is_web
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.functions.documents.parts import UnresolvedReference, as_path, is_web
 
 _Value = TypeVar("_Value")
 
@@ -19,7 +19,7 @@ _PARTS = {"rest": 1, "openapi": 1, "asyncapi": 1, "rpc": 2}
 _NO_FILE = ("rest:", "reflection:", "grpc://", "grpcs://")
 
 
-class NotAtHandError(Exception):
+class NotLocalError(Exception):
     """What is needed is on the web, where only a call may look."""
 
 
@@ -44,7 +44,7 @@ async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, 
     """Return what *look* finds of *function*; None if that is on the web. Raises CallFailed, and nothing else."""
     try:
         return await look(Call(function, base=base))
-    except NotAtHandError:
+    except NotLocalError:
         return None
     except CallFailed:
         raise
@@ -54,14 +54,14 @@ async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, 
 
 
 def only_here(read: Callable[[], _Value]) -> Callable[[], _Value]:
-    """Return *read*, but raising NotAtHandError where a document leads into another one that is on the web."""
+    """Return *read*, but raising NotLocalError where a document leads into another one that is on the web."""
 
     def reading() -> _Value:
         try:
             return read()
-        except ElsewhereError as needed:
+        except UnresolvedReference as needed:
             if is_web(needed.location):
-                raise NotAtHandError(needed.message) from needed
+                raise NotLocalError(needed.message) from needed
             raise
 
     return reading

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Call:
     """What the definition's `auth` may refer to. Kept out of results and of error texts."""
 
 
-def refusal(code: str, message: str) -> CallFailed:
+def permanent_failure(code: str, message: str) -> CallFailed:
     """Return the fault of a call that no repetition can mend: the definition or its data must change."""
     return CallFailed(message, code=code, retryable=False)
 

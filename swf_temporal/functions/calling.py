@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import httpx
 from google.protobuf.descriptor import MethodDescriptor
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
@@ -15,7 +16,7 @@ from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.at_hand import file_named, looked
 from swf_temporal.functions.auth.auth import proofs, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.custom import Custom
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts
@@ -32,8 +33,7 @@ from swf_temporal.functions.own_types import close, performers
 from swf_temporal.functions.registry import FunctionType, Registry
 from swf_temporal.functions.rpc.rpc import Rpc
 from swf_temporal.functions.secrets import scrub, withhold, withhold_strong
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.runtime.external_activities import is_engine_activity
+from swf_temporal.runtime.external_activities import is_external_activity
 
 __all__ = ["Call", "Found", "Functions"]
 
@@ -108,7 +108,7 @@ class Functions:
             raise _completed(fault, call, self._hidden(call)) from fault
         except RecursionError as error:
             message = f"what function '{call.function.name}' was given or returned is nested too deeply"
-            raise _completed(refusal("NotJSON", message), call, {}) from error
+            raise _completed(permanent_failure("NotJSON", message), call, {}) from error
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is None or task.cancelling():
@@ -134,7 +134,7 @@ class Functions:
     def check(self, function: Function) -> None:
         """Raise CallFailed if *function* is written in Python and is not there, or may not be called here."""
         call = Call(function)
-        if self._performer(call) == self._custom.perform and not is_engine_activity(function):
+        if self._performer(call) == self._custom.perform and not is_external_activity(function):
             self._custom.check(call)
 
     async def aclose(self) -> None:
@@ -173,7 +173,7 @@ async def _refuse(call: Call) -> JSON:
     kind = call.function.type
     section = _UNSUPPORTED[kind]
     message = f"function '{call.function.name}': the type '{kind}' (section “{section}”) is not carried out here"
-    raise refusal("Unsupported", message)
+    raise permanent_failure("Unsupported", message)
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 
 def optional(module: str, extra: str, what: str) -> Any:
@@ -12,4 +12,4 @@ def optional(module: str, extra: str, what: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         message = f"{what} need {error.name or module}: pip install 'swf-temporal[{extra}]'"
-        raise refusal("NotInstalled", message) from error
+        raise permanent_failure("NotInstalled", message) from error

@@ -6,9 +6,9 @@ imported only if another kind of document is named.
 
 from typing import TYPE_CHECKING, Any
 
+from swf_temporal.calls import Function
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.at_hand import file_named, looked
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions

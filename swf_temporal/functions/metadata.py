@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 
 CHECK_RESPONSE = "checkResponse"
 HIDE_SECRETS = "hideSecrets"
@@ -21,7 +21,9 @@ def switch(call: Call, name: str) -> bool | None:
     value: JSON = next((holder[name] for holder in holders if holder.get(name) is not None), None)
     if value is None or isinstance(value, bool):
         return value
-    raise refusal("BadOperation", f"'{name}' of function '{call.function.name}' is {value!r}; it must be true or false")
+    raise permanent_failure(
+        "BadOperation", f"'{name}' of function '{call.function.name}' is {value!r}; it must be true or false"
+    )
 
 
 def variables(call: Call) -> Mapping[str, JSON]:
@@ -30,4 +32,4 @@ def variables(call: Call) -> Mapping[str, JSON]:
     if value is None or isinstance(value, dict):
         return value or {}
     message = f"'{SERVER_VARIABLES}' of function '{call.function.name}' is {value!r}; it must be an object"
-    raise refusal("BadOperation", message)
+    raise permanent_failure("BadOperation", message)

@@ -13,7 +13,7 @@ import yaml
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
 
 _PREFIX = "SWF_SECRET_"
@@ -72,7 +72,7 @@ class Secrets:
             if name not in known:
                 variable = f"{_PREFIX}{environment_name(name)}"
                 how = f"a worker is given it by {variable} or SWF_SECRETS_FILE"
-                raise refusal("UnknownSecret", f"the secret {name!r} is not known here: {how}")
+                raise permanent_failure("UnknownSecret", f"the secret {name!r} is not known here: {how}")
         return known
 
 

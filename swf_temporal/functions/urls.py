@@ -2,7 +2,7 @@
 
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 
 def split_url(url: str) -> SplitResult:
@@ -10,7 +10,7 @@ def split_url(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise refusal("BadUrl", f"'{url}' is not a URL: {error}") from error
+        raise permanent_failure("BadUrl", f"'{url}' is not a URL: {error}") from error
 
 
 def join_url(base: str, url: str) -> str:
@@ -18,4 +18,4 @@ def join_url(base: str, url: str) -> str:
     try:
         return urljoin(base, url)
     except ValueError as error:
-        raise refusal("BadUrl", f"'{url}', relative to '{base}', is not a URL: {error}") from error
+        raise permanent_failure("BadUrl", f"'{url}', relative to '{base}', is not a URL: {error}") from error

@@ -6,38 +6,27 @@ from difflib import get_close_matches
 from typing import Any
 
 from swf_temporal.errors import UnknownDefinition
-from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.states import (
-    CallbackState,
-    EventState,
-    ForeachState,
-    Leaving,
-    OperationState,
-    ParallelState,
-    State,
-    SwitchState,
-)
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition, WorkflowRef
 
 
 class Catalogue:
     """Definitions by id and version. Where no version is asked for the latest is meant, in the order of SemVer."""
 
-    def __init__(self, workflows: Iterable[Workflow] = ()) -> None:
-        self._workflows: dict[str, dict[str | None, Workflow]] = {}
+    def __init__(self, workflows: Iterable[Definition] = ()) -> None:
+        self._workflows: dict[str, dict[str | None, Definition]] = {}
         for workflow in workflows:
             self.add(workflow)
 
-    def __iter__(self) -> Iterator[Workflow]:
+    def __iter__(self) -> Iterator[Definition]:
         """Yield every definition."""
         for versions in self._workflows.values():
             yield from versions.values()
 
-    def add(self, workflow: Workflow) -> None:
+    def add(self, workflow: Definition) -> None:
         """Add a definition; one of the same id and version is replaced."""
         self._workflows.setdefault(workflow.id, {})[workflow.version] = workflow
 
-    def find(self, workflow_id: str, version: str | None = None) -> Workflow:
+    def find(self, workflow_id: str, version: str | None = None) -> Definition:
         """Return the definition of that id; raises UnknownDefinition naming what is known."""
         versions = self._workflows.get(workflow_id)
         if not versions:
@@ -51,14 +40,15 @@ class Catalogue:
             return versions[version]
         return versions[max(versions, key=_precedence)]
 
-    def with_reachable(self, workflow: Workflow) -> list[Workflow]:
+    def with_reachable(self, workflow: Definition) -> list[Definition]:
         """Return *workflow* and every definition here that it can lead to: sub-workflows and continuations."""
-        reached: dict[tuple[str, str | None], Workflow] = {(workflow.id, workflow.version): workflow}
+        reached: dict[tuple[str, str | None], Definition] = {(workflow.id, workflow.version): workflow}
         todo = [workflow]
         while todo:
-            for workflow_id, version in _referred(todo.pop()):
+            leading = todo.pop()
+            for reference in (*leading.sub_workflows, *leading.continuations):
                 try:
-                    found = self.find(workflow_id, version)
+                    found = self.find(reference.id, reference.version)
                 except UnknownDefinition:
                     continue  # it fails where it is used, if it is ever used
                 if (found.id, found.version) not in reached:
@@ -66,63 +56,22 @@ class Catalogue:
                     todo.append(found)
         return list(reached.values())
 
-    def continuations(self, workflow: Workflow) -> Iterator[Workflow | None]:
+    def continuations(self, workflow: Definition) -> Iterator[Definition | None]:
         """Yield every definition that an instance of *workflow* may continue as, and None for one that is not here."""
-        seen: set[tuple[str, str | None]] = set()
+        seen: set[WorkflowRef] = set()
         todo = [workflow]
         while todo:
-            for reference in _continued(todo.pop()):
+            for reference in todo.pop().continuations:
                 if reference in seen:
                     continue
                 seen.add(reference)
                 try:
-                    found = self.find(*reference)
+                    found = self.find(reference.id, reference.version)
                 except UnknownDefinition:
                     yield None
                 else:
                     yield found
                     todo.append(found)
-
-
-def _referred(workflow: Workflow) -> Iterator[tuple[str, str | None]]:
-    for state in workflow.states:
-        for action in _actions(state):
-            if action.sub_flow_ref is not None:
-                yield action.sub_flow_ref.workflow_id, action.sub_flow_ref.version
-    yield from _continued(workflow)
-
-
-def _continued(workflow: Workflow) -> Iterator[tuple[str, str | None]]:
-    for state in workflow.states:
-        for leaving in _leavings(state):
-            if leaving.end is not None and leaving.end.continue_as is not None:
-                yield leaving.end.continue_as.workflow_id, leaving.end.continue_as.version
-
-
-def _actions(state: State) -> Iterator[Action]:
-    match state:
-        case OperationState() | ForeachState():
-            yield from state.actions
-        case EventState():
-            for entry in state.on_events:
-                yield from entry.actions
-        case ParallelState():
-            for branch in state.branches:
-                yield from branch.actions
-        case CallbackState():
-            yield state.action
-        case _:
-            pass
-
-
-def _leavings(state: State) -> Iterator[Leaving]:
-    yield state
-    yield from state.on_errors
-    if isinstance(state, SwitchState):
-        yield from state.data_conditions
-        yield from state.event_conditions
-        if state.default_condition is not None:
-            yield state.default_condition
 
 
 def _precedence(version: str | None) -> tuple[Any, ...]:

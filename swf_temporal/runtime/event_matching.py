@@ -9,13 +9,49 @@ What was taken is kept by the names of the definitions, in the order in which it
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 
 Taken: TypeAlias = dict[str, JSON]
 Fits: TypeAlias = Callable[[str, JSON], bool]
 """Tells whether the definition of that name may have that event."""
+
+
+DEFAULT_SOURCE = "https://serverlessworkflow.io"
+"""The source of a produced event whose definition names none (0.8-next, section "Event Definition")."""
+
+ADDRESSED = "swfaddressed"
+"""The attribute by which runs of the first reading tell that an event was addressed. Whoever sends one can write it."""
+
+
+class EventKind(Protocol):
+    """A kind of event: its type, its source, or both."""
+
+    @property
+    def type(self) -> str | None:
+        """The type that its events have."""
+
+    @property
+    def source(self) -> str | None:
+        """The source that its events have; wildcards stand for levels of it."""
+
+
+def is_like(definition: EventKind, event: CloudEvent) -> bool:
+    """Tell whether *event* is of the kind that *definition* defines: by its type, its source, or both.
+
+    A source may hold the wildcards of MQTT topics, which the specification's own examples use: `+` for one level,
+    `#` for all that follows.
+    """
+    if definition.type is not None and definition.type != event.type:
+        return False
+    source = definition.source
+    if source is None or source == event.source:
+        return definition.type is not None or source is not None
+    if "+" not in source and "#" not in source:
+        return False
+    return _levels_match(source.split("/"), event.source.split("/"))
 
 
 def usable(refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> list[str]:
@@ -42,3 +78,12 @@ def _way(ref: str, refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits, s
             if way is not None:
                 return [ref, *way]
     return None
+
+
+def _levels_match(pattern: list[str], levels: list[str]) -> bool:
+    for index, wanted in enumerate(pattern):
+        if wanted == "#":
+            return True
+        if index >= len(levels) or not (wanted == "+" or levels[index] == wanted):
+            return False
+    return len(pattern) == len(levels)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 PREFIX = "temporal:"
 
@@ -31,7 +31,7 @@ class BadTerms(ValueError):  # noqa: N818 - named for what it is about
 
 
 @dataclass(frozen=True, slots=True)
-class EnginePolicy:
+class ExternalRetryPolicy:
     """How the engine tries again; what is None is the engine's default."""
 
     initial_interval: timedelta | None = None
@@ -43,7 +43,7 @@ class EnginePolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class ActivityTerms:
+class ActivityOptions:
     """An activity that exists already, and how it is run."""
 
     activity: str
@@ -53,19 +53,19 @@ class ActivityTerms:
     schedule_to_start: timedelta | None = None
     schedule_to_close: timedelta | None = None
     heartbeat: timedelta | None = None
-    policy: EnginePolicy | None = None
+    policy: ExternalRetryPolicy | None = None
     """Takes the place of the definition's retries."""
 
 
-def is_engine_activity(function: Function) -> bool:
+def is_external_activity(function: Function) -> bool:
     """Tell whether *function* is of this form."""
     operation = function.operation
     return function.type == "custom" and isinstance(operation, str) and operation.strip().startswith(PREFIX)
 
 
-def read_terms(function: Function) -> ActivityTerms | None:
+def parse_activity(function: Function) -> ActivityOptions | None:
     """Return what *function* says, or None if it is not of this form. Raises BadTerms."""
-    if not is_engine_activity(function):
+    if not is_external_activity(function):
         return None
     operation = str(function.operation)
     name = operation.strip().removeprefix(PREFIX)
@@ -77,7 +77,7 @@ def read_terms(function: Function) -> ActivityTerms | None:
     start_to_close, schedule_to_start, schedule_to_close, heartbeat = (
         _length(function.metadata, key, "metadata") for key in _TIMEOUTS
     )
-    return ActivityTerms(
+    return ActivityOptions(
         activity,
         queue or None,
         start_to_close,
@@ -88,7 +88,7 @@ def read_terms(function: Function) -> ActivityTerms | None:
     )
 
 
-def _policy(value: JSON) -> EnginePolicy:
+def _policy(value: JSON) -> ExternalRetryPolicy:
     if not isinstance(value, dict):
         raise BadTerms(f"{_POLICY} must be an object with some of {', '.join(_POLICY_KEYS)}", "metadata", _POLICY)
     unknown = next((key for key in value if key not in _POLICY_KEYS), None)
@@ -108,7 +108,7 @@ def _policy(value: JSON) -> EnginePolicy:
     never = value.get("nonRetryableErrorTypes", [])
     if not isinstance(never, list) or not all(isinstance(name, str) for name in never):
         raise BadTerms("nonRetryableErrorTypes must be an array of texts", "metadata", _POLICY)
-    return EnginePolicy(initial, maximum, backoff, attempts, tuple(str(name) for name in never))
+    return ExternalRetryPolicy(initial, maximum, backoff, attempts, tuple(str(name) for name in never))
 
 
 def _length(values: Mapping[str, JSON], key: str, *path: str) -> timedelta | None:

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
+from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 from swf_temporal.runtime.retrying import RetryRule
 
 
-class Happening(StrEnum):
+class TraceKind(StrEnum):
     """The kinds of trace entries."""
 
     STATE_ENTERED = "state-entered"
@@ -49,7 +49,7 @@ class TraceEntry:
     are in order on every host; between lanes that run side by side only the times tell.
     """
 
-    kind: Happening
+    kind: TraceKind
     lane: str
     state: str
     name: str
@@ -58,7 +58,7 @@ class TraceEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Deferred:
+class SecretTemplate:
     """Arguments that mention secrets. They are filled where the call is performed and never in a workflow."""
 
     template: JSON
@@ -89,7 +89,7 @@ class FunctionCall:
     arguments: JSON
     state: str
     action: str
-    deferred: Deferred | None = None
+    deferred: SecretTemplate | None = None
     timeout: timedelta | None = None
     """For the call with all its retries."""
     retry: RetryRule | None = None
@@ -98,7 +98,7 @@ class FunctionCall:
     """The credentials that the function refers to."""
     secrets: tuple[str, ...] = ()
     """The secrets that the workflow declares, if the call can need any."""
-    detached: bool = False
+    fire_and_forget: bool = False
     """Invoked `async`: nobody waits for it, and its errors hurt nobody."""
     attempts: Attempts | None = field(default=None, compare=False)
     """None if nobody waits for it: then there is one."""
@@ -115,7 +115,7 @@ class SubflowCall:
     state: str
     action: str
     timeout: timedelta | None = None
-    detached: bool = False
+    fire_and_forget: bool = False
     """Invoked `async`."""
     outlives_parent: bool = False
     """`onParentComplete: continue`."""
@@ -130,7 +130,7 @@ class Host(Protocol):
     def new_id(self) -> str:
         """Return an id that is used nowhere else; the same on every replay."""
 
-    def note(self, entry: TraceEntry) -> None:
+    def emit(self, entry: TraceEntry) -> None:
         """Take note of what happened."""
 
     async def sleep(self, duration: timedelta, why: str) -> None:
@@ -145,7 +145,7 @@ class Host(Protocol):
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run another workflow and return its output. Raises SubflowFailed, or what the sub-workflow failed with."""
 
-    async def breathe(self) -> None:
+    async def yield_control(self) -> None:
         """Let the engine take stock: many states in a row did not wait for anything."""
 
 

@@ -137,8 +137,8 @@ class _Join:
 
 
 @coroutine
-def noticing(work: Coroutine[Any, Any, T], noticed: Callable[[], None]) -> Generator[Any, Any, T]:
-    """Return the result of *work*; *noticed* is called when a cancellation is thrown into it.
+def noticing(work: Coroutine[Any, Any, T], on_trace: Callable[[], None]) -> Generator[Any, Any, T]:
+    """Return the result of *work*; *on_trace* is called when a cancellation is thrown into it.
 
     A library may swallow a cancellation and take it back from the task, so that nothing tells of it any more. This is
     no task of its own: steps and their order are those of *work*.
@@ -155,7 +155,7 @@ def noticing(work: Coroutine[Any, Any, T], noticed: Callable[[], None]) -> Gener
             yield waited
         except BaseException as thrown:  # noqa: BLE001 - handed on, whatever it is
             if isinstance(thrown, asyncio.CancelledError):
-                noticed()
+                on_trace()
             error = thrown
 
 

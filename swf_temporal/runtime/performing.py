@@ -8,19 +8,19 @@ from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, StepLimitExceed
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall
 
-LARGEST_PAYLOAD = 2 * 1024 * 1024 - 64 * 1024
+MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 64 * 1024
 """What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
 
-LARGEST_RESULT = 2 * 1024 * 1024
+MAX_RESULT_BYTES = 2 * 1024 * 1024
 """What a function may return, in bytes: the server's limit."""
 
-LONGEST_ID = 1000
+MAX_ID_BYTES = 1000
 """What the id of an instance may have, in bytes: the server's limit."""
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 
 
-def check_size(size: int, what: str, most: int = LARGEST_PAYLOAD) -> None:
+def check_size(size: int, what: str, most: int = MAX_PAYLOAD_BYTES) -> None:
     """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry."""
     if size > most:
         raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}")
@@ -73,8 +73,8 @@ def id_of_child(parent: str, child: str) -> str:
     Raises StepLimitExceeded where no server takes so long an id: it grows with every level of sub-workflows.
     """
     own = f"{parent}/{child}"
-    if len(own.encode()) > LONGEST_ID:
-        what = f"the id of one more would have more than the {LONGEST_ID:,} bytes that a server takes"
+    if len(own.encode()) > MAX_ID_BYTES:
+        what = f"the id of one more would have more than the {MAX_ID_BYTES:,} bytes that a server takes"
         raise StepLimitExceeded(f"too many sub-workflows wait for one another: {what}")
     return own
 

@@ -16,16 +16,16 @@ from swf_temporal.runtime.error_matching import ErrorName, is_named
 
 DEFAULT_DELAY = 1.0
 DEFAULT_MULTIPLIER = 2.0
-LONGEST_DELAY = 100 * 365 * 86_400.0
+MAX_DELAY = 100 * 365 * 86_400.0
 """In seconds. A multiplier that is applied often enough comes to more than any clock can hold."""
-MOST_CARRIED = 64
+MAX_CARRIED = 64
 """How many attempts back jitter is carried on from: a call that is tried for days is not to reckon for seconds."""
 
-Draw: TypeAlias = Callable[[int], float]
+JitterSource: TypeAlias = Callable[[int], float]
 """What chance deals each attempt: a number from 0 to 1, the same whenever it is asked for."""
 
 
-def draws_of(key: str) -> Draw:
+def jitter_of(key: str) -> JitterSource:
     """Return what chance deals the attempts of the call that is known by *key*."""
 
     def draw(attempt: int) -> float:
@@ -63,7 +63,7 @@ class RetryRule:
             return False
         return not self.only or is_named(fault, self.only)
 
-    def delay_after(self, attempt: int, draw: Draw = no_jitter) -> timedelta | None:
+    def delay_after(self, attempt: int, draw: JitterSource = no_jitter) -> timedelta | None:
         """Return how long to wait after the failure of *attempt* (counted from 1), or None to give up.
 
         Each delay is the one before, with its jitter, plus the increment, times the multiplier. Then comes jitter, as
@@ -71,7 +71,7 @@ class RetryRule:
         """
         if self.max_attempts is not None and attempt >= max(1, self.max_attempts):
             return None
-        first = max(1, attempt - MOST_CARRIED) if self.jitter else attempt
+        first = max(1, attempt - MAX_CARRIED) if self.jitter else attempt
         plain = self._unjittered(first)
         delay = self._jittered(plain, plain, draw(first))
         for number in range(first + 1, attempt + 1):
@@ -79,7 +79,7 @@ class RetryRule:
             delay = self._jittered(self._grown(delay), plain, draw(number))
         return timedelta(seconds=delay)
 
-    def after(self, attempt: int, fault: WorkflowFault, draw: Draw) -> timedelta | None:
+    def after(self, attempt: int, fault: WorkflowFault, draw: JitterSource) -> timedelta | None:
         """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
 
         A service that wants to be left alone for longer is, but for no longer than the limit.
@@ -108,17 +108,17 @@ class RetryRule:
 
     @property
     def _limit(self) -> float:
-        return LONGEST_DELAY if self.max_delay is None else min(self.max_delay, LONGEST_DELAY)
+        return MAX_DELAY if self.max_delay is None else min(self.max_delay, MAX_DELAY)
 
     def _grown(self, delay: float) -> float:
-        return min((delay + self.increment) * self.multiplier, LONGEST_DELAY)
+        return min((delay + self.increment) * self.multiplier, MAX_DELAY)
 
     def _unjittered(self, attempt: int) -> float:
         """Return the delay without jitter, and not limited yet: jitter comes before the limit."""
-        delay = min(self.delay, LONGEST_DELAY)
+        delay = min(self.delay, MAX_DELAY)
         if self.multiplier == 1.0 and attempt > 1:
             # Without an end to them, attempts are many, and steps as many for each.
-            return min(delay + (attempt - 1) * self.increment, self._limit + self.increment, LONGEST_DELAY)
+            return min(delay + (attempt - 1) * self.increment, self._limit + self.increment, MAX_DELAY)
         for _ in range(attempt - 1):
             before, delay = delay, self._grown(min(delay, self._limit))
             if delay == before:

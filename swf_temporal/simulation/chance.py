@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from swf_temporal.runtime.retrying import Draw, draws_of
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.simulation.description import Scenario
 
 
-def chance_of(scenario: Scenario) -> Callable[[str], Draw]:
+def chance_of(scenario: Scenario) -> Callable[[str], JitterSource]:
     """Return what deals the attempts of the call with a given key: every call the same, if *scenario* says what."""
     dealt = scenario.chance
     if not dealt:
-        return draws_of
+        return jitter_of
 
     def draw(attempt: int) -> float:
         return dealt[min(attempt, len(dealt)) - 1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Expected, Scenario
 from swf_temporal.simulation.differences import line_by_line, unequal
@@ -45,7 +45,7 @@ class Observed:
     @property
     def states(self) -> tuple[str, ...]:
         """The states entered, in order."""
-        return tuple(entry.name for entry in self.trace if entry.kind is Happening.STATE_ENTERED)
+        return tuple(entry.name for entry in self.trace if entry.kind is TraceKind.STATE_ENTERED)
 
 
 def check(scenario: Scenario, observed: Observed) -> list[str]:
@@ -81,7 +81,7 @@ def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
     """
     lanes: dict[str, list[list[Any]]] = {}
     for entry in trace:
-        if entry.kind is not Happening.ACTION_RETRIED:
+        if entry.kind is not TraceKind.ACTION_RETRIED:
             told = [str(entry.kind), entry.state, entry.name, _anonymous(dict(entry.detail))]
             lanes.setdefault(entry.lane, []).append(told)
     return dict(sorted(lanes.items()))
@@ -92,7 +92,7 @@ def _unknown(scenario: Scenario) -> list[str]:
     said = dict.fromkeys([*scenario.functions, *scenario.expect.calls, *scenario.expect.delays])
     if not said:
         return []
-    known = {function.name for workflow in workflows_of(scenario) for function in workflow.functions}
+    known = {use.function.name for workflow in workflows_of(scenario) for use in workflow.functions}
     return [f"functions: no definition has a function {name!r}" for name in said if name not in known]
 
 

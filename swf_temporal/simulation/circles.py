@@ -9,16 +9,16 @@ from typing import TypeVar
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
 
-MOST_STATES_WITHOUT_TIME = 10_000
+MAX_STATES_WITHOUT_TIME = 10_000
 """Of one instance, before virtual time passes."""
-MOST_TIMES_THE_SAME = 500
+MAX_TIMES_THE_SAME = 500
 """That a state begins with the same data in one moment. This tells most circles much sooner."""
-MOST_EXECUTIONS = 2_000
+MAX_EXECUTIONS = 2_000
 """That continue one another by `continueAs`, whether or not time passes."""
 
 _LATEST = 1_000
 """Whatever belongs to the circle is among so many of the latest steps."""
-_MOST_NAMES = 10
+_MAX_NAMES = 10
 """How many names a message has."""
 
 _K = TypeVar("_K")
@@ -44,11 +44,11 @@ class Course:
         self._rounds = _Rounds()
         self._executions += 1
         self._workflows[workflow_id] = self._executions
-        if self._executions > MOST_EXECUTIONS:
+        if self._executions > MAX_EXECUTIONS:
             names = [repr(name) for name in _latest(self._workflows, self._executions)]
             circle = f"{_listed(names)} continue as each other" if len(names) > 1 else f"{names[0]} continues as itself"
             raise StepLimitExceeded(
-                f"{MOST_EXECUTIONS:,} executions ran, each continued as the next, and a simulation runs no more: "
+                f"{MAX_EXECUTIONS:,} executions ran, each continued as the next, and a simulation runs no more: "
                 f"{circle}, with {self.latest_states()}"
             )
 
@@ -58,14 +58,14 @@ class Course:
             self._now, self._entered_before_now, self._rounds = now, self._entered, _Rounds()
         self._entered += 1
         self._states[self._workflow, state] = self._entered
-        if self._rounds.count(state, data) > MOST_TIMES_THE_SAME:
+        if self._rounds.count(state, data) > MAX_TIMES_THE_SAME:
             raise StepLimitExceeded(
-                f"{state!r} began with the same data {MOST_TIMES_THE_SAME} times without waiting for anything, in a "
+                f"{state!r} began with the same data {MAX_TIMES_THE_SAME} times without waiting for anything, in a "
                 f"circle: {self.latest_states()}"
             )
-        if self._entered - self._entered_before_now > MOST_STATES_WITHOUT_TIME:
+        if self._entered - self._entered_before_now > MAX_STATES_WITHOUT_TIME:
             raise StepLimitExceeded(
-                f"{MOST_STATES_WITHOUT_TIME:,} states ran without waiting for anything, in a circle: "
+                f"{MAX_STATES_WITHOUT_TIME:,} states ran without waiting for anything, in a circle: "
                 f"{self.latest_states()}"
             )
 
@@ -108,6 +108,6 @@ def _latest(met: Mapping[_K, int], steps: int) -> list[_K]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    if len(names) > _MOST_NAMES:
-        names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    if len(names) > _MAX_NAMES:
+        names = [*names[:_MAX_NAMES], f"{len(names) - _MAX_NAMES} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -100,7 +100,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._outside > 0
 
     @contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def clock_frozen(self) -> Iterator[None]:
         """Let no time pass while something that another thread does is waited for."""
         self._outside += 1
         try:

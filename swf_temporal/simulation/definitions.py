@@ -5,12 +5,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from swf_temporal.errors import InvalidDefinition, Problem, Severity
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.loading import Checked, check_file, check_part, conflicting
+from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.loading import check_file, check_part, conflicting
 from swf_temporal.simulation.description import ExpectedProblem, Scenario, Written
 
 
-def workflows_of(scenario: Scenario) -> list[Workflow]:
+def workflows_of(scenario: Scenario) -> list[Definition]:
     """Return the workflow of *scenario*, and those that its other definitions describe.
 
     Raises InvalidDefinition if one of them cannot run, or if two of them define one version in different ways.
@@ -36,9 +36,9 @@ def check_reading(scenario: Scenario) -> list[str]:
     return list(_missing_and_unexpected(expected, problems, scenario))
 
 
-def _read(scenario: Scenario) -> tuple[list[Workflow], list[Problem]]:
+def _read(scenario: Scenario) -> tuple[list[Definition], list[Problem]]:
     checked = [_checked(one) for one in (scenario.workflow, *scenario.definitions)]
-    workflows = [one.workflow for one in checked if one.workflow is not None]
+    workflows = [one.definition for one in checked if one.definition is not None]
     return workflows, [*(problem for one in checked for problem in one.problems), *conflicting(workflows)]
 
 

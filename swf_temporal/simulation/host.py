@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
-from swf_temporal.runtime.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, Missing, within
-from swf_temporal.runtime.performing import LARGEST_RESULT, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
+from swf_temporal.runtime.performing import MAX_RESULT_BYTES, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.simulate import World
+    from swf_temporal.simulation.simulate import SimulationContext
 
-MOST_STATES = 500_000
+MAX_STATES = 500_000
 """Of all instances together. A circle of states that wait a little would go on for a very long time."""
-MOST_ATTEMPTS = 100_000
+MAX_ATTEMPTS = 100_000
 """At one action. Retries without an end would go on for ever, since nothing here takes time."""
 LONGEST = timedelta(days=365 * 1_000)
 """How long a simulation may last. Retries come to that soon whose delays are multiplied."""
@@ -35,7 +35,9 @@ LONGEST = timedelta(days=365 * 1_000)
 class SimulatedHost:
     """The host of one simulated instance."""
 
-    def __init__(self, world: "World", loop: VirtualLoop, instance_id: str, source: str, course: Course) -> None:
+    def __init__(
+        self, world: "SimulationContext", loop: VirtualLoop, instance_id: str, source: str, course: Course
+    ) -> None:
         """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
 
         *course* is that of the instance.
@@ -56,18 +58,18 @@ class SimulatedHost:
         """Return a number that counts the ids of this simulation."""
         return self.world.new_id()
 
-    def note(self, entry: TraceEntry) -> None:
+    def emit(self, entry: TraceEntry) -> None:
         """Append to the trace. A run that goes on and on is given up, and so is an action that was tried very often."""
         self.trace.append(entry)
         self.world.noted(self, entry)
-        if entry.kind is Happening.STATE_ENTERED:
+        if entry.kind is TraceKind.STATE_ENTERED:
             self.course.enter(entry.state, self.world.data_of(self), self.loop.time())
             self.world.states += 1
-            if self.world.states > MOST_STATES:
+            if self.world.states > MAX_STATES:
                 latest = self.course.latest_states()
-                raise StepLimitExceeded(f"{MOST_STATES:,} states ran, and a simulation runs no more: lately {latest}")
-        if entry.kind is Happening.ACTION_RETRIED and entry.detail["attempt"] == MOST_ATTEMPTS:
-            raise StepLimitExceeded(f"{MOST_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
+                raise StepLimitExceeded(f"{MAX_STATES:,} states ran, and a simulation runs no more: lately {latest}")
+        if entry.kind is TraceKind.ACTION_RETRIED and entry.detail["attempt"] == MAX_ATTEMPTS:
+            raise StepLimitExceeded(f"{MAX_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
 
     async def sleep(self, duration: timedelta, why: str) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, but no more than there is."""
@@ -79,7 +81,7 @@ class SimulatedHost:
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
         check_size(size_of(call.arguments), ONE_STEP)
-        if call.detached:
+        if call.fire_and_forget:
             place = self._next_place()
             alone = self.world.detach(partial(self._forgiving, partial(self._attempts, call)), place)
             await self._begun(alone, place)
@@ -111,7 +113,7 @@ class SimulatedHost:
         own_id = id_of_child(self.instance_id, call.id)
         place = self._next_place()
         work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, place)
-        if call.detached:
+        if call.fire_and_forget:
             child = self.world.detach(partial(self._forgiving, work), place)
             if not call.outlives_parent:
                 self._children.append(child)
@@ -150,7 +152,7 @@ class SimulatedHost:
         for child in self._children:
             child.cancel()
 
-    async def breathe(self) -> None:
+    async def yield_control(self) -> None:
         """Let others go on: whether a workflow goes round in a circle is seen state by state."""
         await asyncio.sleep(0)
 
@@ -188,7 +190,7 @@ class SimulatedHost:
         if name not in functions:
             if self.world.outside is not None:
                 key = f"{self.instance_id}/{call.id}"
-                with self.loop.standing_still():
+                with self.loop.clock_frozen():
                     return await self.world.outside.perform(call, source=self.source, key=key, attempt=attempt)
             raise CallFailed(
                 f"function {name!r} has no scripted result: give it one in `functions`",
@@ -209,14 +211,14 @@ class SimulatedHost:
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
         detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
-        self.note(TraceEntry(Happening.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
+        self.emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
     async def _forgiving(self, work: Callable[[], Awaitable[JSON]]) -> None:
         """Do *work* for nobody: its errors are not to hurt the instance that asked for it."""
         try:
             await work()
         except WorkflowFault as fault:
-            self.world.forgiven.append(fault)
+            self.world.ignored_errors.append(fault)
 
 
 def _returned(result: object, call: FunctionCall) -> JSON:
@@ -230,7 +232,7 @@ def _returned(result: object, call: FunctionCall) -> JSON:
         who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
         message = f"{who} returned a {type(result).__name__}, not JSON: {error}"
         raise CallFailed(message, code="NotJSON", retryable=False) from None
-    check_size(size_of(value), "a function can return", LARGEST_RESULT)
+    check_size(size_of(value), "a function can return", MAX_RESULT_BYTES)
     return value
 
 

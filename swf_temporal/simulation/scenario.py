@@ -16,11 +16,11 @@ from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
 from swf_temporal.simulation.reading.scenarios import find_scenarios, read_scenarios, read_script
 from swf_temporal.simulation.script import Scripted, Sleep, scripted
-from swf_temporal.simulation.simulate import Simulation, World, events_of
+from swf_temporal.simulation.simulate import Simulation, SimulationContext, events_of
 from swf_temporal.simulation.starts import starts_of
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.services.outside import Outside
+    from swf_temporal.simulation.services.outside import StubServices
 
 __all__ = [
     "UNSAID",
@@ -58,9 +58,9 @@ def run(scenario: Scenario) -> tuple[Simulation | None, list[str]]:
     return simulation, check(scenario, observed(scenario, simulation))
 
 
-def world_of(scenario: Scenario) -> World:
+def world_of(scenario: Scenario) -> SimulationContext:
     """Return a fresh world in which *scenario* can run once."""
-    world = World(
+    world = SimulationContext(
         workflows_of(scenario),
         scripted(scenario.functions, _sleep),
         events_of(scenario.events),
@@ -73,13 +73,13 @@ def world_of(scenario: Scenario) -> World:
     return world
 
 
-def outside_of(scenario: Scenario) -> "Outside | None":
+def outside_of(scenario: Scenario) -> "StubServices | None":
     """Return the services of *scenario*, for one run, or None if it has none. Whoever asks closes them."""
     if not scenario.services:
         return None
-    from swf_temporal.simulation.services.outside import Outside  # noqa: PLC0415 - heavy, and seldom needed
+    from swf_temporal.simulation.services.outside import StubServices  # noqa: PLC0415 - heavy, and seldom needed
 
-    return Outside(scenario.services, scenario.secrets)
+    return StubServices(scenario.services, scenario.secrets)
 
 
 def answering(path: Path) -> dict[str, Scripted]:

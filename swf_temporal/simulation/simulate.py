@@ -7,27 +7,28 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import FatalFault, UsageError, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
-from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry
 from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
-from swf_temporal.runtime.retrying import Draw, draws_of
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
+from swf_temporal.runtime.run import Program, Run
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.services.outside import Outside
+    from swf_temporal.simulation.services.outside import StubServices
 
-Definition = str | os.PathLike[str] | Mapping[str, Any] | Workflow
+Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Definition
+"""A definition: a path, a text, a mapping, or one that was loaded."""
 Status = Literal["completed", "failed", "waiting", "cancelled"]
 
 
@@ -67,12 +68,12 @@ class Simulation:
 
 
 def simulate(
-    definition: Definition,
+    definition: Source,
     input: JSON = None,  # noqa: A002 - the specification's word
     *,
     events: Iterable[Mapping[str, Any]] = (),
     functions: Mapping[str, Any] | None = None,
-    definitions: Iterable[Definition] = (),
+    definitions: Iterable[Source] = (),
     secrets: Mapping[str, JSON] | None = None,
 ) -> Simulation:
     """Run *definition* in this process, in virtual time, touching nothing outside.
@@ -87,7 +88,7 @@ def simulate(
     fails does not raise: see `Simulation.error`.
     """
     workflows = [_loaded(one) for one in (definition, *definitions)]
-    world = World(workflows, functions or {}, events_of(events), secrets or {})
+    world = SimulationContext(workflows, functions or {}, events_of(events), secrets or {})
     return world.run(input)
 
 
@@ -96,19 +97,19 @@ def events_of(events: Iterable[Mapping[str, Any]], series: str = "event") -> lis
     return [_event(event, number, series) for number, event in enumerate(events, start=1)]
 
 
-class World:
+class SimulationContext:
     """All that belongs to one simulation: its instances share clock, functions, events and definitions."""
 
     def __init__(
         self,
-        workflows: Sequence[Workflow],
+        workflows: Sequence[Definition],
         functions: Mapping[str, Any],
         events: Sequence[CloudEvent],
         secrets: Mapping[str, JSON],
         *,
         early: Sequence[CloudEvent] = (),
         cancelling: bool = False,
-        outside: "Outside | None" = None,
+        outside: "StubServices | None" = None,
     ) -> None:
         """Make a world for one run.
 
@@ -124,25 +125,27 @@ class World:
         self.produced: list[CloudEvent] = []
         self.calls: list[tuple[str, JSON]] = []
         self.delays: list[tuple[str, timedelta]] = []
-        self.forgiven: list[WorkflowFault] = []
+        self.ignored_errors: list[WorkflowFault] = []
         self.states = 0
         """How many states were entered, in all instances."""
         self.trace: list[TraceEntry] = []
-        self.noticed: Callable[[Interpretation, TraceEntry], None] | None = None
+        self.on_trace: Callable[[Run, TraceEntry], None] | None = None
         """Is told of every trace entry of every instance: where a test suspends one."""
         self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
         """Is given the record of a suspended instance, and returns the one that it goes on with."""
-        self.chance: Callable[[str], Draw] = draws_of
+        self.semantics = SEMANTICS
+        """The reading that runs begin with: where a test asks for an earlier one."""
+        self.chance: Callable[[str], JitterSource] = jitter_of
         """Deals the attempts of the call with that key their jitter: where a scenario or a test decides it."""
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling
         self._programs: dict[str, Program] = {}
-        self._instances: dict[str, tuple[tuple[int, ...], Interpretation]] = {}
+        self._instances: dict[str, tuple[tuple[int, ...], Run]] = {}
         """By their ids, with their places."""
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
-        self._loop = VirtualLoop(self._deliver_next, self._stand_still)
+        self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
         self._main: asyncio.Task[JSON] | None = None
         self._standing = False
 
@@ -200,8 +203,9 @@ class World:
             execution = outcome
 
     async def _run_execution(self, execution: ContinuedAs, instance_id: str, course: Course) -> Completed | ContinuedAs:
-        program = self._program(execution.workflow_id, execution.version)
-        host = SimulatedHost(self, self._loop, instance_id, program.workflow.source.name, course)
+        definition = self.catalogue.find(execution.workflow_id, execution.version)
+        program = self._program(definition)
+        host = SimulatedHost(self, self._loop, instance_id, definition.source.name, course)
         try:
             return await self._interpret(program, host, execution)
         finally:
@@ -218,15 +222,15 @@ class World:
         self._early = []
         while True:
             instance = Instance(instance_id, self.new_id())
-            interpretation = Interpretation(program, host, data, instance, progress, limit)
-            self._instances[instance_id] = (PLACE.get(), interpretation)
+            run = Run(program, host, data, instance, progress, limit)
+            self._instances[instance_id] = (PLACE.get(), run)
             while events:
-                interpretation.deliver(events.pop(0))
+                run.deliver(events.pop(0))
             try:
-                outcome = await interpretation.run()
+                outcome = await run.run()
             except RecursionError as error:
                 text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
-                raise FatalFault(text, name="InternalError", state=interpretation.state) from error
+                raise FatalFault(text, name="InternalError", state=run.execution.state) from error
             finally:
                 del self._instances[instance_id]
             if not isinstance(outcome, Suspended):
@@ -243,13 +247,13 @@ class World:
         if host.instance_id == self.first.id:
             self.trace.append(entry)
         instance = self._instances.get(host.instance_id)
-        if instance is not None and self.noticed is not None:
-            self.noticed(instance[1], entry)
+        if instance is not None and self.on_trace is not None:
+            self.on_trace(instance[1], entry)
 
     def data_of(self, host: SimulatedHost) -> JSON:
         """Return what the state began with that runs in the instance of *host*."""
         running = self._instances.get(host.instance_id)
-        return None if running is None else running[1].data
+        return None if running is None else running[1].execution.data
 
     def detach(self, work: Callable[[], Coroutine[Any, Any, None]], place: tuple[int, ...]) -> asyncio.Task[None]:
         """Do *work* beside everything else, as an instance of that place."""
@@ -262,29 +266,28 @@ class World:
         self._detached.append(task)
         return task
 
-    def _program(self, workflow_id: str, version: str | None) -> Program:
-        workflow = self.catalogue.find(workflow_id, version)
-        if workflow.digest not in self._programs:
-            self._programs[workflow.digest] = Program(workflow)
-        return self._programs[workflow.digest]
+    def _program(self, definition: Definition) -> Program:
+        if definition.digest not in self._programs:
+            self._programs[definition.digest] = definition.language.prepare(definition, self.semantics)
+        return self._programs[definition.digest]
 
     def _deliver_next(self) -> bool:
         """Deliver the first event that somebody awaits now."""
         for index, event in enumerate(self._events):
-            for _, interpretation in sorted(self._instances.values(), key=itemgetter(0)):
-                if interpretation.awaits(event):
+            for _, run in sorted(self._instances.values(), key=itemgetter(0)):
+                if run.awaits(event):
                     del self._events[index]
-                    self._loop.call_soon(interpretation.deliver, event)
+                    self._loop.call_soon(run.deliver, event)
                     return True
         return False
 
-    def _stand_still(self) -> None:
+    def _on_deadlock(self) -> None:
         """End what waits for something that will never come."""
         self._standing = not self._cancelling
         if self._standing:
             # Nobody cancels a run that only waits, so it undoes nothing.
-            for _, interpretation in self._instances.values():
-                interpretation.record.clear()
+            for _, run in self._instances.values():
+                run.execution.abandon()
         if self._main is not None:
             self._main.cancel()
 
@@ -313,8 +316,8 @@ class World:
         )
 
 
-def _loaded(definition: Definition) -> Workflow:
-    return definition if isinstance(definition, Workflow) else load(definition)
+def _loaded(definition: Source) -> Definition:
+    return definition if isinstance(definition, Definition) else load(definition)
 
 
 def _event(event: Mapping[str, Any], number: int, series: str) -> CloudEvent:

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.errors import UsageError
-from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.description import Scenario
 
@@ -16,7 +15,7 @@ def starts_of(scenario: Scenario) -> Sequence[datetime] | UsageError:
     if asked is None:
         return ()
     try:
-        spec = spec_of(workflows_of(scenario)[0])
+        spec = workflows_of(scenario)[0].schedule()
     except UsageError as error:
         return error
     times = preview(spec, asked.after, asked.most)

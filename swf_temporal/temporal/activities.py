@@ -16,7 +16,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.retrying import Draw, draws_of
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.temporal.chronicle import tell_failed_call, tell_failed_event
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
@@ -100,7 +100,7 @@ class Activities:
 
 
 def decided(
-    call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, chance: Callable[[str], Draw] = draws_of
+    call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, chance: Callable[[str], JitterSource] = jitter_of
 ) -> ApplicationError:
     """Return what tells the engine whether, and after how long, *call* is tried again after *fault*.
 

@@ -17,7 +17,7 @@ from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, SubflowFailed, WorkflowFault
-from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry
 from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
 
@@ -47,9 +47,8 @@ class Chronicle:
         self._what = f"call of {info.workflow_type}" if is_call else info.workflow_type
         self._is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
 
-    def started(self, program: Program) -> None:
-        """Tell that the execution begins with *program*."""
-        definition = program.workflow
+    def started(self, definition: Definition) -> None:
+        """Tell that the execution begins with *definition*."""
         self._what = f"{definition.id} {definition.version or ''}".rstrip()
         if self._is_continued:
             self._tell(logging.DEBUG, "went on", version=definition.version)

@@ -32,7 +32,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.troubles import trouble_of
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+    from swf_temporal.languages.port import Definition
 
 Handle = WorkflowHandle[Any, Any]
 
@@ -109,7 +109,7 @@ async def _refuse_unknown_namespace(client: Client) -> None:
 
 async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it optional
     client: Client,
-    workflows: "Sequence[Workflow]",
+    workflows: "Sequence[Definition]",
     data: JSON = None,
     *,
     workflow_id: str,

@@ -4,38 +4,37 @@ from datetime import UTC, datetime
 from typing import Any
 
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.run import Run
 
 
-def details(interpretation: Interpretation, entry: TraceEntry) -> str:
+def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
     """Return the current details shown in the UI, as Markdown."""
-    workflow = interpretation.program.workflow
-    version = f" {workflow.version}" if workflow.version else ""
-    text = f"**{workflow.name or workflow.id}**{version} "
-    if interpretation.is_expired:
+    version = f" {definition.version}" if definition.version else ""
+    text = f"**{definition.name or definition.id}**{version} "
+    if run.execution.is_expired:
         text += "ran out of time, and "
     text += f"is in state **{entry.state}**" if entry.state else "is to end"
-    if entry.kind == Happening.EVENT_AWAITED:
+    if entry.kind == TraceKind.EVENT_AWAITED:
         text += f", waiting for {entry.name}"
     return text
 
 
-def status_of(interpretation: Interpretation | None) -> dict[str, Any]:
+def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
     """Return what the query `status` answers."""
-    if interpretation is None:
+    if run is None or definition is None:
         return {"state": None, "awaiting": []}
-    workflow = interpretation.program.workflow
     status: dict[str, Any] = {
-        "workflow": workflow.id,
-        "version": workflow.version,
-        "digest": workflow.digest,
-        "state": interpretation.state,
-        "awaiting": [_awaited(wait, interpretation) for wait in interpretation.awaited.values()],
-        "kept": [event.type for event in interpretation.inbox.kept],
+        "workflow": definition.id,
+        "version": definition.version,
+        "digest": definition.digest,
+        "state": run.execution.state,
+        "awaiting": [_awaited(wait, definition) for wait in run.awaited.values()],
+        "kept": [event.type for event in run.inbox.kept],
     }
-    if interpretation.error is not None:
-        status["error"] = interpretation.error
+    if run.execution.error is not None:
+        status["error"] = run.execution.error
     return status
 
 
@@ -63,9 +62,9 @@ def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
     return "\n  ".join(lines)
 
 
-def _awaited(wait: tuple[str, list[str], float | None], interpretation: Interpretation) -> dict[str, Any]:
+def _awaited(wait: tuple[str, list[str], float | None], definition: Definition) -> dict[str, Any]:
     state, refs, deadline = wait
-    events = [interpretation.program.event(ref) for ref in refs]
+    events = [definition.event(ref) for ref in refs]
     found: dict[str, Any] = {
         "state": state,
         "events": [{"name": event.name, "type": event.type, "source": event.source} for event in events],

@@ -26,9 +26,9 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
-from swf_temporal.runtime.external_activities import ActivityTerms
-from swf_temporal.runtime.host import Attempts, FunctionCall, Happening, TraceEntry
-from swf_temporal.runtime.retrying import draws_of
+from swf_temporal.runtime.external_activities import ActivityOptions
+from swf_temporal.runtime.host import Attempts, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
 
 MARK = "swf-engine-activity"
@@ -45,16 +45,16 @@ def arguments_of(call: FunctionCall) -> list[JSON]:
     return [] if call.arguments is None else [call.arguments]
 
 
-class EngineActivity:
+class ExternalActivity:
     """One call of an activity."""
 
     def __init__(
         self,
         call: FunctionCall,
-        terms: ActivityTerms,
+        terms: ActivityOptions,
         payloads: Sequence[Payload],
         summary: str,
-        note: Callable[[TraceEntry], None],
+        emit: Callable[[TraceEntry], None],
     ) -> None:
         for payload in payloads:
             payload.metadata[MARK] = b"1"
@@ -62,7 +62,7 @@ class EngineActivity:
         self.terms = terms
         self.arguments = [RawValue(payload) for payload in payloads]
         self.summary = summary
-        self.note = note
+        self._emit = emit
 
     async def run(self, limit: timedelta) -> JSON:
         """Return what the activity gives in the end. One attempt takes *limit* at most where nothing is said."""
@@ -85,7 +85,7 @@ class EngineActivity:
             "end": None if total is None else _now() + total.total_seconds(),
             "key": f"{info.workflow_id}/{info.run_id}/{call.id}",
         }
-        draw = draws_of(state["key"])
+        draw = jitter_of(state["key"])
         while True:
             attempt, end = state["attempt"], state["end"]
             if attempt > 1:
@@ -103,12 +103,12 @@ class EngineActivity:
                     raise _too_late(call, fault) from None
                 state = {**state, "attempt": attempt + 1, "again": again}
                 attempts.keep(state)
-                self._note(attempt, fault, delay)
+                self._note_retry(attempt, fault, delay)
 
-    def _note(self, attempt: int, fault: CallFailed, delay: timedelta) -> None:
+    def _note_retry(self, attempt: int, fault: CallFailed, delay: timedelta) -> None:
         call = self.call
         detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
-        self.note(TraceEntry(Happening.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
+        self._emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
 
     async def _make(self, activity_id: str, policy: RetryPolicy, limit: timedelta, total: timedelta | None) -> Payload:
         """Have the engine run the activity."""

@@ -14,20 +14,20 @@ from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellat
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.runtime.external_activities import ActivityTerms, read_terms
-from swf_temporal.runtime.host import FunctionCall, Happening, SubflowCall, TraceEntry
+from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
+from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-from swf_temporal.temporal.external_activities import EngineActivity, arguments_of
+from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
 
-MOST_BYTES_AT_ONCE = 3 * 1024 * 1024
+MAX_BYTES_AT_ONCE = 3 * 1024 * 1024
 """How much one workflow task may send; the server ends a workflow that sends more than 4 MiB."""
 
-MOST_PENDING = 1900
+MAX_PENDING = 1900
 """How many activities and sub-workflows may be under way; the server refuses more than 2,000."""
 
 REMEMBERED = 2000
@@ -37,16 +37,16 @@ CALL_LIMIT = timedelta(days=1)
 """How long one attempt may take where the definition does not say."""
 
 HEARTBEAT = timedelta(seconds=30)
-"""Within this time a worker that died is noticed."""
+"""Within this time a worker that died is on_trace."""
 
-LONGEST_SUMMARY = 200
+MAX_SUMMARY_LENGTH = 200
 """How many characters the server keeps of a summary."""
 
-_LONGEST_PAUSE = 100.0
+_MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
 _STOCK = frozenset(
-    {Happening.STATE_ENTERED, Happening.ACTION_COMPLETED, Happening.ACTION_RETRIED, Happening.EVENT_TAKEN}
+    {TraceKind.STATE_ENTERED, TraceKind.ACTION_COMPLETED, TraceKind.ACTION_RETRIED, TraceKind.EVENT_TAKEN}
 )
 
 
@@ -57,7 +57,7 @@ class TemporalHost:
         self.pin = pin
         self.source = source
         self.trace: list[TraceEntry] = []
-        self.on_note: Callable[[TraceEntry], None] | None = None
+        self.on_trace: Callable[[TraceEntry], None] | None = None
         self._pending = 0
         self._room: asyncio.Future[None] | None = None
         self._ending_with_this: list[asyncio.Future[Any]] = []
@@ -80,13 +80,13 @@ class TemporalHost:
         """Return a random id that is the same on every replay."""
         return str(workflow.uuid4())
 
-    def note(self, entry: TraceEntry) -> None:
+    def emit(self, entry: TraceEntry) -> None:
         """Keep the entry for queries, and see whether the run should continue as new."""
         self.trace.append(entry)
         if len(self.trace) > REMEMBERED:
             del self.trace[: REMEMBERED // 2]
-        if self.on_note is not None:
-            self.on_note(entry)
+        if self.on_trace is not None:
+            self.on_trace(entry)
 
     def has_children_to_end(self) -> bool:
         """Tell whether sub-workflows are running that end with this execution, though nobody waits for them."""
@@ -97,16 +97,16 @@ class TemporalHost:
         """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=_short(why))
 
-    async def breathe(self) -> None:
+    async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
         await workflow.sleep(timedelta(milliseconds=1), summary="taking stock")
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name."""
-        if call.detached:
+        if call.fire_and_forget:
             await self._detach(call)
             return None
-        terms = None if self.pin.scripted else read_terms(call.function)
+        terms = None if self.pin.scripted else parse_activity(call.function)
         if terms is not None:
             return await self._run_engine_activity(call, terms)
         payload = await self._payload(call_to_json(call, self.source))
@@ -131,13 +131,13 @@ class TemporalHost:
         finally:
             self._made_room()
 
-    async def _run_engine_activity(self, call: FunctionCall, terms: ActivityTerms) -> JSON:
+    async def _run_engine_activity(self, call: FunctionCall, terms: ActivityOptions) -> JSON:
         """Run an activity that is none of ours."""
         payloads = [await self._payload(value) for value in arguments_of(call)]
         self._pending += 1
         try:
             summary = _short(f"{call.state} › {call.action}")
-            return await EngineActivity(call, terms, payloads, summary, self.note).run(CALL_LIMIT)
+            return await ExternalActivity(call, terms, payloads, summary, self.emit).run(CALL_LIMIT)
         finally:
             self._made_room()
 
@@ -169,7 +169,7 @@ class TemporalHost:
                 # It was never begun, because nobody waits for it any more.
                 raise asyncio.CancelledError from None
             raise
-        if call.detached:
+        if call.fire_and_forget:
             if not call.outlives_parent:
                 self._ending_with_this.append(handle)
             return None
@@ -195,7 +195,7 @@ class TemporalHost:
         data = await self._payload(call.data)
         record = await self._payload(pin.to_json())
         policy = ParentClosePolicy.REQUEST_CANCEL
-        if call.detached:
+        if call.fire_and_forget:
             policy = ParentClosePolicy.ABANDON if call.outlives_parent else ParentClosePolicy.TERMINATE
         try:
             return await workflow.start_child_workflow(
@@ -221,7 +221,7 @@ class TemporalHost:
             data=None,
             state=call.state,
             action=call.action,
-            detached=True,
+            fire_and_forget=True,
             outlives_parent=True,
         )
         await self._start_child(call.function.name, child, pin)
@@ -231,14 +231,14 @@ class TemporalHost:
         payload = self._converter.to_payload(value)
         size = len(payload.data)
         check_size(size, ONE_STEP)
-        while self._pending >= MOST_PENDING:
+        while self._pending >= MAX_PENDING:
             if self._room is None:
                 self._room = asyncio.get_running_loop().create_future()
             await self._room
         if self.now() is not self._sent_at:
             self._sent, self._sent_at = 0, self.now()
-        if self._sent + size > MOST_BYTES_AT_ONCE:
-            await self.breathe()
+        if self._sent + size > MAX_BYTES_AT_ONCE:
+            await self.yield_control()
             self._sent, self._sent_at = 0, self.now()
         self._sent += size
         return payload
@@ -258,7 +258,7 @@ def should_take_stock(entry: TraceEntry) -> bool:
 def _policy(retry: RetryRule | None) -> RetryPolicy:
     """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
     first = max(0.001, retry.delay if retry else 1.0)
-    longest = (retry and retry.max_delay) or _LONGEST_PAUSE
+    longest = (retry and retry.max_delay) or _MAX_PAUSE
     return RetryPolicy(
         initial_interval=timedelta(seconds=first),
         # The engine refuses a policy whose first pause is longer than its longest.
@@ -268,4 +268,4 @@ def _policy(retry: RetryRule | None) -> RetryPolicy:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_SUMMARY else text[: LONGEST_SUMMARY - 1] + "…"
+    return text if len(text) <= MAX_SUMMARY_LENGTH else text[: MAX_SUMMARY_LENGTH - 1] + "…"

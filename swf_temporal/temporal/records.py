@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
+from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.runtime.host import Deferred, FunctionCall
+from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
 RESOLVE = "resolve definitions"
@@ -99,7 +99,7 @@ def _known(kind: type[Pin] | type[Pinned], record: Mapping[str, Any]) -> dict[st
     return {key: value for key, value in record.items() if key in names}
 
 
-def pinned(workflows: list[Workflow]) -> list[Pinned]:
+def pinned(workflows: list[Definition]) -> list[Pinned]:
     """Return the texts of *workflows*."""
     return [Pinned(workflow.source.text, workflow.source.name, workflow.digest) for workflow in workflows]
 
@@ -116,14 +116,17 @@ def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
 
 
 @lru_cache(maxsize=512)
-def program_of(definitions: tuple[Pinned, ...], workflow_id: str, version: str | None, semantics: int) -> Program:
-    """Return the program of the definition *workflow_id* among those that a run carries."""
-    return Program(catalogue_of(definitions).find(workflow_id, version), semantics)
+def program_of(
+    definitions: tuple[Pinned, ...], workflow_id: str, version: str | None, semantics: int
+) -> tuple[Definition, Program]:
+    """Return the definition *workflow_id* among those that a run carries, and its program."""
+    definition = catalogue_of(definitions).find(workflow_id, version)
+    return definition, definition.language.prepare(definition, semantics)
 
 
 def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:
     """Return what an activity has to know of a call. *source* is where the definition was read from."""
-    record: dict[str, Any] = {"function": call.function.model_dump(exclude_defaults=True), "source": source}
+    record: dict[str, Any] = {"function": call.function.to_json(), "source": source}
     if call.arguments is not None:
         record["arguments"] = call.arguments
     if call.deferred is not None:
@@ -133,7 +136,7 @@ def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:
     if call.selection_set is not None:
         record["selectionSet"] = call.selection_set
     if call.auth:
-        record["auth"] = [auth.model_dump(exclude_defaults=True) for auth in call.auth]
+        record["auth"] = [auth.to_json() for auth in call.auth]
     if call.secrets:
         record["secrets"] = list(call.secrets)
     return record
@@ -145,13 +148,13 @@ def call_from_json(record: dict[str, Any], *, activity_id: str, state: str) -> F
     retry = record.get("retry")
     return FunctionCall(
         id=activity_id,
-        function=Function.model_validate(record["function"]),
+        function=Function.from_json(record["function"]),
         arguments=record.get("arguments"),
         state=state,
         action=activity_id,
-        deferred=None if deferred is None else Deferred(**deferred),
+        deferred=None if deferred is None else SecretTemplate(**deferred),
         retry=None if retry is None else RetryRule.from_json(retry),
         selection_set=record.get("selectionSet"),
-        auth=tuple(Auth.model_validate(auth) for auth in record.get("auth", ())),
+        auth=tuple(Auth.from_json(auth) for auth in record.get("auth", ())),
         secrets=tuple(record.get("secrets", ())),
     )

@@ -8,8 +8,8 @@ from temporalio.common import RetryPolicy
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.runtime.error_matching import CATCH_ALL, GRPC_STATUSES, ErrorName
-from swf_temporal.runtime.external_activities import EnginePolicy
-from swf_temporal.runtime.retrying import LONGEST_DELAY, RetryRule
+from swf_temporal.runtime.external_activities import ExternalRetryPolicy
+from swf_temporal.runtime.retrying import MAX_DELAY, RetryRule
 
 ONCE = RetryPolicy(maximum_attempts=1)
 
@@ -20,7 +20,7 @@ _TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout
 """What the engine calls the timeouts that are faults with these codes."""
 
 
-def policy_of(terms: EnginePolicy) -> RetryPolicy:
+def policy_of(terms: ExternalRetryPolicy) -> RetryPolicy:
     """Return the policy that a function's own metadata asks for."""
     maximum = terms.maximum_interval
     usual = timedelta(seconds=1)
@@ -42,7 +42,7 @@ def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
         return ONCE
     if rule.increment or rule.jitter or rule.multiplier < 1 or rule.only or any(map(_is_by_message, rule.never)):
         return None
-    longest = LONGEST_DELAY if rule.max_delay is None else min(rule.max_delay, LONGEST_DELAY)
+    longest = MAX_DELAY if rule.max_delay is None else min(rule.max_delay, MAX_DELAY)
     first = min(rule.delay, longest)
     # Nothing grows to nothing, and so must what stands for it.
     is_nothing = first < _SHORTEST

@@ -19,7 +19,7 @@ from temporalio.client import (
 from swf_temporal.calendars.previewing import distance
 from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.conventions import MEMO, NOTE
 from swf_temporal.temporal.records import Pin, pinned
 
@@ -27,7 +27,7 @@ _SHORT = 12
 """Characters of a digest that people are shown."""
 
 
-def facts_about(spec: ScheduleSpec, workflows: Sequence[Workflow], data: JSON, task_queue: str) -> dict[str, JSON]:
+def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str) -> dict[str, JSON]:
     """Return which definition is started, and a digest of everything that a schedule is made from."""
     first = workflows[0]
     everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
@@ -36,7 +36,7 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Workflow], data: JSON, t
 
 
 def schedule_of(
-    spec: ScheduleSpec, workflows: Sequence[Workflow], data: JSON, task_queue: str, facts: Mapping[str, JSON]
+    spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str, facts: Mapping[str, JSON]
 ) -> Schedule:
     """Return the schedule that starts the first of *workflows* at the times of *spec*; the others go with it."""
     first = workflows[0]

@@ -33,7 +33,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.temporal.conventions import MEMO, NOTE, TASK_QUEUE
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+    from swf_temporal.languages.port import Definition
 
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
@@ -65,8 +65,8 @@ def schedule_id(definition_id: str) -> str:
 
 async def apply(
     client: Client,
-    workflow: "Workflow",
-    others: "Sequence[Workflow]" = (),
+    workflow: "Definition",
+    others: "Sequence[Definition]" = (),
     *,
     data: JSON = None,
     task_queue: str = TASK_QUEUE,
@@ -78,10 +78,9 @@ async def apply(
     changed in place, if there is anything to change; it stays paused or not as it was, and *paused* is for a new
     one. Raises UsageError if the definition has no schedule.
     """
-    from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of  # noqa: PLC0415 - heavy, and for definitions alone
     from swf_temporal.temporal.schedule_records import facts_about, schedule_of  # noqa: PLC0415 - as above
 
-    spec = spec_of(workflow)
+    spec = workflow.schedule()
     workflows = [workflow, *others]
     facts = facts_about(spec, workflows, data, task_queue)
     wanted = schedule_of(spec, workflows, data, task_queue, facts)

@@ -6,11 +6,8 @@ from typing import Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.execution.correlation import ADDRESSED
-from swf_temporal.languages.serverless_workflow.execution.events import DEFAULT_SOURCE, as_read, is_like
-from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition, EventUse
+from swf_temporal.runtime.event_matching import ADDRESSED, DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal.conventions import EVENT
 from swf_temporal.text.suggestions import did_you_mean
@@ -24,7 +21,7 @@ class NotTakenError(ValueError):
         super().__init__(reason)
 
 
-def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
+def event_of_signal(name: str, value: JSON, definition: Definition, semantics: int) -> CloudEvent:
     """Return the event that the signal *name* carries.
 
     `event` carries a CloudEvent. A signal named after an event definition, or after the type of one, carries the
@@ -34,19 +31,19 @@ def event_of_signal(name: str, value: JSON, program: Program) -> CloudEvent:
     if name == EVENT or (isinstance(value, dict) and {"specversion", "type"} <= value.keys()):
         if not isinstance(value, dict):
             raise ValueError("it does not carry a CloudEvent, which is a JSON object")
-        return CloudEvent.from_json(value, any_version=_takes_any_version(program))
-    definition = program.events.get(name)
-    if definition is None:
-        definition = next((event for event in program.workflow.events if event.type == name), None)
-    if definition is None:
-        known = ", ".join(program.events) or "none"
+        return CloudEvent.from_json(value, any_version=_takes_any_version(semantics))
+    meant = next((event for event in definition.events if event.name == name), None)
+    if meant is None:
+        meant = next((event for event in definition.events if event.type == name), None)
+    if meant is None:
+        known = ", ".join(event.name for event in definition.events) or "none"
         raise ValueError(f"the workflow defines no event of that name; it defines {known}")
     return CloudEvent(
         id="",
-        source=definition.source or DEFAULT_SOURCE,
-        type=definition.type or definition.name,
+        source=meant.source or DEFAULT_SOURCE,
+        type=meant.type or meant.name,
         data=value,
-        attributes={ADDRESSED: True} if program.semantics == FIRST_SEMANTICS else {},
+        attributes={ADDRESSED: True} if semantics == FIRST_SEMANTICS else {},
         is_addressed=True,
     )
 
@@ -69,19 +66,19 @@ def as_signal(event: Mapping[str, Any]) -> tuple[str, JSON]:
     return (EVENT, dict(event)) if name is None else (name, event.get("data"))
 
 
-def event_of_update(event: Mapping[str, Any], program: Program) -> CloudEvent:
+def event_of_update(event: Mapping[str, Any], definition: Definition, semantics: int) -> CloudEvent:
     """Return the event that an update carries. Raises NotTakenError."""
-    check_form(event, any_version=_takes_any_version(program))
+    check_form(event, any_version=_takes_any_version(semantics))
     name = _name_in(event)
     if name is None:
         return CloudEvent.from_json(event, any_version=True)
-    if name not in program.events and all(name != one.type for one in program.workflow.events):
-        names = [one.name for one in program.workflow.events if _is_consumed(one)]
+    if all(name not in (one.name, one.type) for one in definition.events):
+        names = [one.name for one in definition.events if _is_consumed(one)]
         raise NotTakenError(f"knows no event called {name!r}", _question(name, names, "events called"))
-    return event_of_signal(name, event.get("data"), program)
+    return event_of_signal(name, event.get("data"), definition, semantics)
 
 
-def refuse_never_taken(event: CloudEvent, workflow: Workflow, catalogue: Catalogue) -> None:
+def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catalogue) -> None:
     """Raise NotTakenError if neither *workflow* takes events like *event*, nor one that it may continue as.
 
     What it does not know of, because *catalogue* lacks a definition, is not refused.
@@ -89,7 +86,7 @@ def refuse_never_taken(event: CloudEvent, workflow: Workflow, catalogue: Catalog
     continued = list(catalogue.continuations(workflow))
     if any(one is None for one in continued):
         return
-    known = [as_read(one) for each in (workflow, *filter(None, continued)) for one in each.events]
+    known = [one for each in (workflow, *filter(None, continued)) for one in each.events]
     consumed = [one for one in known if _is_consumed(one)]
     if any(is_like(one, event) for one in consumed):
         return
@@ -108,16 +105,16 @@ def refuse_never_taken(event: CloudEvent, workflow: Workflow, catalogue: Catalog
     )
 
 
-def _takes_any_version(program: Program) -> bool:
+def _takes_any_version(semantics: int) -> bool:
     """Tell whether a run takes CloudEvents of any version: one of the first release may have done so already."""
-    return program.semantics == FIRST_SEMANTICS
+    return semantics == FIRST_SEMANTICS
 
 
 def _name_in(event: Mapping[str, Any]) -> Any:
     return event["name"] if "type" not in event and "name" in event else None
 
 
-def _is_consumed(event: Event) -> bool:
+def _is_consumed(event: EventUse) -> bool:
     return event.kind == "consumed"
 
 

@@ -29,7 +29,7 @@ class Capacity:
     """Function calls under way."""
 
 
-def settle() -> None:
+def tune_gc() -> None:
     """Prepare a process that is a worker and nothing else, once everything is loaded.
 
     What is there now stays until the process ends, so the garbage collector need not look at it again and again; and

@@ -17,10 +17,10 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import FatalFault, InvalidDefinition, WorkflowFault
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
-from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.runtime.host import Completed, ContinuedAs, Happening, Instance, Limit, Suspended, TraceEntry
-from swf_temporal.runtime.performing import LARGEST_PAYLOAD, ONE_RUN, check_size
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_RUN, check_size
+from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal.admission import admit, is_asked_about
 from swf_temporal.temporal.chronicle import Chronicle
@@ -70,7 +70,8 @@ class Interpreter:
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._data, self._pin, self._wrong = _read(args)
         self._signals: list[tuple[str, JSON]] = []
-        self._interpretation: Interpretation | None = None
+        self._definition: Definition | None = None
+        self._run: Run | None = None
         self._host: TemporalHost | None = None
         self._stays = False
         self._took_stock: datetime | None = None
@@ -89,14 +90,14 @@ class Interpreter:
                 await admit(self._pin)
             if self._pin.call is not None:
                 return await self._call(self._pin.call)
-            return await self._interpret(await self._program())
+            return await self._interpret(*await self._program())
         except WorkflowFault as fault:
             text = failure_text(workflow.info().workflow_type, fault)
             raise application_error(fault, text=text, non_retryable=True) from None
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
             text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
-            state = None if self._interpretation is None else self._interpretation.state
+            state = None if self._run is None else self._run.execution.state
             internal = FatalFault(text, name="InternalError", state=state)
             raise application_error(internal, non_retryable=True) from error
         except InvalidDefinition as error:
@@ -115,17 +116,18 @@ class Interpreter:
     @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
         """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
-        if self._interpretation is None:
+        if self._run is None:
             if self._semantics() < _WAITS_FOR_DEFINITION:
                 self._signals.append(as_signal(event))
                 return {"status": "kept"}
-            await workflow.wait_condition(lambda: self._interpretation is not None)
+            await workflow.wait_condition(lambda: self._run is not None)
             self._validate(event)
-        interpretation = self._interpretation
-        assert interpretation is not None  # noqa: S101 - for the type checker
-        taken = event_of_update(event, interpretation.program)
-        awaited = interpretation.awaits(taken)
-        if not interpretation.deliver(taken):
+        run, definition = self._run, self._definition
+        assert run is not None  # noqa: S101 - for the type checker
+        assert definition is not None  # noqa: S101 - they come together
+        taken = event_of_update(event, definition, self._semantics())
+        awaited = run.awaits(taken)
+        if not run.deliver(taken):
             return {"status": "duplicate"}
         return {"status": "taken" if awaited else "kept"}
 
@@ -137,25 +139,25 @@ class Interpreter:
         """
         if self._pin.call is not None:
             raise _refused("is a single call, which takes no events")
-        interpretation = self._interpretation
+        definition = self._definition
         try:
-            if interpretation is None:
+            if definition is None or self._run is None:
                 check_form(event)
             else:
-                taken = event_of_update(event, interpretation.program)
-                refuse_never_taken(taken, interpretation.program.workflow, catalogue_of(tuple(self._pin.definitions)))
+                taken = event_of_update(event, definition, self._semantics())
+                refuse_never_taken(taken, definition, catalogue_of(tuple(self._pin.definitions)))
         except NotTakenError as reason:
             raise _refused(str(reason), reason.hint) from None
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return where the run is: its state, and the events it waits for."""
-        return status_of(self._interpretation)
+        return status_of(self._definition, self._run)
 
     @workflow.query(name="data")
     def data(self) -> Any:
         """Return the data that the running state began with."""
-        return self._data if self._interpretation is None else self._interpretation.data
+        return self._data if self._run is None else self._run.execution.data
 
     @workflow.query(name="trace")
     def trace(self) -> list[dict[str, Any]]:
@@ -166,7 +168,7 @@ class Interpreter:
         call = call_from_json(record, activity_id=workflow.info().workflow_type, state=workflow.info().workflow_type)
         return await TemporalHost(self._pin, record["source"]).invoke(call)
 
-    async def _program(self) -> Program:
+    async def _program(self) -> tuple[Definition, Program]:
         if self._wrong is not None:
             raise WorkflowFault(self._wrong, name="WrongInput")
         info = workflow.info()
@@ -182,47 +184,48 @@ class Interpreter:
             self._pin.definitions = [Pinned.from_json(one) for one in found]
         return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
 
-    async def _interpret(self, program: Program) -> Any:
+    async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = workflow.info()
-        host = self._host = TemporalHost(self._pin, program.workflow.source.name)
-        host.on_note = self._noted
-        self._chronicle.started(program)
+        host = self._host = TemporalHost(self._pin, definition.source.name)
+        host.on_trace = self._noted
+        self._definition = definition
+        self._chronicle.started(definition)
         instance = Instance(info.workflow_id, info.run_id)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         while True:
-            interpretation = Interpretation(program, host, self._data, instance, progress, limit)
-            self._begin(interpretation)
-            outcome = await interpretation.run()
+            run = Run(program, host, self._data, instance, progress, limit)
+            self._begin(run)
+            outcome = await run.run()
             await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
                 case Completed():
                     return self._checked(outcome.output)
                 case ContinuedAs():
-                    self._continue_as(outcome, interpretation)
+                    self._continue_as(outcome, run)
                 case Suspended():
                     pin = self._next_pin(progress=outcome.progress)
-                    if self._size(pin.to_json()) <= LARGEST_PAYLOAD:
+                    if self._size(pin.to_json()) <= MAX_PAYLOAD_BYTES:
                         self._chronicle.goes_on()
                         workflow.continue_as_new(args=[None, pin.to_json()])
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     progress, self._stays = outcome.progress, True
 
-    def _begin(self, interpretation: Interpretation) -> None:
+    def _begin(self, run: Run) -> None:
         """Hand over what came before the first step."""
-        self._interpretation = interpretation
+        self._run = run
         events, self._pin.events = self._pin.events, []
         for event in events:
-            interpretation.deliver(CloudEvent.from_record(event))
+            run.deliver(CloudEvent.from_record(event))
         signals, self._signals = self._signals, []
         for name, value in signals:
             self._take(name, value)
 
-    def _continue_as(self, to: ContinuedAs, interpretation: Interpretation) -> NoReturn:
+    def _continue_as(self, to: ContinuedAs, run: Run) -> NoReturn:
         """Start the execution that the definition asks for, with the events that nobody has taken yet."""
         pin = self._next_pin(
             version=to.version,
-            numbers=interpretation.numbers,
+            numbers=run.numbers,
             events=[event.to_record() for event in to.events],
             limit=None if to.limit is None else to.limit.to_json(),
         )
@@ -243,15 +246,16 @@ class Interpreter:
         return value
 
     def _take(self, name: str, value: JSON) -> None:
-        if self._interpretation is None:
+        run, definition = self._run, self._definition
+        if run is None or definition is None:
             self._signals.append((name, value))
             return
         try:
-            event = event_of_signal(name, value, self._interpretation.program)
+            event = event_of_signal(name, value, definition, self._semantics())
         except ValueError as error:
             workflow.logger.warning("signal %r was not taken: %s", name, error)
             return
-        self._interpretation.deliver(event)
+        run.deliver(event)
 
     def _semantics(self) -> int:
         if self._pin.semantics is None:
@@ -263,11 +267,11 @@ class Interpreter:
 
     def _noted(self, entry: TraceEntry) -> None:
         self._chronicle.noted(entry)
-        interpretation = self._interpretation
-        if interpretation is None:
+        run, definition = self._run, self._definition
+        if run is None or definition is None:
             return
-        if entry.kind in (Happening.STATE_ENTERED, Happening.EVENT_AWAITED, Happening.WORKFLOW_TIMED_OUT):
-            workflow.set_current_details(details(interpretation, entry))
+        if entry.kind in (TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.WORKFLOW_TIMED_OUT):
+            workflow.set_current_details(details(definition, run, entry))
         if should_take_stock(entry) and not self._stays and entry.at is not self._took_stock:
             # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.
             self._took_stock = entry.at
@@ -277,8 +281,8 @@ class Interpreter:
             if not (info.is_continue_as_new_suggested() or (limit and length >= limit)):
                 return
             is_endangered = length >= _LONGEST or info.get_current_history_size() >= _LARGEST
-            if is_endangered or not (interpretation.is_cancelled or self._has_children_to_end()):
-                interpretation.suspend()
+            if is_endangered or not (run.execution.is_cancelled or self._has_children_to_end()):
+                run.suspend()
 
 
 @workflow.defn(dynamic=True, sandboxed=False)

@@ -6,7 +6,7 @@ from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
 from swf_temporal.errors import Position
-from swf_temporal.text.located import DEEPEST, LINE_END, Array, Object, Unreadable, duplicate_key
+from swf_temporal.text.located import LINE_END, MAX_DEPTH, Array, Object, Unreadable, duplicate_key
 from swf_temporal.text.origin import Source
 
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -124,8 +124,8 @@ class _Reader:
         self.fail(f"a value is missing before {found!r}", offset)
 
     def object(self, offset: int, depth: int) -> Object:
-        if depth > DEEPEST:
-            self.fail(f"nested deeper than {DEEPEST} levels", offset)
+        if depth > MAX_DEPTH:
+            self.fail(f"nested deeper than {MAX_DEPTH} levels", offset)
         found = Object(self.at(offset))
         offset = self.skip(offset + 1)
         while self.text[offset : offset + 1] != "}" or found:
@@ -147,8 +147,8 @@ class _Reader:
         return found
 
     def array(self, offset: int, depth: int) -> Array:
-        if depth > DEEPEST:
-            self.fail(f"nested deeper than {DEEPEST} levels", offset)
+        if depth > MAX_DEPTH:
+            self.fail(f"nested deeper than {MAX_DEPTH} levels", offset)
         found = Array()
         offset = self.skip(offset + 1)
         while self.text[offset : offset + 1] != "]" or found:

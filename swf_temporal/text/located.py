@@ -10,7 +10,7 @@ from swf_temporal.text.positions import Where
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """What YAML, and Python, take for the end of a line."""
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """How deep a definition may be nested: more is an accident or an attack."""
 
 

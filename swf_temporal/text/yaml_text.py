@@ -20,7 +20,7 @@ from yaml.events import (
 )
 
 from swf_temporal.errors import Position
-from swf_temporal.text.located import DEEPEST, Array, Object, Unreadable, duplicate_key
+from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, duplicate_key
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_errors import LOADER, explain
 
@@ -80,8 +80,8 @@ class _Reader:
             value = self.scalar(event)
         elif isinstance(event, AliasEvent):
             return self.alias(event)
-        elif depth >= DEEPEST:
-            self.fail("syntax", f"nested deeper than {DEEPEST} levels", _position(event))
+        elif depth >= MAX_DEPTH:
+            self.fail("syntax", f"nested deeper than {MAX_DEPTH} levels", _position(event))
         elif isinstance(event, MappingStartEvent):
             value = self.mapping(event, depth + 1)
         else:

@@ -13,7 +13,7 @@ from typing import Any
 from swf_temporal.cli.scenario_host import ScenarioHost
 from swf_temporal.cli.stopping import beside
 from swf_temporal.errors import InvalidDefinition
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.scenario import Observed, Scenario, canonical, observed, read_scenarios, world_of
 from tests.agreement.generating import Document
@@ -81,7 +81,7 @@ def _lanes(trace: Sequence[TraceEntry]) -> dict[str, list[Any]]:
     """Return what happened, by lane, each with its time."""
     times: dict[str, list[int]] = {}
     for entry in trace:
-        if entry.kind is not Happening.ACTION_RETRIED:
+        if entry.kind is not TraceKind.ACTION_RETRIED:
             times.setdefault(entry.lane, []).append(round((entry.at - EPOCH) / timedelta(milliseconds=1)))
     return {lane: list(zip(times[lane], told, strict=True)) for lane, told in canonical(trace).items()}
 

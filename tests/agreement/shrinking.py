@@ -7,7 +7,7 @@ from typing import Any
 from tests.agreement.generating import Document
 
 Path = tuple[str | int, ...]
-MOST_TRIES = 400
+MAX_TRIES = 400
 
 
 async def shrunk(document: Document, differs: Callable[[list[Document]], Awaitable[list[bool]]]) -> Document:
@@ -16,7 +16,7 @@ async def shrunk(document: Document, differs: Callable[[list[Document]], Awaitab
     It is asked of several at once, all of which are the same but for one thing.
     """
     tries = 0
-    while tries < MOST_TRIES:
+    while tries < MAX_TRIES:
         smaller = list(_smaller(document))
         for begin in range(0, len(smaller), 12):
             some = smaller[begin : begin + 12]

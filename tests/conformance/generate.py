@@ -30,7 +30,7 @@ PAGE: Final = ROOT / "docs" / "conformance.md"
 
 TEXTS: Final = ("0.8", "0.8-next")
 """The texts of the specification: the release, and what was written after it."""
-MOST_LINKS = 3
+MAX_LINKS = 3
 """How many of the scenarios that show a sentence the page names."""
 _KEYS = {"id", "says", "in", "remark", "accepts", "otherwise", "semantics", "shown_by", "missing"}
 _ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
@@ -183,9 +183,9 @@ def _sentence(section: str, written: dict[str, Any], file: Path) -> Sentence:
 
 def _row(sentence: Sentence) -> str:
     found = showings().get(sentence.id, [])
-    links = [_link(re.sub(r"([\[\]_*`<])", r"\\\1", one.claim), one.file) for one in found[:MOST_LINKS]]
-    if len(found) > MOST_LINKS:
-        links.append(f"{len(found) - MOST_LINKS} more")
+    links = [_link(re.sub(r"([\[\]_*`<])", r"\\\1", one.claim), one.file) for one in found[:MAX_LINKS]]
+    if len(found) > MAX_LINKS:
+        links.append(f"{len(found) - MAX_LINKS} more")
     links += [_link(f"`{_name(test)}`", ROOT / test.partition("::")[0]) for test in sentence.shown_by]
     said = " ".join(filter(None, [sentence.accepts, sentence.otherwise, sentence.remark]))
     if sentence.otherwise:

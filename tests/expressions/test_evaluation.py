@@ -85,7 +85,7 @@ def test_a_field_that_holds_an_expression(expressions: Expressions, text: Any, y
         ("fn:wrong", "in the expression function 'wrong': nope/0 is not defined", 0),
         ("{{ nope }}", "nope/0 is not defined", 3),
         ("Hello", "Hello/0 is not defined", 0),
-        (" Hello World", "unexpected name", 7),
+        (" Hello SimulationContext", "unexpected name", 7),
         ("$5.00", "unexpected number", 1),
         (".total > limit", "limit/0 is not defined", 9),
         ("", "the expression is empty", 0),

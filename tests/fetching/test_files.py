@@ -121,7 +121,7 @@ def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) 
     (problem,) = checked.errors
     assert (problem.code, problem.message) == (code, f"functions stand in {uri!r}, {message}")
     assert (problem.file, problem.position.line, problem.position.column) == (str(folder / "a.yaml"), 3, 12)
-    assert checked.workflow is None
+    assert checked.definition is None
 
 
 def test_the_environment_allows_folders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

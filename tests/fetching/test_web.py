@@ -57,8 +57,8 @@ def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
     site.has("/f", content, kind=kind)
     text = WORKFLOW.replace("URI", f"{site.url}/f")
     first = load(text, resources=Resources(hosts=(site.host,)))
-    assert first.functions[0].operation == "a.json#f"
-    assert load(first.source.text).functions[0].operation == "a.json#f"
+    assert first.functions[0].function.operation == "a.json#f"
+    assert load(first.source.text).functions[0].function.operation == "a.json#f"
     assert len(site.asked) == 1
 
 
@@ -102,7 +102,7 @@ def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) ->
         load(f"{site.url}/defs/a.yaml")
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
     workflow = load(f"{site.url}/defs/a.yaml")
-    assert (workflow.functions[0].name, workflow.source.name) == ("f", f"{site.url}/defs/a.yaml")
+    assert (workflow.functions[0].function.name, workflow.source.name) == ("f", f"{site.url}/defs/a.yaml")
     site.has("/b.yaml", WORKFLOW.replace("URI", "file:///etc/passwd").encode())
     assert [problem.code for problem in check_url(f"{site.url}/b.yaml").problems] == ["external-forbidden"]
     with pytest.raises(UsageError, match="which cannot be read: the answer was 404 Not Found"):

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.listening import listening
 
 Failed = Callable[[Functions, Call], Awaitable[CallFailed]]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.asyncapi.operations import Operation
@@ -20,7 +21,6 @@ from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.rpc import protos
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.conftest import Failed, Service
 
 HERE = Path(__file__).parent

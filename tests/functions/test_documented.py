@@ -32,7 +32,7 @@ def _module(code: str) -> ModuleType:
 
 def _call(section: str, arguments: JSON) -> Call:
     [definition] = _blocks(section, "yaml")
-    return Call(load(definition).functions[0], arguments)
+    return Call(load(definition).functions[0].function, arguments)
 
 
 @pytest.mark.parametrize(

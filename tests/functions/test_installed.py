@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.installed import installed
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 Install = Callable[..., None]
 

@@ -7,14 +7,14 @@ from traceback import format_exception
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, ExpressionFailed, UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.performing import Calls
-from swf_temporal.runtime.host import Deferred, FunctionCall
+from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from tests.functions.conftest import Failed
 
 SHOWN: dict[str, JSON] = {"hideSecrets": False}
@@ -225,7 +225,7 @@ FAILING = [
 @pytest.mark.parametrize("expression", FAILING)
 async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression: str) -> None:
     """Neither the secret nor what was made of it; the expression itself is told."""
-    deferred = Deferred({"a": {"b": [expression]}, "c": "x"}, {}, {})
+    deferred = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {})
     call = FunctionCall(
         id="a/f#1", function=Function(name="f", type="custom"), arguments=None, state="a", action="f",
         deferred=deferred, secrets=("token",),

@@ -4,11 +4,11 @@ import pytest
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 
 
-def defined(workflow_id: str, version: str | None = None, **more: object) -> Workflow:
+def defined(workflow_id: str, version: str | None = None, **more: object) -> Definition:
     """Return a workflow that does nothing."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     written: dict[str, object] = {"id": workflow_id, "specVersion": "0.8", "states": states, **more}
@@ -45,20 +45,3 @@ def test_unknown_id() -> None:
     """An id that is not known is told with the nearest that is."""
     with pytest.raises(UnknownDefinition, match="did you mean 'orders'"):
         Catalogue([defined("orders")]).find("order")
-
-
-def test_what_an_author_adds_survives() -> None:
-    """A key stands for the id; annotations and metadata are kept, and added properties stay in the text."""
-    workflow = load(
-        {
-            "key": "k",
-            "specVersion": "0.8",
-            "annotations": ["billing"],
-            "metadata": {"owner": {"team": "a"}},
-            "loglevel": "Info",
-            "states": [{"name": "A", "type": "inject", "data": {}, "end": True, "metadata": {"x": 1}}],
-        }
-    )
-    assert (workflow.id, workflow.annotations, workflow.metadata) == ("k", ("billing",), {"owner": {"team": "a"}})
-    assert workflow.states[0].metadata == {"x": 1}
-    assert '"loglevel": "Info"' in workflow.source.text

@@ -44,7 +44,7 @@ def test_definitions_find_each_other(folder: Path) -> None:
     catalogue = Catalogue(load_folder(folder, resources=Resources(folders=(folder,))))
     reached = catalogue.with_reachable(catalogue.find("parent"))
     assert [(one.id, one.version) for one in reached] == [("parent", None), ("child", "1.2.0"), ("next", None)]
-    assert [one.functions[0].operation for one in reached[:2]] == ["a.json#f"] * 2
+    assert [one.functions[0].function.operation for one in reached[:2]] == ["a.json#f"] * 2
 
 
 def test_a_definition_reads_its_own_folder_alone(folder: Path) -> None:

@@ -96,7 +96,7 @@ def at(document: Any, path: Path) -> Any:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw the document with up to four things deleted, replaced, copied elsewhere, or called otherwise."""
+    """JitterSource the document with up to four things deleted, replaced, copied elsewhere, or called otherwise."""
     document = deepcopy(DOCUMENT)
     for _ in range(draw(st.integers(1, 4))):
         everywhere = paths(document)[1:]
@@ -143,5 +143,5 @@ def test_mutilated_texts(inserted: str, place: int, removed: int) -> None:
     text = yaml.safe_dump(DOCUMENT) if place % 2 else json.dumps(DOCUMENT)
     start = place % len(text)
     checked = check(text[:start] + inserted + text[start + removed :])
-    assert checked.workflow is not None or checked.errors
+    assert checked.definition is not None or checked.errors
     assert all(problem.line or problem.position.column == 1 for problem in checked.problems)

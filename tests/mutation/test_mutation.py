@@ -31,7 +31,7 @@ def test_explanations_are_in_order() -> None:
             "nothing says why",
         ),
         (
-            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, when: now}",
+            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
             "nobody reads",
         ),
         ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),

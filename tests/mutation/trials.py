@@ -38,7 +38,7 @@ UNIT_TESTS: Final = (
 )
 NOT_HERE: Final = ("tests/simulation/test_scenarios.py",)
 """What runs the scenarios is not run beside them."""
-_MOST_SUSPENSIONS = 24
+_MAX_SUSPENSIONS = 24
 _LEAST_SECONDS, _ALLOWANCE = 1.0, 10
 """How much processor time a trial has: so much, and so many times what it takes without a mutant."""
 _CLOCK_SECONDS = 30
@@ -169,7 +169,7 @@ class Bench:
             return not self._run(scenario)[1]
         undisturbed, steps = self._suspended._suspended(scenario, 0)
         expected = self._suspended._essence(undisturbed)
-        for step in range(1, steps + 1, 1 + steps // _MOST_SUSPENSIONS):
+        for step in range(1, steps + 1, 1 + steps // _MAX_SUSPENSIONS):
             again, _ = self._suspended._suspended(scenario, step)
             if self._suspended._essence(again) != expected:
                 return False

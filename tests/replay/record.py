@@ -16,7 +16,7 @@ from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 FOLDER = Path(__file__).parent / "histories"
-MOST_OF_A_FILE = 3
+MAX_OF_A_FILE = 3
 """How many scenarios of a file are recorded."""
 
 
@@ -27,7 +27,7 @@ def chosen() -> list[tuple[str, Scenario]]:
     ]
     names = []
     for file, scenarios in groupby(found, lambda scenario: scenario.file):
-        for number, scenario in enumerate(list(scenarios)[:MOST_OF_A_FILE], 1):
+        for number, scenario in enumerate(list(scenarios)[:MAX_OF_A_FILE], 1):
             names.append((f"{file.parent.name}-{file.stem}-{number}", scenario))
     return names
 

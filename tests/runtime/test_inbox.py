@@ -8,7 +8,7 @@ import pytest
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.correlation import belongs
+from swf_temporal.languages.serverless_workflow.execution.correlation import correlates
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.inbox import REMEMBERED, Inbox
 from swf_temporal.runtime.joining import SuspendRequested
@@ -127,8 +127,8 @@ def test_reads_what_earlier_releases_kept() -> None:
     [event] = Inbox(record).kept
     correlation = [{"contextAttributeName": "order", "contextAttributeValue": "7"}]
     definition = Event.model_validate({"name": "a", "type": "a", "source": "s", "correlation": correlation})
-    assert belongs(definition, event, {}, {"order": "7"}, FIRST_SEMANTICS)
-    assert not belongs(definition, event, {}, {"order": "7"}, SEMANTICS)
+    assert correlates(definition, event, {}, {"order": "7"}, FIRST_SEMANTICS)
+    assert not correlates(definition, event, {}, {"order": "7"}, SEMANTICS)
 
 
 def test_survives_as_json() -> None:

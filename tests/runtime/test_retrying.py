@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from swf_temporal.errors import CallFailed, StepLimitExceeded, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
-from swf_temporal.runtime.retrying import Draw, RetryRule, draws_of, no_jitter
+from swf_temporal.runtime.retrying import JitterSource, RetryRule, jitter_of, no_jitter
 
 
 def _rule(**fields: object) -> RetryRule:
@@ -19,12 +19,12 @@ def _rule(**fields: object) -> RetryRule:
     return rule
 
 
-def _delays(rule: RetryRule, count: int = 4, draw: Draw = no_jitter) -> list[float]:
+def _delays(rule: RetryRule, count: int = 4, draw: JitterSource = no_jitter) -> list[float]:
     delays = [rule.delay_after(attempt, draw) for attempt in range(1, count + 1)]
     return [delay.total_seconds() for delay in delays if delay is not None]
 
 
-def _dealt(*numbers: float) -> Draw:
+def _dealt(*numbers: float) -> JitterSource:
     """Return a chance that deals the first attempts these numbers."""
     return lambda attempt: numbers[attempt - 1]
 
@@ -62,7 +62,7 @@ def test_jitter_is_carried_on() -> None:
 @given(st.integers(1, 40), st.integers())
 def test_jitter_never_wears_delays_down(attempt: int, seed: int) -> None:
     """However often a fraction was taken away before, a delay is as long as if it was taken away once."""
-    delay = _rule(delay="PT10S", jitter=0.2).delay_after(attempt, draws_of(str(seed)))
+    delay = _rule(delay="PT10S", jitter=0.2).delay_after(attempt, jitter_of(str(seed)))
     assert delay is not None
     assert delay >= timedelta(seconds=8)
 
@@ -70,13 +70,13 @@ def test_jitter_never_wears_delays_down(attempt: int, seed: int) -> None:
 @given(st.text(), st.integers(1, 1000))
 def test_chance_is_the_same_for_whoever_asks(key: str, attempt: int) -> None:
     """What an attempt is dealt follows from the call's key and its number, and lies between 0 and 1."""
-    assert draws_of(key)(attempt) == draws_of(key)(attempt)
-    assert 0 <= draws_of(key)(attempt) < 1
+    assert jitter_of(key)(attempt) == jitter_of(key)(attempt)
+    assert 0 <= jitter_of(key)(attempt) < 1
 
 
 def test_calls_are_dealt_differently() -> None:
     """No two calls, and no two attempts of a call, are dealt the same: nothing is tried again in step."""
-    assert len({draws_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}) == 33
+    assert len({jitter_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}) == 33
 
 
 def test_jitter_may_be_a_duration() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.scenario import find_scenarios, outside_of, run
 from swf_temporal.simulation.simulate import Simulation

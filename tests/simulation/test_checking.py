@@ -8,7 +8,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.description import ExpectedStarts, Written
 from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
 from swf_temporal.text.origin import Source
@@ -33,7 +33,7 @@ def _check(expected: Expected, **seen: Any) -> list[str]:
     return check(scenario, Observed(**{"status": expected.status, **seen}))
 
 
-def _entry(kind: Happening, lane: str, name: str, seconds: int = 0, **detail: Any) -> TraceEntry:
+def _entry(kind: TraceKind, lane: str, name: str, seconds: int = 0, **detail: Any) -> TraceEntry:
     return TraceEntry(kind, lane, lane, name, NOW + timedelta(seconds=seconds), detail)
 
 
@@ -137,9 +137,9 @@ def test_compares_delays_to_the_millisecond() -> None:
 
 def test_canonical_traces_do_not_depend_on_interleaving() -> None:
     """Lanes that run side by side may take turns in any way; times and retries do not count either."""
-    a = [_entry(Happening.ACTION_STARTED, "A", "x", 1), _entry(Happening.ACTION_COMPLETED, "A", "x", 2)]
-    b = [_entry(Happening.ACTION_STARTED, "B", "y", 5)]
-    retried = _entry(Happening.ACTION_RETRIED, "B", "y", 6)
+    a = [_entry(TraceKind.ACTION_STARTED, "A", "x", 1), _entry(TraceKind.ACTION_COMPLETED, "A", "x", 2)]
+    b = [_entry(TraceKind.ACTION_STARTED, "B", "y", 5)]
+    retried = _entry(TraceKind.ACTION_RETRIED, "B", "y", 6)
     assert canonical([*a, *b]) == canonical([a[0], *b, retried, a[1]])
     assert canonical([*a, *b]) != canonical([a[1], a[0], *b])
 
@@ -147,5 +147,5 @@ def test_canonical_traces_do_not_depend_on_interleaving() -> None:
 def test_canonical_traces_hold_no_ids_of_events() -> None:
     """The id and time of a whole event are its own run's."""
     event = {"specversion": "1.0", "id": "1", "time": "now", "type": "t", "data": {"id": 7}}
-    (told,) = canonical([_entry(Happening.ACTION_COMPLETED, "A", "x", result=event)])["A"]
+    (told,) = canonical([_entry(TraceKind.ACTION_COMPLETED, "A", "x", result=event)])["A"]
     assert told[3] == {"result": {"specversion": "1.0", "type": "t", "data": {"id": 7}}}

@@ -6,7 +6,7 @@ from itertools import count
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
 from swf_temporal.simulation import simulate
-from swf_temporal.simulation.circles import MOST_STATES_WITHOUT_TIME, MOST_TIMES_THE_SAME, Course
+from swf_temporal.simulation.circles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, Course
 
 
 def _course() -> Course:
@@ -50,7 +50,7 @@ def test_the_same_data_again_and_again_is_a_circle() -> None:
     for number in range(40):
         course.enter(f"before {number}", {}, 0.0)
     steps, message = _given_up(course, (("ABC"[n % 3], {"third": n % 3}) for n in count()))
-    assert MOST_TIMES_THE_SAME * 3 <= steps <= MOST_TIMES_THE_SAME * 3 + 200
+    assert MAX_TIMES_THE_SAME * 3 <= steps <= MAX_TIMES_THE_SAME * 3 + 200
     assert message.endswith(
         " began with the same data 500 times without waiting for anything, in a circle: states 'A', 'B' and 'C'"
     )
@@ -59,7 +59,7 @@ def test_the_same_data_again_and_again_is_a_circle() -> None:
 def test_data_that_changes_is_given_more_rounds() -> None:
     """A loop that counts is given up after as many states as may run in one moment."""
     assert _given_up(_course(), (("A", {"n": n}) for n in count())) == (
-        MOST_STATES_WITHOUT_TIME,
+        MAX_STATES_WITHOUT_TIME,
         "10,000 states ran without waiting for anything, in a circle: state 'A'",
     )
 
@@ -67,7 +67,7 @@ def test_data_that_changes_is_given_more_rounds() -> None:
 def test_states_that_wait_are_no_circle() -> None:
     """Where time passes between them, states may begin with the same data as often as they like."""
     course = _course()
-    for moment in range(2 * MOST_STATES_WITHOUT_TIME):
+    for moment in range(2 * MAX_STATES_WITHOUT_TIME):
         course.enter("A", {}, float(moment))
 
 

@@ -3,10 +3,10 @@
 import asyncio
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Happening, TraceEntry
-from swf_temporal.simulation.simulate import World
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.run import Run
+from swf_temporal.simulation.simulate import SimulationContext
 
 CORRELATED = [{"contextAttributeName": "order"}]
 DEFINITION = {
@@ -37,15 +37,15 @@ def test_the_first_fixes_what_belongs_to_the_instance() -> None:
     others = CloudEvent("2", "s", "sent", {"sent": "another's"}, {"order": "2"})
     waits = 0
 
-    def deliver(interpretation: Interpretation, entry: TraceEntry) -> None:
+    def deliver(interpretation: Run, entry: TraceEntry) -> None:
         nonlocal waits
-        waits += entry.kind is Happening.EVENT_AWAITED
-        if waits == 2 and entry.kind is Happening.EVENT_AWAITED:
+        waits += entry.kind is TraceKind.EVENT_AWAITED
+        if waits == 2 and entry.kind is TraceKind.EVENT_AWAITED:
             for event in (CloudEvent("1", "s", "paid", {"paid": True}, {"order": "1"}), others):
                 asyncio.get_running_loop().call_soon(interpretation.deliver, event)
 
     own = CloudEvent("3", "s", "sent", {"sent": "own"}, {"order": "1"})
-    world = World([load(DEFINITION)], {}, [own], {})
-    world.noticed = deliver
+    world = SimulationContext([load(DEFINITION)], {}, [own], {})
+    world.on_trace = deliver
 
     assert world.run({}).output == {"paid": True, "sent": "own"}

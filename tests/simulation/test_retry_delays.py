@@ -8,15 +8,15 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Happening
-from swf_temporal.simulation.simulate import World
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.simulation.simulate import SimulationContext
 
 
 def _failing(_arguments: JSON) -> JSON:
     raise CallFailed("still busy", code=503)
 
 
-def _world(**retry: Any) -> World:
+def _world(**retry: Any) -> SimulationContext:
     """Return a world in which one call fails for good, however often it is tried again."""
     definition = load(
         {
@@ -34,7 +34,7 @@ def _world(**retry: Any) -> World:
             ],
         }
     )
-    return World([definition], {"work": _failing}, [], {})
+    return SimulationContext([definition], {"work": _failing}, [], {})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float]
     world = _world(**retry)
     world.chance = lambda _key: lambda attempt: dealt[attempt - 1]
     run = world.run({})
-    assert [entry.detail["delay"] for entry in run.trace if entry.kind is Happening.ACTION_RETRIED] == delays
+    assert [entry.detail["delay"] for entry in run.trace if entry.kind is TraceKind.ACTION_RETRIED] == delays
     assert run.delays == tuple(("work", timedelta(seconds=delay)) for delay in delays)
     assert run.elapsed == timedelta(seconds=sum(delays))
 

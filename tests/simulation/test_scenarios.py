@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.scenario import Scenario, canonical, find_scenarios, run, world_of
 from swf_temporal.simulation.simulate import Simulation
 
 CORPUS = Path(__file__).parents[1] / "scenarios"
 SCENARIOS = find_scenarios([CORPUS])
-MOST_SUSPENSIONS = 60
+MAX_SUSPENSIONS = 60
 """At how many of its steps a long run is suspended."""
 
 RACES = {
@@ -48,7 +48,7 @@ def test_holds(scenario: Scenario) -> None:
 def test_survives_suspension(scenario: Scenario) -> None:
     """Suspended after any of its steps, and resumed from a record of plain JSON, a run comes to the same."""
     undisturbed, steps = _suspended(scenario, 0)
-    for step in range(1, steps + 1, 1 + steps // MOST_SUSPENSIONS):
+    for step in range(1, steps + 1, 1 + steps // MAX_SUSPENSIONS):
         run_again, _ = _suspended(scenario, step)
         assert _essence(run_again) == _essence(undisturbed), f"{scenario}: suspended at step {step}"
         if not _takes_time(scenario, undisturbed):
@@ -60,7 +60,7 @@ def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
     world = world_of(scenario)
     steps = 0
 
-    def suspend(interpretation: Interpretation, _: TraceEntry) -> None:
+    def suspend(interpretation: Run, _: TraceEntry) -> None:
         nonlocal steps
         steps += 1
         if steps == at:
@@ -70,14 +70,14 @@ def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
         written: dict[str, Any] = json.loads(json.dumps(progress, allow_nan=False))
         return written
 
-    world.noticed, world.resumed = suspend, record
+    world.on_trace, world.resumed = suspend, record
     return world.run(scenario.input), steps
 
 
 def _takes_time(scenario: Scenario, run_: Simulation) -> bool:
     """Tell whether calls take time: one in flight when a run is suspended is waited for before others begin."""
     scripted = any(one.takes for answers in scenario.functions.values() for one in answers)
-    return scripted or bool(scenario.definitions) or any(e.kind is Happening.ACTION_RETRIED for e in run_.trace)
+    return scripted or bool(scenario.definitions) or any(e.kind is TraceKind.ACTION_RETRIED for e in run_.trace)
 
 
 def _essence(simulation: Simulation) -> dict[str, Any]:

@@ -417,7 +417,7 @@ services:
     one = scenario(tmp_path, text)
     outside = outside_of(one)
     assert outside is not None
-    function = workflows_of(one)[0].functions[0]
+    function = workflows_of(one)[0].functions[0].function
     call = FunctionCall(id="Read/read#1", function=function, arguments=None, state="Read", action="read")
     complaints: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))

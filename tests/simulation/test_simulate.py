@@ -345,7 +345,7 @@ def _fails(_arguments: JSON) -> None:
 
 def test_gives_up_attempts_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries that nothing ends are given up, and no entry for errors can catch that."""
-    monkeypatch.setattr(host, "MOST_ATTEMPTS", 1_000)
+    monkeypatch.setattr(host, "MAX_ATTEMPTS", 1_000)
 
     run = simulate(RETRYING, functions={"price": _fails})
 
@@ -357,7 +357,7 @@ def test_gives_up_attempts_without_an_end(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_gives_up_sub_workflows_that_always_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """An attempt at a sub-workflow is an attempt."""
-    monkeypatch.setattr(host, "MOST_ATTEMPTS", 50)
+    monkeypatch.setattr(host, "MAX_ATTEMPTS", 50)
     child = {**ORDER, "id": "child"}
     states = [{**ORDER["states"][0], "actions": [{"subFlowRef": "child", "retryRef": "on"}]}]
 
@@ -397,7 +397,7 @@ def test_short_waits_after_centuries() -> None:
 
 def test_a_circle_that_waits_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """States that lead round in a circle are not run for a thousand years of virtual time."""
-    monkeypatch.setattr("swf_temporal.simulation.host.MOST_STATES", 500)
+    monkeypatch.setattr("swf_temporal.simulation.host.MAX_STATES", 500)
     circle = {
         "id": "circle",
         "specVersion": "0.8",

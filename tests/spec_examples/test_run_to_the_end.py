@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.simulation import Simulation, simulate
 from swf_temporal.simulation.description import Answer
 from swf_temporal.simulation.script import scripted
@@ -100,7 +100,7 @@ def _said(course: Mapping[str, Any], run: Simulation) -> dict[str, Any]:
     fields = course.get("produced", [])
     facts = {
         "output": run.output,
-        "states": [entry.name for entry in run.trace if entry.kind is Happening.STATE_ENTERED],
+        "states": [entry.name for entry in run.trace if entry.kind is TraceKind.STATE_ENTERED],
         "calls": {name: [given for called, given in run.calls if called == name] for name in course.get("calls", ())},
         "produced": [
             {key: event.get(key) for key in fields[number]} if number < len(fields) else event

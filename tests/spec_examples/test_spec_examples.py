@@ -47,15 +47,15 @@ def test_clean_examples(name: str) -> None:
     """An official example that is complete and valid loads without an error."""
     checked = check_file(EXAMPLES / name)
     assert [str(problem) for problem in checked.errors] == []
-    assert checked.workflow is not None
-    assert checked.workflow.states
+    assert checked.definition is not None
+    assert checked.definition.outline
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_other_examples(name: str) -> None:
     """Any other official example loads, or is refused with problems that have a place."""
     checked = check_file(EXAMPLES / name)
-    assert checked.workflow is not None or checked.errors
+    assert checked.definition is not None or checked.errors
     lines = (EXAMPLES / name).read_text().splitlines()
     for problem in checked.problems:
         assert problem.position != Position() or problem.code in ("missing", "spec-version", "empty")

@@ -15,7 +15,7 @@ from temporalio.worker import Worker, WorkflowRunner
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import filled
@@ -63,7 +63,7 @@ class Bench:
     @asynccontextmanager
     async def worker(
         self,
-        *definitions: Workflow,
+        *definitions: Definition,
         runner: WorkflowRunner | None = None,
         secrets: Mapping[str, JSON] | None = None,
         queue: str | None = None,
@@ -92,7 +92,7 @@ class Running:
     """A worker under test."""
 
     bench: Bench
-    definitions: list[Workflow]
+    definitions: list[Definition]
     scripted: Scripted
     queue: str
     worker: Worker
@@ -126,7 +126,7 @@ class Running:
                 await asyncio.sleep(0.02)
 
 
-def define(*states: dict[str, Any], functions: tuple[str, ...] = (), **rest: Any) -> Workflow:
+def define(*states: dict[str, Any], functions: tuple[str, ...] = (), **rest: Any) -> Definition:
     """Return a workflow of *states*; the last one ends, the others lead to the next."""
     whole = []
     for index, state in enumerate(states):

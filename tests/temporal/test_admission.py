@@ -13,8 +13,8 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.common import RetryPolicy
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.calls import Function
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
@@ -26,12 +26,12 @@ from tests.temporal.conftest import Bench, calling, define, events_of
 NUMBERS = count(1)
 
 
-def served(**rest: Any) -> Workflow:
+def served(**rest: Any) -> Definition:
     """Return the definition that the worker serves."""
     return define(calling("a", "f"), functions=("f",), **rest)
 
 
-def another() -> Workflow:
+def another() -> Definition:
     """Return what somebody else makes of it: it calls another function."""
     return define(calling("a", "f", "steal"), functions=("f", "steal"))
 
@@ -138,7 +138,7 @@ async def test_documents_are_found_beside_the_text_that_is_served(bench: Bench) 
     assert worker.scripted.sources == [served().source.name]
 
 
-def long() -> Workflow:
+def long() -> Definition:
     """Return a definition that continues as new, has a sub-workflow, a call that nobody waits for, and waits."""
     unawaited = {"functionRef": {"refName": "g", "invoke": "async"}}
     return define(
@@ -151,7 +151,7 @@ def long() -> Workflow:
     )
 
 
-def others() -> list[Workflow]:
+def others() -> list[Definition]:
     """Return the definitions that it leads to."""
     child = define(calling("c", "f"), functions=("f",), id="child")
     return [child, define({"name": "l", "type": "inject", "data": {"last": True}}, id="last")]

@@ -23,7 +23,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
@@ -142,7 +142,7 @@ async def other_worker(bench: Bench, shop: Shop) -> AsyncIterator[str]:
         yield queue
 
 
-def calling(operation: str, arguments: JSON = None, **rest: Any) -> Workflow:
+def calling(operation: str, arguments: JSON = None, **rest: Any) -> Definition:
     """Return a workflow that makes one call."""
     metadata = rest.pop("metadata", {})
     action = {"functionRef": {"refName": "f", "arguments": arguments}, **rest.pop("action", {})}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.runtime.external_activities import EnginePolicy
+from swf_temporal.runtime.external_activities import ExternalRetryPolicy
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.temporal.retry_policies import policy_for, policy_of
 
@@ -100,9 +100,11 @@ def test_an_error_that_is_all_errors() -> None:
 
 def test_a_policy_of_ones_own_has_the_engines_defaults() -> None:
     """What is not said is as anybody who knows the engine expects."""
-    policy = policy_of(EnginePolicy(maximum_attempts=2, never=("Declined",)))
+    policy = policy_of(ExternalRetryPolicy(maximum_attempts=2, never=("Declined",)))
 
     assert policy.initial_interval == timedelta(seconds=1)
     assert (policy.backoff_coefficient, policy.maximum_interval, policy.maximum_attempts) == (2.0, None, 2)
     assert policy.non_retryable_error_types == ["Declined"]
-    assert policy_of(EnginePolicy(maximum_interval=timedelta(seconds=0.5))).initial_interval == timedelta(seconds=0.5)
+    assert policy_of(ExternalRetryPolicy(maximum_interval=timedelta(seconds=0.5))).initial_interval == timedelta(
+        seconds=0.5
+    )

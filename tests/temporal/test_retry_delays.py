@@ -10,7 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
-from swf_temporal.runtime.retrying import draws_of
+from swf_temporal.runtime.retrying import jitter_of
 from tests.temporal.conftest import Bench, define
 
 TICK = 0.002
@@ -47,5 +47,5 @@ def _jittered(written: dict[str, Any], key: str) -> list[float]:
     """Return the delays that chance deals the call with that key."""
     rule = rule_of(Retry.model_validate(written), auto_retries=False, retryable=(), non_retryable=())
     assert rule is not None
-    delays = [rule.delay_after(attempt, draws_of(key)) for attempt in range(1, 5)]
+    delays = [rule.delay_after(attempt, jitter_of(key)) for attempt in range(1, 5)]
     return [delay.total_seconds() for delay in delays if delay is not None]

@@ -12,7 +12,7 @@ from temporalio.client import ScheduleOverlapPolicy, ScheduleRange, ScheduleUpda
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.errors import UsageError
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
@@ -28,7 +28,7 @@ END = (datetime(2100, 12, 31, 23, 59, tzinfo=UTC) - NEW_YEAR) // timedelta(minut
 """In minutes: the last that the server knows of."""
 
 
-def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Workflow:
+def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Definition:
     """Return a definition of an id of its own, with *schedule*."""
     return load(
         {

@@ -8,7 +8,7 @@ from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.operations import Operation, Parameter, Place
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.openapi.parameters import as_text, escape
 
 _OUTRIGHT = ("payload", "headers", "correlationId")
@@ -44,7 +44,9 @@ def read_arguments(operation: Operation, query_names: Sequence[str], arguments: 
     """
     if not isinstance(arguments, dict):
         if arguments is not None and not operation.sends:
-            raise refusal("BadArguments", f"operation '{operation.id}' takes its arguments by name, as an object")
+            raise permanent_failure(
+                "BadArguments", f"operation '{operation.id}' takes its arguments by name, as an object"
+            )
         return _with_parameters(operation, Given(payload=arguments, has_payload=arguments is not None), {})
     fields = {name for kind in operation.messages for name in named_properties(kind.payload)}
     is_outright = not operation.sends or ("payload" in arguments and "payload" not in fields)
@@ -61,10 +63,10 @@ def read_arguments(operation: Operation, query_names: Sequence[str], arguments: 
     if is_outright and rest.keys() - elsewhere:
         name = min(rest.keys() - elsewhere)
         message = f"operation '{operation.id}' takes no argument '{name}'"
-        raise refusal("BadArguments", message + did_you_mean(name, outright | elsewhere))
+        raise permanent_failure("BadArguments", message + did_you_mean(name, outright | elsewhere))
     headers = arguments.get("headers") if "headers" in outright else None
     if headers is not None and not isinstance(headers, dict):
-        raise refusal("BadArguments", f"operation '{operation.id}': 'headers' must be an object")
+        raise permanent_failure("BadArguments", f"operation '{operation.id}': 'headers' must be an object")
     given = Given(
         query={name: arguments[name] for name in query_names if arguments.get(name) is not None},
         headers=dict(headers or {}),
@@ -78,14 +80,14 @@ def read_arguments(operation: Operation, query_names: Sequence[str], arguments: 
 def address_of(place: Place, given: Given, family: str) -> str:
     """Return the address of a channel, its parameters filled in. Raises CallFailed for one that it cannot have."""
     if place.address is None:
-        raise refusal("BadDocument", "the document does not say which address the operation's channel has")
+        raise permanent_failure("BadDocument", "the document does not say which address the operation's channel has")
     write: Callable[[str], str] = escape if family in {"http", "ws"} else str
     for parameter in place.parameters:
         value = given.parameters[parameter.name]
         is_part = place.address != f"{{{parameter.name}}}"
         if is_many(value, family) or (is_part and set(value) & set(_BETWEEN.get(family, ""))):
             message = f"the address '{place.address}' cannot have {value!r} as '{parameter.name}'"
-            raise refusal("BadArguments", message)
+            raise permanent_failure("BadArguments", message)
     return with_values(place.address, {name: write(value) for name, value in given.parameters.items()})
 
 
@@ -114,7 +116,7 @@ def _value(operation: Operation, parameter: Parameter, given: Given, arguments: 
         value = parameter.default
     what = f"operation '{operation.id}': the argument '{parameter.name}', a part of its channel's address"
     if value is None:
-        raise refusal("BadArguments", f"{what}, is missing")
+        raise permanent_failure("BadArguments", f"{what}, is missing")
     if parameter.enum and value not in parameter.enum:
-        raise refusal("BadArguments", f"{what}, is {value!r} and none of {', '.join(parameter.enum)}")
+        raise permanent_failure("BadArguments", f"{what}, is {value!r} and none of {', '.join(parameter.enum)}")
     return value

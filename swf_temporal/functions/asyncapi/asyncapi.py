@@ -17,7 +17,7 @@ from swf_temporal.functions.asyncapi.servers import find_server
 from swf_temporal.functions.at_hand import only_here
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Documents, document_and_operation, is_web, locate
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url
@@ -73,7 +73,7 @@ class AsyncApi:
     async def look(self, call: Call) -> Operation:
         """Return what a document that is a file says of the function. Nothing is fetched.
 
-        Raises CallFailed, or NotAtHandError if the document leads to one on the web.
+        Raises CallFailed, or NotLocalError if the document leads to one on the web.
         """
         name, operation_id = document_and_operation(call, "asyncapi")
         document = await self._documents.load(name, call.base, check=check_asyncapi)
@@ -107,12 +107,12 @@ def check_asyncapi(document: Document) -> None:
         reason = f"version {version} is not one of 2.0 to 2.6 and 3.0"
     else:
         return
-    raise refusal("BadDocument", f"the document '{document.name}' is not an AsyncAPI document: {reason}")
+    raise permanent_failure("BadDocument", f"the document '{document.name}' is not an AsyncAPI document: {reason}")
 
 
 def _result(call: Call) -> JSON:
     result = call.function.metadata.get("result")
     if result not in _RESULTS:
         message = f"function '{call.function.name}' has {result!r} as 'result' in its metadata"
-        raise refusal("BadOperation", f"{message}; it must be 'payload' or 'message'")
+        raise permanent_failure("BadOperation", f"{message}; it must be 'payload' or 'message'")
     return result

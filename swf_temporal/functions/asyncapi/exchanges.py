@@ -10,12 +10,12 @@ from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Conv
 from swf_temporal.functions.asyncapi.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
 from swf_temporal.functions.asyncapi.locations import value_at
-from swf_temporal.functions.asyncapi.messages import Came, ids_of, read_message, write_message
+from swf_temporal.functions.asyncapi.messages import ReceivedMessage, ids_of, read_message, write_message
 from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Reply
 from swf_temporal.functions.asyncapi.schemas import check_schemas
 from swf_temporal.functions.asyncapi.security import Proof, credentials
 from swf_temporal.functions.asyncapi.servers import Target
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.openapi.parameters import as_text
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.settings import Settings
@@ -47,7 +47,7 @@ class Exchanges:
         self._limits = limits
         self._brokers = brokers
 
-    async def perform(self, task: Task) -> Came | None:
+    async def perform(self, task: Task) -> ReceivedMessage | None:
         """Return the message that came, or None where none is to come. Raises CallFailed."""
         reply = task.operation.reply
         check_schemas([*task.operation.messages, *(reply.messages if reply else ())])
@@ -64,7 +64,7 @@ class Exchanges:
         async with self._limits.of_host(task.target.host, task.target.port):
             await self._brokers.speaking(task.family).send(channel, _marked(message, task.call))
 
-    async def _receive(self, task: Task) -> Came:
+    async def _receive(self, task: Task) -> ReceivedMessage:
         kinds, wanted = task.operation.messages, task.given.correlation_id
         channel = await self._channel(task, task.operation.place, kinds[0] if kinds else None)
 
@@ -74,7 +74,7 @@ class Exchanges:
         async with self._brokers.speaking(task.family).receive(channel) as deliveries:
             return await _first(channel, deliveries, kinds, is_wanted)
 
-    async def _request(self, task: Task, reply: Reply) -> Came:
+    async def _request(self, task: Task, reply: Reply) -> ReceivedMessage:
         """Send a message and wait for its reply.
 
         That is the first message that has the id of what was sent. Without any id it counts only where nothing else can
@@ -127,14 +127,14 @@ def _reply_address(task: Task, reply: Reply) -> tuple[str, bool]:
         message = (
             f"operation '{task.operation.id}' is answered at another server than '{server.name}', where it is asked"
         )
-        raise refusal("BadDocument", message)
+        raise permanent_failure("BadDocument", message)
     if reply.place.address is not None:
         return address_of(reply.place, task.given, task.family), False
     given = task.given
     chosen = value_at(reply.location, given.headers, given.payload) if reply.location is not None else None
     if chosen and is_many(chosen, task.family):
         message = f"operation '{task.operation.id}' would be answered at {chosen!r}, which is not one address"
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
     return (chosen, False) if chosen else (f"{identity_of(task.call)}-reply", True)
 
 
@@ -153,7 +153,7 @@ async def _first(
     deliveries: AsyncIterator[Delivery],
     kinds: Sequence[MessageType],
     is_wanted: Callable[[Message], bool],
-) -> Came:
+) -> ReceivedMessage:
     """Return the first message that is wanted; all others stay where they were."""
     async for delivery in deliveries:
         message = delivery.message
@@ -163,7 +163,7 @@ async def _first(
         await delivery.accept()
         if len(message.payload) > channel.max_bytes:
             text = f"{channel}: the message that came is larger than {channel.max_bytes} bytes"
-            raise refusal("AnswerTooLarge", text)
+            raise permanent_failure("AnswerTooLarge", text)
         return read_message(str(channel), kinds, message)
     raise CallFailed(f"{channel}: it ended before the message came that was waited for", code="ConnectionLost")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from swf_temporal.data import JSON, Path
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 _EXPRESSION = re.compile(r"\$message\.(header|payload)(?:#(/.*))?")
 
@@ -22,7 +22,7 @@ def read_location(expression: str) -> Location:
     match = _EXPRESSION.fullmatch(expression.strip())
     if match is None:
         message = f"the document points to '{expression}'; a place in a message is written $message.header#/name"
-        raise refusal("BadDocument", message)
+        raise permanent_failure("BadDocument", message)
     steps = (match[2] or "").split("/")[1:]
     return Location(match[1] == "header", [step.replace("~1", "/").replace("~0", "~") for step in steps])
 
@@ -56,6 +56,8 @@ def placed(expression: str, value: JSON, headers: Mapping[str, JSON], payload: J
 
 def _put(target: JSON, path: Path, value: JSON, expression: str) -> dict[str, JSON]:
     if not isinstance(target, dict) or not path:
-        raise refusal("BadArguments", f"there is no place for {value!r} at {expression}: what is above it is no object")
+        raise permanent_failure(
+            "BadArguments", f"there is no place for {value!r} at {expression}: what is above it is no object"
+        )
     step, rest = str(path[0]), path[1:]
     return {**target, step: _put(target.get(step, {}), rest, value, expression) if rest else value}

@@ -10,7 +10,7 @@ from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.functions.asyncapi.locations import placed, value_at
 from swf_temporal.functions.asyncapi.operations import MessageType, Operation
 from swf_temporal.functions.asyncapi.schemas import header_violations, named_properties, payload_violations
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, read_answer, split_content_type
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.openapi.parameters import as_text
@@ -20,7 +20,7 @@ _ANYTHING = MessageType("message", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class ReceivedMessage:
     """A message as a workflow may see it."""
 
     payload: JSON
@@ -59,10 +59,12 @@ def write_message(
             content, content_type = write_body(payload, content_type)
         texts = {name: as_text(value) for name, value in headers.items() if value is not None}
         return kind, Message(content, content_type, texts, correlation_id, reply_to)
-    raise refusal("BadArguments", f"operation '{operation.id}': what is sent does not fit {', nor '.join(misfits)}")
+    raise permanent_failure(
+        "BadArguments", f"operation '{operation.id}': what is sent does not fit {', nor '.join(misfits)}"
+    )
 
 
-def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> Came:
+def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> ReceivedMessage:
     """Return a message that came, as the first of *kinds* that it fits.
 
     Raises CallFailed if it is not what it says that it is, or fits none of them.
@@ -80,7 +82,7 @@ def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> C
         violations = _violations(kind, _known_headers(kind, message), payload)
         if not violations:
             correlation_id = _correlation_id(kind, message, payload) or message.correlation_id
-            return Came(payload, message.headers, correlation_id, message.reply_to)
+            return ReceivedMessage(payload, message.headers, correlation_id, message.reply_to)
         misfits.append(f"message '{kind.name}': {'; '.join(violations)}")
         seen = payload
     if misfits:

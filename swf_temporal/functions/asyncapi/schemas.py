@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.operations import MessageType
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.documents.schemas import is_pattern
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
@@ -58,7 +58,7 @@ def self_contained(document: Document, schema: JSON) -> JSON:
     try:
         whole = copied(document, schema)
     except RecursionError:
-        raise refusal("BadDocument", f"a schema in '{document.name}' is nested too deeply") from None
+        raise permanent_failure("BadDocument", f"a schema in '{document.name}' is nested too deeply") from None
     if not isinstance(whole, dict) or not definitions:
         return whole
     own = whole.get("definitions")
@@ -124,7 +124,7 @@ def _ready(kind: MessageType, part: str, schema: JSON) -> DataSchemaValidator | 
         return _validator(json.dumps(_dated(kind, schema)))
     except BadSchema as error:
         message = f"the schema for the {part} of message '{kind.name}' is none: {error.message}"
-        raise refusal("BadDocument", message) from error
+        raise permanent_failure("BadDocument", message) from error
 
 
 def _dated(kind: MessageType, schema: JSON) -> JSON:
@@ -135,7 +135,7 @@ def _dated(kind: MessageType, schema: JSON) -> JSON:
             f"the schema of message '{kind.name}' is written in '{kind.schema_format}'; "
             "only AsyncAPI's own schemas and JSON Schema are understood"
         )
-        raise refusal("Unsupported", message)
+        raise permanent_failure("Unsupported", message)
     return {"$schema": _DRAFTS.get(match[1] or "", _DRAFT_7), **schema} if isinstance(schema, dict) else schema
 
 

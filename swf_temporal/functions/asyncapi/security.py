@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
+from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.port import Credentials
 from swf_temporal.functions.asyncapi.operations import Possibilities
 from swf_temporal.functions.auth.auth import Key, find_auth, key_for
 from swf_temporal.functions.auth.credentials import key_in, properties_of
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.openapi.security import matching, secret_named
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth
 
 _MECHANISMS = {
     "userPassword": None,
@@ -103,12 +103,12 @@ def _first(
     kinds = {str(scheme.get("type")) for possibility in possibilities for scheme, _ in possibility.values()}
     if kinds <= _BEYOND:
         message = f"the document '{document}' asks for security of type '{min(kinds)}', which is not carried out here"
-        raise refusal("Unsupported", message)
+        raise permanent_failure("Unsupported", message)
     if named is None:
         return []
     wanted = " or ".join(" and ".join(f"'{name}'" for name in possibility) for possibility in possibilities)
     message = f"the document '{document}' asks for {wanted}, and auth '{named.name}' has no credentials for that"
-    raise refusal("BadAuth", message)
+    raise permanent_failure("BadAuth", message)
 
 
 def _proof(scheme: dict[str, Any], name: str, scopes: list[JSON], named: Auth | None, call: Call) -> Auth | Key | None:

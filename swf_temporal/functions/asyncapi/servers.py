@@ -8,7 +8,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
 from swf_temporal.functions.asyncapi.operations import Server
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
-from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
 from swf_temporal.functions.metadata import variables
@@ -70,7 +70,7 @@ def _configured(settings: Settings, function: str, document: Document, spoken: S
         return None
     if wire is None:
         message = f"the server of function '{function}' is {configured!r}, whose protocol is none of {', '.join(WIRES)}"
-        raise refusal("BadUrl", message)
+        raise permanent_failure("BadUrl", message)
     return configured
 
 
@@ -83,7 +83,7 @@ def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> st
     for name in given:
         if name not in server.variables:
             message = f"the server '{server.name}' of '{document.name}' has no variable '{name}'"
-            raise refusal("BadOperation", message + did_you_mean(name, server.variables))
+            raise permanent_failure("BadOperation", message + did_you_mean(name, server.variables))
     values: dict[str, str] = {}
     for name in names_in(server.url):
         declared = server.variables.get(name, {})
@@ -91,7 +91,7 @@ def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> st
         default = declared.get("default", known[0] if isinstance(known, list) and known else None)
         if default is None and given.get(name) is None:
             message = f"the document '{document.name}' has no default for the variable '{name}' of {server.url}"
-            raise refusal("BadDocument", message)
+            raise permanent_failure("BadDocument", message)
         values[name] = variable_value(document, name, {**declared, "default": default}, given.get(name))
     return with_values(server.url, values)
 
@@ -100,7 +100,7 @@ def _target(protocol: str, rest: str, server: Server | None) -> Target:
     wire = WIRES[protocol]
     parts, port = _split(rest)
     if not parts.hostname:
-        raise refusal("BadUrl", f"the server '{rest}' names no host; it is written {protocol}://host:port")
+        raise permanent_failure("BadUrl", f"the server '{rest}' names no host; it is written {protocol}://host:port")
     return Target(
         protocol=protocol,
         wire=wire,
@@ -120,5 +120,5 @@ def _split(rest: str) -> tuple[SplitResult, int | None]:
         parts = urlsplit(f"//{hosts.partition(',')[0]}{slash}{path}")
         port = parts.port
     except ValueError as error:
-        raise refusal("BadUrl", f"the server '{rest}' is not one: {error}") from error
+        raise permanent_failure("BadUrl", f"the server '{rest}' is not one: {error}") from error
     return parts, port

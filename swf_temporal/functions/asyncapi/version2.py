@@ -11,7 +11,7 @@ from swf_temporal.functions.asyncapi.parts import (
     read_variables,
     with_traits,
 )
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 
 
@@ -36,7 +36,7 @@ def find_operation(document: Document, operation_id: str) -> Operation:
                 security=_security(document, operation),
             )
     message = f"the document '{document.name}' has no operation '{operation_id}'"
-    raise refusal("UnknownOperation", message + did_you_mean(operation_id, known))
+    raise permanent_failure("UnknownOperation", message + did_you_mean(operation_id, known))
 
 
 def _operations(document: Document) -> Iterator[tuple[str, Part, str, Part]]:
@@ -64,7 +64,9 @@ def _servers(document: Document, names: object) -> tuple[Server, ...]:
     wanted = [str(name) for name in names] if isinstance(names, list) and names else list(declared.value)
     for name in wanted:
         if name not in declared.value:
-            raise refusal("BadDocument", f"'{document.name}' has a channel at the server '{name}', which is not in it")
+            raise permanent_failure(
+                "BadDocument", f"'{document.name}' has a channel at the server '{name}', which is not in it"
+            )
     return tuple(_server(document, name, declared.part(name)) for name in wanted)
 
 
@@ -87,7 +89,7 @@ def _security(document: Document, node: Part) -> Possibilities:
         for name in alternative.value:
             if name not in declared.value:
                 message = f"'{document.name}' asks for the security scheme '{name}', which is not in it"
-                raise refusal("BadDocument", message)
+                raise permanent_failure("BadDocument", message)
     return tuple(
         {name: (declared.part(name).value, list(scopes or ())) for name, scopes in alternative.value.items()}
         for alternative in node.parts("security")

@@ -10,7 +10,7 @@ from swf_temporal.functions.asyncapi.parts import (
     read_variables,
     with_traits,
 )
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 
 
@@ -19,12 +19,12 @@ def find_operation(document: Document, operation_id: str) -> Operation:
     operations = Part(document, document.content).part("operations")
     if operation_id not in operations.value:
         message = f"the document '{document.name}' has no operation '{operation_id}'"
-        raise refusal("UnknownOperation", message + did_you_mean(operation_id, operations.value))
+        raise permanent_failure("UnknownOperation", message + did_you_mean(operation_id, operations.value))
     operation = with_traits(operations.part(operation_id), document)
     action = operation.value.get("action")
     if action not in {"send", "receive"}:
         message = f"operation '{operation_id}' of '{document.name}' has the action {action!r}"
-        raise refusal("BadDocument", f"{message}; it must be 'send' or 'receive'")
+        raise permanent_failure("BadDocument", f"{message}; it must be 'send' or 'receive'")
     return Operation(
         id=operation_id,
         document=document,

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 from urllib.parse import quote
 
+from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
 from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.auth.oauth2 import Tokens
-from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
 from swf_temporal.functions.http.origins import origin_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"
@@ -51,7 +51,7 @@ def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
         return ()
     if key.where == "query":
         message = f"auth '{name}' is sent in the query, which there is none of here; send it in a header: 'in: header'"
-        raise refusal("BadAuth", message)
+        raise permanent_failure("BadAuth", message)
     return (
         (("Cookie", f"{key.name}={quote(key.value, safe='')}"),) if key.where == "cookie" else ((key.name, key.value),)
     )
@@ -110,7 +110,7 @@ def find_auth(name: str, call: Call) -> Auth:
         if auth.name == name:
             return auth
     message = f"function '{call.function.name}' refers to auth '{name}', which is not defined"
-    raise refusal("BadAuth", message + did_you_mean(name, (auth.name for auth in call.auth)))
+    raise permanent_failure("BadAuth", message + did_you_mean(name, (auth.name for auth in call.auth)))
 
 
 def proofs(call: Call) -> list[JSON]:
@@ -154,16 +154,18 @@ def _key(auth: Auth, call: Call) -> Key:
             _check(auth, properties, "name")
             return _api_key(auth, properties)
     message = f"auth '{auth.name}': the scheme '{auth.scheme}' is not one of basic, bearer, oauth2 and apiKey"
-    raise refusal("BadAuth", message + did_you_mean(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
+    raise permanent_failure("BadAuth", message + did_you_mean(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
 
 
 def _api_key(auth: Auth, properties: dict[str, JSON]) -> Key:
     where = properties.get("in", "header")
     if where not in _PLACES:
-        raise refusal("BadAuth", f"auth '{auth.name}' is sent in the {where!r}, which is none of {', '.join(_PLACES)}")
+        raise permanent_failure(
+            "BadAuth", f"auth '{auth.name}' is sent in the {where!r}, which is none of {', '.join(_PLACES)}"
+        )
     value = key_in(properties)
     if value is None:
-        raise refusal("BadAuth", f"auth '{auth.name}' of scheme 'apiKey' lacks 'key'")
+        raise permanent_failure("BadAuth", f"auth '{auth.name}' of scheme 'apiKey' lacks 'key'")
     return Key(where, str(properties["name"]), value)
 
 
@@ -172,7 +174,7 @@ def _check(auth: Auth, properties: dict[str, JSON], *names: str) -> None:
         value = properties.get(name)
         if not isinstance(value, str) or not value:
             state = "lacks" if value is None or value == "" else "has something that is not a text as"
-            raise refusal("BadAuth", f"auth '{auth.name}' of scheme '{auth.scheme}' {state} '{name}'")
+            raise permanent_failure("BadAuth", f"auth '{auth.name}' of scheme '{auth.scheme}' {state} '{name}'")
 
 
 def _login(properties: dict[str, JSON]) -> str:

@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
-from swf_temporal.functions.call import Call, refusal
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth
+from swf_temporal.functions.call import Call, permanent_failure
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"|'[^'\\]*'"""
 _STEP = rf"\.[\w-]+|\.?\[\s*(?:{_QUOTED})\s*\]|\.(?:{_QUOTED})"
@@ -68,7 +68,7 @@ def _text(auth: Auth, call: Call, text: str) -> JSON:
         # What an expression fails on while it runs is a secret, or was made of one.
         why = f": {error}" if isinstance(error, BadExpression) else ""
         message = f"auth '{auth.name}': {text!r} cannot be evaluated{why}; only $SECRETS has a value there"
-        raise refusal("BadAuth", message) from None
+        raise permanent_failure("BadAuth", message) from None
     return None if value is NOTHING else value
 
 
@@ -77,7 +77,9 @@ def _secret(auth: Auth, call: Call, path: list[str]) -> JSON:
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     if value is None:
-        raise refusal("NoSecret", f"auth '{auth.name}' needs the secret '{'.'.join(path)}', which is not known here")
+        raise permanent_failure(
+            "NoSecret", f"auth '{auth.name}' needs the secret '{'.'.join(path)}', which is not known here"
+        )
     return value
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 _TOKEN_TYPE = "urn:ietf:params:oauth:token-type:"  # noqa: S105 - the beginning of the names of kinds of tokens
@@ -66,7 +66,7 @@ def read_grant(auth: str, properties: Mapping[str, JSON]) -> Grant:
     grant_type = properties.get("grantType")
     if not isinstance(grant_type, str) or grant_type not in _KINDS:
         message = f"auth '{auth}': the grantType {grant_type!r} is not one of {', '.join(sorted(_KINDS))}"
-        raise refusal("BadAuth", message + did_you_mean(str(grant_type), _KINDS))
+        raise permanent_failure("BadAuth", message + did_you_mean(str(grant_type), _KINDS))
     kind = _KINDS[grant_type]
     endpoint = _text(properties, "tokenEndpoint").strip()
     authority = endpoint or _text(properties, "authority").strip()
@@ -74,7 +74,9 @@ def read_grant(auth: str, properties: Mapping[str, JSON]) -> Grant:
     if not authority:
         lacking.append("authority")
     if lacking:
-        raise refusal("BadAuth", f"auth '{auth}' of scheme 'oauth2' lacks '{lacking[0]}', which {grant_type} needs")
+        raise permanent_failure(
+            "BadAuth", f"auth '{auth}' of scheme 'oauth2' lacks '{lacking[0]}', which {grant_type} needs"
+        )
     return Grant(
         auth=auth,
         authority=authority,

@@ -14,7 +14,7 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 
 _SHOWN = 5
 """How many mistakes are told at once."""
@@ -54,7 +54,7 @@ def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...],
         taken.signature.bind(*positional, **keywords)
     except TypeError as error:
         message = f"custom function '{call.function.name}' takes {taken.signature}: {error}"
-        raise refusal("BadArguments", message) from error
+        raise permanent_failure("BadArguments", message) from error
     return _converted(call, taken, positional, keywords)
 
 
@@ -83,7 +83,7 @@ def _converted(
     if wrong:
         more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         message = f"custom function '{call.function.name}' cannot take its arguments: {'; '.join(wrong[:_SHOWN])}{more}"
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
     return first, named
 
 

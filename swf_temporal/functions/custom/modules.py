@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 
 _Functions = Mapping[str, Callable[..., Any]]
 
@@ -31,30 +31,30 @@ class Modules:
             return self._imported(module_name, name)
         if module_name in self._offered:
             message = f"the module '{module_name}' offers no function '{name}'{did_you_mean(name, offered)}"
-            raise refusal("UnknownFunction", message)
+            raise permanent_failure("UnknownFunction", message)
         message = (
             f"'{module_name}:{name}' may not be called here, as nobody has named the module '{module_name}' to the "
             f"worker: start it with --functions {module_name}, or list the module in SWF_FUNCTION_MODULES"
         )
-        raise refusal("UnknownFunction", message)
+        raise permanent_failure("UnknownFunction", message)
 
     def _imported(self, module_name: str, name: str) -> Callable[..., Any]:
         try:
             module = importlib.import_module(module_name)
         except Exception as error:
             message = f"the module '{module_name}' cannot be imported: {type(error).__name__}: {error}"
-            raise refusal("UnknownFunction", message) from error
+            raise permanent_failure("UnknownFunction", message) from error
         function: Callable[..., Any] | None = getattr(module, name, None)
         if not callable(function):
             known = (key for key, value in vars(module).items() if self._offers(module, key, value))
             message = f"the module '{module_name}' has no function '{name}'{did_you_mean(name, known)}"
-            raise refusal("UnknownFunction", message)
+            raise permanent_failure("UnknownFunction", message)
         if not self._offers(module, name, function):
             message = (
                 f"'{module_name}:{name}' may not be called here: it is private, or comes from a module that "
                 f"SWF_FUNCTION_MODULES does not list; the module '{module_name}' may offer it by its __all__"
             )
-            raise refusal("UnknownFunction", message)
+            raise permanent_failure("UnknownFunction", message)
         return function
 
     def _offers(self, module: ModuleType, name: str, value: object) -> bool:

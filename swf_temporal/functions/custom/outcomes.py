@@ -6,7 +6,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 
 
 def as_json(call: Call, result: object) -> JSON:
@@ -16,7 +16,7 @@ def as_json(call: Call, result: object) -> JSON:
         json.dumps(value, allow_nan=False)
     except (PydanticSerializationError, ValueError, RecursionError) as error:
         message = f"custom function '{call.function.name}' returned a {type(result).__name__}, not JSON: {error}"
-        raise refusal("NotJSON", message) from error
+        raise permanent_failure("NotJSON", message) from error
     return value
 
 

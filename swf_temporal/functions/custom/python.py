@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
 from swf_temporal.functions.custom.arguments import bound
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, raised
@@ -47,7 +47,7 @@ class Python:
             wanted, kind = text or call.function.name, call.function.type
             message = f"no custom function '{wanted}' is known{did_you_mean(wanted, self._custom)}"
             own = "" if kind == "custom" else f"; and nothing here carries out functions of the type '{kind}'"
-            raise refusal("UnknownFunction", message + own)
+            raise permanent_failure("UnknownFunction", message + own)
         return self._modules.find(module_name, name)
 
 

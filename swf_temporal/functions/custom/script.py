@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
 from swf_temporal.functions.operator.options import Options
@@ -28,7 +28,7 @@ from swf_temporal.functions.operator.settings import Settings
 MEMORY = 1 << 30
 """Bytes of address space that a script may take, Python included."""
 
-_LONGEST_GOODBYE = 1.0
+_MAX_GOODBYE = 1.0
 """Seconds that a script that was killed has until its pipes are closed."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
 
@@ -49,7 +49,7 @@ class Scripts:
         name = call.function.name
         if not self._settings.scripts:
             message = f"function '{name}' is a script, and this worker runs none"
-            raise refusal("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
+            raise permanent_failure("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
         code, arguments = _script(call)
         options = self._settings.for_function(name).over(self._settings.calls)
         limit = (options.timeout or self._settings.timeout).total_seconds()
@@ -90,7 +90,7 @@ async def _run(call: Call, request: bytes, largest: int) -> bytes:
 async def _ended(process: Process) -> None:
     """Wait until *process* has ended, and take what it wrote and nobody read."""
     try:
-        async with asyncio.timeout(_LONGEST_GOODBYE):
+        async with asyncio.timeout(_MAX_GOODBYE):
             await process.communicate()
     except TimeoutError:
         # What a script has started in a session of its own lives on, and holds the other end of the pipes.
@@ -104,7 +104,9 @@ async def _exchange(call: Call, process: Process, request: bytes, largest: int) 
         await stdin.drain()
         (length,) = LENGTH.unpack(await stdout.readexactly(LENGTH.size))
         if length > largest:
-            raise refusal("AnswerTooLarge", f"the result of the script '{name}' is larger than {largest} bytes")
+            raise permanent_failure(
+                "AnswerTooLarge", f"the result of the script '{name}' is larger than {largest} bytes"
+            )
         return await stdout.readexactly(length)
     except (IncompleteReadError, ConnectionError):
         raise _crashed(name, await process.wait()) from None
@@ -116,14 +118,14 @@ def _script(call: Call) -> tuple[str, JSON]:
     language, _, code = str(function.operation).strip().removeprefix("script:").partition(":")
     if language.strip().lower() != "python":
         message = f"function '{function.name}': scripts are written in Python, not in '{language}'"
-        raise refusal("BadOperation", f"{message}: the operation is script:python")
+        raise permanent_failure("BadOperation", f"{message}: the operation is script:python")
     given = code if code.strip() else function.metadata.get("script")
     if given is None and isinstance(arguments, dict):
         given = arguments.get("script")
         arguments = {key: value for key, value in arguments.items() if key != "script"}
     if not isinstance(given, str):
         where = "after script:python: in its operation, as 'script' in its metadata, or as the argument 'script'"
-        raise refusal("BadOperation", f"function '{function.name}' has no code: it stands {where}")
+        raise permanent_failure("BadOperation", f"function '{function.name}' has no code: it stands {where}")
     return given, arguments
 
 
@@ -131,7 +133,7 @@ def _result(call: Call, answer: dict[str, Any]) -> JSON:
     name = call.function.name
     if "notJson" in answer:
         message = f"the script of function '{name}' ended with a {answer['notJson']}, not JSON: {answer['message']}"
-        raise refusal("NotJSON", message)
+        raise permanent_failure("NotJSON", message)
     if "error" in answer:
         where = f"line {answer['line']} of " if answer["line"] else ""
         message = f"{where}the script of function '{name}': {answer['message'] or answer['error']}"

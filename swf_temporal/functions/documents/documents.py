@@ -15,9 +15,9 @@ from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import is_allowed, variable_name
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_bytes
-from swf_temporal.functions.at_hand import NotAtHandError
-from swf_temporal.functions.call import Call, refusal
-from swf_temporal.functions.documents.parts import Document, ElsewhereError, as_path, is_web, normal
+from swf_temporal.functions.at_hand import NotLocalError
+from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.documents.parts import Document, UnresolvedReference, as_path, is_web, normal
 from swf_temporal.functions.documents.texts import read_text
 from swf_temporal.functions.urls import join_url
 from swf_temporal.text.resources import FROM_HOSTS, ResourceError
@@ -29,7 +29,7 @@ __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 
 _LIMIT = 32 * 1024 * 1024
 _KEPT = 64
-_MOST_OTHERS = 256
+_MAX_OTHERS = 256
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 Headers = tuple[tuple[str, str], ...]
@@ -92,15 +92,19 @@ class Documents:
         A file may refer to those in its own folder, that of the definition, and folders that the operator allows; a
         URL to those on its own host. Other hosts are for the operator to allow. Raises CallFailed.
         """
-        for _ in range(_MOST_OTHERS):
+        for _ in range(_MAX_OTHERS):
             try:
                 return read()
-            except ElsewhereError as needed:
+            except UnresolvedReference as needed:
                 # Begun again with what it needs. Most never need anything, and reading takes no time.
                 document.others[needed.location] = await self._other(document, needed, base, headers)
-        raise refusal("BadDocument", f"the document '{document.name}' leads to more than {_MOST_OTHERS} others")
+        raise permanent_failure(
+            "BadDocument", f"the document '{document.name}' leads to more than {_MAX_OTHERS} others"
+        )
 
-    async def _other(self, first: Document, needed: ElsewhereError, base: str | None, headers: Headers) -> Document:
+    async def _other(
+        self, first: Document, needed: UnresolvedReference, base: str | None, headers: Headers
+    ) -> Document:
         told = f"'{needed.document.name}' refers to '{needed.reference}'"
         location = needed.location
         if not is_web(location):
@@ -113,7 +117,7 @@ class Documents:
 
     def _beside(self, first: Document, base: str | None, told: str, location: str) -> bytes:
         if first.url:
-            raise refusal("NoDocument", f"{told}, a file; a document from a URL can refer to other URLs only")
+            raise permanent_failure("NoDocument", f"{told}, a file; a document from a URL can refer to other URLs only")
         folders = [Path(first.location).parent, *self._resources.folders]
         if base is not None and not is_web(base):
             folders.append(_folder(base))
@@ -121,19 +125,21 @@ class Documents:
             return read_file(Path(location), folders).content
         except ResourceError as error:
             hint = f"; {error.hint}" if error.hint else ""
-            raise refusal("NoDocument", f"{told}, {error.reason}{hint}") from error
+            raise permanent_failure("NoDocument", f"{told}, {error.reason}{hint}") from error
 
     def _credentials(self, told: str, url: str) -> Headers:
         """Return what shows an allowed host who asks. Raises CallFailed for any other host."""
         _, host, port = _origin(url)
         if not is_allowed(host, port, self._resources.hosts):
-            raise refusal("NoDocument", f"{told}, and from the host '{host}' nothing may be fetched; {FROM_HOSTS}")
+            raise permanent_failure(
+                "NoDocument", f"{told}, and from the host '{host}' nothing may be fetched; {FROM_HOSTS}"
+            )
         header = self._resources.credentials.get(variable_name(host, port))
         return (("Authorization", header),) if header else ()
 
     async def _fetch(self, url: str, headers: Headers) -> bytes:
         if self._http is None:
-            raise NotAtHandError(f"{url} is on the web")
+            raise NotLocalError(f"{url} is on the web")
         from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - for files none is made
 
         # Whoever has no credentials must not be shown what others fetched with theirs.
@@ -163,7 +169,7 @@ def document_and_operation(call: Call, kind: str) -> tuple[str, str]:
             f"the operation of function '{call.function.name}' is {operation!r}; "
             f"one of type '{kind}' is written 'document.json#operationId'"
         )
-        raise refusal("BadOperation", message)
+        raise permanent_failure("BadOperation", message)
     return name.strip(), operation_id.strip()
 
 
@@ -189,7 +195,7 @@ def _origin(url: str) -> tuple[str, str, int]:
         parts = urlsplit(url)
         return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme]
     except ValueError as error:
-        raise refusal("BadUrl", f"'{url}' is not a URL: {error}") from error
+        raise permanent_failure("BadUrl", f"'{url}' is not a URL: {error}") from error
 
 
 def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
@@ -206,20 +212,20 @@ def _read_file(name: str, path: str) -> bytes:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         message = f"the document '{name}' cannot be read from {path}: {reason}"
-        raise refusal("NoDocument", message) from error
+        raise permanent_failure("NoDocument", message) from error
 
 
 def _parse(name: str, text: bytes) -> dict[str, Any]:
     try:
         content = read_text(text)
     except ValueError as error:
-        raise refusal(
+        raise permanent_failure(
             "BadDocument", f"the document '{name}' cannot be read: it is neither JSON nor YAML: {error}"
         ) from error
     if not isinstance(content, dict):
-        raise refusal("BadDocument", f"the document '{name}' is not an object")
+        raise permanent_failure("BadDocument", f"the document '{name}' is not an object")
     return content
 
 
 def _not_openapi(name: str, reason: str) -> CallFailed:
-    return refusal("BadDocument", f"the document '{name}' is not an OpenAPI document: {reason}")
+    return permanent_failure("BadDocument", f"the document '{name}' is not an OpenAPI document: {reason}")

@@ -8,7 +8,7 @@ import binascii
 from typing import Any, TypeGuard
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 
 def is_file(value: JSON) -> TypeGuard[dict[str, Any]]:
@@ -21,4 +21,4 @@ def bytes_of(value: dict[str, Any]) -> bytes:
     try:
         return base64.b64decode(value["base64"], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise refusal("BadArguments", f"'base64' does not hold base64: {error}") from error
+        raise permanent_failure("BadArguments", f"'base64' does not hold base64: {error}") from error

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.urls import join_url, split_url
 
-_LONGEST_CHAIN = 32
+_MAX_CHAIN = 32
 _NOTHING = object()
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 
@@ -46,18 +46,18 @@ class Document:
     def follow(self, node: object) -> "Part":
         """Return the object that *node* is or refers to, and in which document it stands; an empty one for no object.
 
-        Raises CallFailed for a reference that leads nowhere or round in a circle, and ElsewhereError for one into a
-        document that is not at hand.
+        Raises CallFailed for a reference that leads nowhere or round in a circle, and UnresolvedReference for one into
+        a document that is not local.
         """
         document: Document = self
-        for _ in range(_LONGEST_CHAIN):
+        for _ in range(_MAX_CHAIN):
             if not isinstance(node, dict):
                 return Part(document, {})
             reference = node.get("$ref")
             if not isinstance(reference, str):
                 return Part(document, node)
             document, node = document.target(reference)
-        raise refusal("BadDocument", f"the document '{self.name}' has references that lead round in a circle")
+        raise permanent_failure("BadDocument", f"the document '{self.name}' has references that lead round in a circle")
 
     def target(self, reference: str) -> "tuple[Document, JSON]":
         """Return what a reference in this document points to, which may be a reference too, and in which document."""
@@ -65,7 +65,7 @@ class Document:
         document = self._other(location, reference) if location else self
         node = _at(document.content, unquote(fragment))
         if node is _NOTHING:
-            raise refusal("BadDocument", f"'{self.name}' refers to '{reference}', which is not in it")
+            raise permanent_failure("BadDocument", f"'{self.name}' refers to '{reference}', which is not in it")
         return document, node
 
     def _other(self, name: str, reference: str) -> "Document":
@@ -73,7 +73,7 @@ class Document:
         if location == normal(self.location):
             return self
         if location not in self.others:
-            raise ElsewhereError(self, reference, location)
+            raise UnresolvedReference(self, reference, location)
         return self.others[location]
 
 
@@ -104,7 +104,7 @@ class Part:
                 yield name, holder.part(name)
 
 
-class ElsewhereError(CallFailed):
+class UnresolvedReference(CallFailed):
     """A reference leads into a document that is not at hand. Whoever can get it may read again with it."""
 
     def __init__(self, document: Document, reference: str, location: str) -> None:

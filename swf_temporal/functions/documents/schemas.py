@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document
 
 _PLAIN = frozenset({
@@ -35,7 +35,7 @@ def self_contained(root: Document, document: Document, schema: JSON) -> JSON:
     try:
         written = writer.written(document, schema)
     except RecursionError:
-        raise refusal("BadDocument", f"a schema in '{document.name}' is nested too deeply") from None
+        raise permanent_failure("BadDocument", f"a schema in '{document.name}' is nested too deeply") from None
     whole: dict[str, JSON] = written if isinstance(written, dict) else {"allOf": [written]}
     definitions: JSON = writer.definitions
     return {"$schema": _DRAFT, **whole, "$defs": definitions}
@@ -53,7 +53,7 @@ class _Writer:
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, dict):
-            raise refusal("BadDocument", f"'{document.name}' has {schema!r} in place of a schema")
+            raise permanent_failure("BadDocument", f"'{document.name}' has {schema!r} in place of a schema")
         reference = next((schema[key] for key in _REFERENCES if key in schema), None)
         referred = self._referred(document, reference) if isinstance(reference, str) else {}
         # What stands beside a reference counts since version 3.1.

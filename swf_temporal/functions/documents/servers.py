@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.documents.parts import as_path
 from swf_temporal.functions.openapi.operations import Operation
@@ -40,7 +40,7 @@ def server_url(
         url = urljoin(document.url, declared) if document.url else declared
     except ValueError as error:
         message = f"the server '{declared}', which '{document.name}' names, is not a URL: {error}"
-        raise refusal("BadUrl", message) from error
+        raise permanent_failure("BadUrl", message) from error
     if not is_web(url):
         raise no_server(function, f"the document '{document.name}' does not name one")
     return url
@@ -69,7 +69,7 @@ def no_server(function: str, reason: str) -> CallFailed:
     """Return the fault of a function whose service is nowhere, saying how to set it."""
     variable = f"SWF_BASE_URL_{environment_name(function)}"
     message = f"the server of function '{function}' is not known: {reason}; set {variable} or SWF_BASE_URL"
-    return refusal("NoServer", message)
+    return permanent_failure("NoServer", message)
 
 
 def _server(document: Document, operation: Operation, given: Mapping[str, JSON]) -> str:
@@ -80,12 +80,14 @@ def _server(document: Document, operation: Operation, given: Mapping[str, JSON])
     for name in given:
         if name not in declared:
             message = f"the server in '{document.name}' has no variable '{name}'{did_you_mean(name, declared)}"
-            raise refusal("BadOperation", message)
+            raise permanent_failure("BadOperation", message)
 
     def fill(match: re.Match[str]) -> str:
         name = match[1]
         if name not in declared:
-            raise refusal("BadDocument", f"the server in '{document.name}' has an undeclared variable '{name}'")
+            raise permanent_failure(
+                "BadDocument", f"the server in '{document.name}' has an undeclared variable '{name}'"
+            )
         return variable_value(document, name, document.resolve(declared[name]), given.get(name))
 
     return re.sub(r"\{([^{}]+)\}", fill, str(server.get("url", "/")))
@@ -102,7 +104,7 @@ def variable_value(document: Document, name: str, declared: Mapping[str, JSON], 
         message = (
             f"the server in '{document.name}' has no '{as_text(given)}' for its variable '{name}': it can be {kinds}"
         )
-        raise refusal("BadOperation", message)
+        raise permanent_failure("BadOperation", message)
     return as_text(given)
 
 

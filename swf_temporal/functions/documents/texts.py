@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-_DEEPEST = 200
+_MAX_DEPTH = 200
 """How deeply values may stand within each other: what reads YAML, and what is done with it, goes down with them."""
 _MOST = 5_000_000
 """How many values there may be where each alias is counted as all that it stands for, as what is made of it counts."""
@@ -77,7 +77,7 @@ class _Builder:
             self._names.append(_NOTHING)
             self._marks.append(event.anchor)
             self._sizes.append(0)
-            if len(self._open) > _DEEPEST:
+            if len(self._open) > _MAX_DEPTH:
                 raise ValueError("it is nested too deeply")
         elif isinstance(event, yaml.CollectionEndEvent):
             collection, size = self._open.pop(), self._sizes.pop()

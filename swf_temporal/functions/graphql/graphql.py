@@ -8,7 +8,7 @@ from dataclasses import replace
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import key_for
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import is_name, operation, post, selection_set
 from swf_temporal.functions.graphql.schema import Field, Schemas, question_to
@@ -77,14 +77,14 @@ def _parts(call: Call) -> tuple[str, str, str]:
             if kind.lower() == "subscription":
                 section = "Using Functions for GraphQL Service Invocations"
                 message = f"function '{call.function.name}': subscriptions are not supported (section “{section}”)"
-                raise refusal("Unsupported", message)
+                raise permanent_failure("Unsupported", message)
             if kind.lower() in {"query", "mutation"}:
                 return endpoint, kind.lower(), field
     message = (
         f"the operation of function '{call.function.name}' is {given!r}; "
         "one of type 'graphql' is written 'https://example.com/graphql#query#field', or with 'mutation'"
     )
-    raise refusal("BadOperation", message)
+    raise permanent_failure("BadOperation", message)
 
 
 def _arguments(call: Call) -> dict[str, JSON]:
@@ -92,17 +92,19 @@ def _arguments(call: Call) -> dict[str, JSON]:
         return {}
     if not isinstance(call.arguments, dict):
         message = f"the arguments of function '{call.function.name}' must be an object with a name for each"
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
     return call.arguments
 
 
 def _check(field: Field, kind: str, arguments: dict[str, JSON], selection: str) -> None:
     missing = sorted(name for name in field.required if arguments.get(name) is None)
     if missing:
-        raise refusal("BadArguments", f"the argument '{missing[0]}' is missing, which the {kind} '{field.name}' needs")
+        raise permanent_failure(
+            "BadArguments", f"the argument '{missing[0]}' is missing, which the {kind} '{field.name}' needs"
+        )
     if field.is_object and not selection:
         message = f"the {kind} '{field.name}' gives an object: the selectionSet must say which of its fields are wanted"
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
 
 
 def _errors(answer: JSON) -> list[JSON]:

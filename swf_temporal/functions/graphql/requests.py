@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.requests import Request
 
 _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
@@ -50,7 +50,7 @@ def literal(value: JSON) -> str:
 def name_of(text: str) -> str:
     """Return *text* if it can be a name in GraphQL. Raises CallFailed otherwise."""
     if not is_name(text):
-        raise refusal("BadArguments", f"'{text}' cannot be the name of an argument in GraphQL")
+        raise permanent_failure("BadArguments", f"'{text}' cannot be the name of an argument in GraphQL")
     return text
 
 
@@ -68,7 +68,9 @@ def selection_set(text: JSON) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise refusal("BadArguments", f"the selectionSet must be a text such as '{{ id, name }}', but is {text!r}")
+        raise permanent_failure(
+            "BadArguments", f"the selectionSet must be a text such as '{{ id, name }}', but is {text!r}"
+        )
     selection = text.strip()
     if not selection:
         return ""
@@ -85,4 +87,6 @@ def selection_set(text: JSON) -> str:
 
 
 def _not_balanced(text: str) -> CallFailed:
-    return refusal("BadArguments", f"the selectionSet {text!r} is not one: its braces or quotation marks do not match")
+    return permanent_failure(
+        "BadArguments", f"the selectionSet {text!r} is not one: its braces or quotation marks do not match"
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.graphql.requests import post
 from swf_temporal.functions.http.client import Http
@@ -50,7 +50,7 @@ class Schema:
         fields = self.roots.get(kind, {})
         if name not in fields:
             message = f"{self.url} has no {kind} '{name}'" + did_you_mean(name, fields)
-            raise refusal("UnknownOperation", message)
+            raise permanent_failure("UnknownOperation", message)
         return fields[name]
 
 

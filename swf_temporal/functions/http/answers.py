@@ -11,7 +11,7 @@ from typing import NoReturn
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 
-_DEEPEST = 200
+_MAX_DEPTH = 200
 """How deeply values may stand within each other: what is done with them goes down with them."""
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
 """What Python knows under the name of a charset, and is none."""
@@ -38,7 +38,7 @@ class Answer:
         return {"status": self.status, "headers": dict(self.headers), "body": self.body}
 
 
-class RefusedError(CallFailed):
+class HttpStatusError(CallFailed):
     """A service answered with another status than 2xx."""
 
     def __init__(self, message: str, answer: Answer, retry_after: float | None = None) -> None:
@@ -103,7 +103,7 @@ def _json(content: bytes) -> JSON:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         level = [item for node in level for item in _items(node) if isinstance(item, dict | list)]
         if not level:
             return value

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.files import bytes_of, is_file
 from swf_temporal.functions.http.answers import is_json, split_content_type
 from swf_temporal.functions.http.media_types import FORM, is_multipart, is_text
@@ -32,7 +32,9 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, Field] | None 
         return bytes_of(value), media_type
     if isinstance(value, dict | list) and not is_text(kind):
         told = "an object" if isinstance(value, dict) else "an array"
-        raise refusal("BadArguments", f"the body is sent as {media_type}, and cannot be {told}; give it as a text")
+        raise permanent_failure(
+            "BadArguments", f"the body is sent as {media_type}, and cannot be {told}; give it as a text"
+        )
     return _encoded(as_text(value), charset), media_type
 
 

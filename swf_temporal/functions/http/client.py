@@ -12,10 +12,10 @@ import httpx
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import (
     Answer,
-    RefusedError,
+    HttpStatusError,
     is_json,
     read_answer,
     read_error_answer,
@@ -89,7 +89,7 @@ class Http:
             status = response.status_code
             raise CallFailed(f"{request} answered {_status(status)}", code="NoDocument", status=status)
         if not is_whole:
-            raise refusal("NoDocument", f"{request}: the document is larger than {limit} bytes")
+            raise permanent_failure("NoDocument", f"{request}: the document is larger than {limit} bytes")
         return content
 
     async def aclose(self) -> None:
@@ -196,13 +196,13 @@ async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
     return bytes(content), True
 
 
-def _refused(request: Request, response: httpx.Response, content: bytes) -> RefusedError:
+def _refused(request: Request, response: httpx.Response, content: bytes) -> HttpStatusError:
     body = read_error_answer(content, response.headers.get("content-type", ""))
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
     shown = "" if body is None else f": {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}"
     answer = Answer(response.status_code, dict(response.headers), body, is_empty=not content)
     message = f"{request} answered {_status(answer.status)}{shown}"
-    return RefusedError(message, answer, seconds_to_wait(answer.headers, datetime.now(UTC)))
+    return HttpStatusError(message, answer, seconds_to_wait(answer.headers, datetime.now(UTC)))
 
 
 def _status(status: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.files import bytes_of, is_file
 from swf_temporal.functions.http.media_types import MULTIPART, OCTETS
 from swf_temporal.functions.openapi.parameters import as_text
@@ -29,7 +29,9 @@ def multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, Field])
         items = given if isinstance(given, list) else [given]
         parts.extend((_whole(name), _part(name, item, field)) for item in items if item is not None)
     if not parts:
-        raise refusal("BadArguments", f"the body is sent as {kind}, and has no part; give it at least one field")
+        raise permanent_failure(
+            "BadArguments", f"the body is sent as {kind}, and has no part; give it at least one field"
+        )
     # httpx knows how to write the parts; the URL is never used.
     encoded = httpx.Request("POST", "http://localhost/", files=parts)
     return encoded.read(), encoded.headers["content-type"].replace(MULTIPART, kind, 1)
@@ -73,5 +75,7 @@ def _whole(text: str) -> str:
 def _line(text: str) -> str:
     """Return what stands in the head of a part, where a line break would begin something else."""
     if not text.isprintable():
-        raise refusal("BadArguments", f"the head of a part would hold {text!r}, which has a control character")
+        raise permanent_failure(
+            "BadArguments", f"the head of a part would hold {text!r}, which has a control character"
+        )
     return text

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.parts import is_web
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import Answer
@@ -80,7 +80,7 @@ def target(call: Call) -> tuple[str, str]:
             f"the operation of function '{call.function.name}' is {operation!r}; "
             "it must be 'rest:METHOD:URL', or an object with 'method' and 'uri'"
         )
-        raise refusal("BadOperation", message)
+        raise permanent_failure("BadOperation", message)
     return method.upper(), uri.strip()
 
 
@@ -125,7 +125,7 @@ def _filled(uri: str, named: dict[str, JSON]) -> str:
     def fill(match: re.Match[str]) -> str:
         name = match[1]
         if named.get(name) is None:
-            raise refusal("BadArguments", f"the argument '{name}' is missing, which the URL {uri} needs")
+            raise permanent_failure("BadArguments", f"the argument '{name}' is missing, which the URL {uri} needs")
         used.add(name)
         if match.start() > query_begins:
             return escape(as_text(named[name]))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.origins import PORTS, Origin, origin_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
@@ -40,9 +40,11 @@ def check_headers(request: Request) -> None:
     """Raise CallFailed for headers that HTTP cannot have."""
     for name, value in request.headers:
         if not name.isascii():
-            raise refusal("BadRequestHead", f"{request}: the header {name!r} has letters that HTTP does not know")
+            raise permanent_failure(
+                "BadRequestHead", f"{request}: the header {name!r} has letters that HTTP does not know"
+            )
         if _CONTROL.search(name) or _CONTROL.search(value):
-            raise refusal(
+            raise permanent_failure(
                 "BadArguments",
                 f"{request}: the header '{name}' would hold a line break or another control character",
             )

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.http.answers import Answer, RefusedError
+from swf_temporal.functions.http.answers import Answer, HttpStatusError
 from swf_temporal.functions.metadata import FAIL_ON_STATUS_CODE, switch
 
 
@@ -18,6 +18,6 @@ async def result_of(call: Call, ask: Callable[[Call], Awaitable[Answer]]) -> JSO
         return (await ask(call)).body
     try:
         answer = await ask(call)
-    except RefusedError as refused:
+    except HttpStatusError as refused:
         answer = refused.answer
     return answer.to_json()

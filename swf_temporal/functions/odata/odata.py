@@ -8,7 +8,7 @@ import json
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, did_you_mean, refusal
+from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.failures import failure
@@ -64,7 +64,9 @@ class OData:
             page = await self._send(signed(Request("GET", url, _VERSIONS), call))
             size += len(json.dumps(page))
             if size > limit:
-                raise refusal("AnswerTooLarge", f"{request}: the pages of the answer are larger than {limit} bytes")
+                raise permanent_failure(
+                    "AnswerTooLarge", f"{request}: the pages of the answer are larger than {limit} bytes"
+                )
             rows.extend(_rows(entities(page)))
             link = next_link(page)
         return found
@@ -100,7 +102,7 @@ def _parts(call: Call) -> tuple[str, str]:
             f"the operation of function '{call.function.name}' is {operation!r}; "
             "one of type 'odata' is written 'https://example.com/Service.svc#EntitySet'"
         )
-        raise refusal("BadOperation", message)
+        raise permanent_failure("BadOperation", message)
     return service.strip(), entity_set.strip()
 
 
@@ -108,14 +110,16 @@ def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:
     """Return the key and the query options of a call."""
     given = {} if call.arguments is None else call.arguments
     if not isinstance(given, dict):
-        raise refusal("BadArguments", f"the arguments of function '{call.function.name}' must be an object")
+        raise permanent_failure("BadArguments", f"the arguments of function '{call.function.name}' must be an object")
     for name in given:
         if name not in _ARGUMENTS:
             message = f"'{name}' is not an argument of an OData function; those are 'key' and 'queryOptions'"
-            raise refusal("BadArguments", message + did_you_mean(name, _ARGUMENTS))
+            raise permanent_failure("BadArguments", message + did_you_mean(name, _ARGUMENTS))
     options = given.get("queryOptions")
     if options is not None and not isinstance(options, dict):
-        raise refusal("BadArguments", f"the queryOptions of function '{call.function.name}' must be an object")
+        raise permanent_failure(
+            "BadArguments", f"the queryOptions of function '{call.function.name}' must be an object"
+        )
     return given.get("key"), options or {}
 
 
@@ -127,5 +131,5 @@ def _following(url: str, link: str) -> str:
             f"the next page of {url.partition('?')[0]} is on another server, {following.partition('?')[0]}, "
             "which is not shown what is sent to this one; the service should name itself as it is called"
         )
-        raise refusal("BadUrl", message)
+        raise permanent_failure("BadUrl", message)
     return following

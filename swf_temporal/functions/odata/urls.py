@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import quote
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.openapi.parameters import as_text, escape
 
 OPTIONS: Final = (
@@ -48,20 +48,24 @@ def key_text(key: JSON) -> str:
     if isinstance(key, dict) and key:
         for name, value in key.items():
             if not name.isidentifier() or isinstance(value, dict | list) or value is None:
-                raise refusal("BadArguments", f"the part '{name}' of the key must be a property with a single value")
+                raise permanent_failure(
+                    "BadArguments", f"the part '{name}' of the key must be a property with a single value"
+                )
         return ",".join(f"{name}={key_text(value)}" for name, value in key.items())
     if isinstance(key, str) and key:
         return key if _READY.fullmatch(key) else "'" + key.replace("'", "''") + "'"
     if isinstance(key, bool | int | float):
         return as_text(key)
-    raise refusal("BadArguments", f"{key!r} cannot be the key of an entity")
+    raise permanent_failure("BadArguments", f"{key!r} cannot be the key of an entity")
 
 
 def _option(name: str) -> str:
     """Return the name of a query option as services write it; definitions may write it in any case."""
     known = name.removeprefix("$").lower()
     if known not in OPTIONS:
-        raise refusal("BadArguments", f"'{name}' is not a query option of OData" + did_you_mean(known, OPTIONS))
+        raise permanent_failure(
+            "BadArguments", f"'{name}' is not a query option of OData" + did_you_mean(known, OPTIONS)
+        )
     return known
 
 
@@ -69,5 +73,5 @@ def _written(name: str, value: JSON) -> str:
     if isinstance(value, list):
         return ",".join(_written(name, item) for item in value)
     if isinstance(value, dict):
-        raise refusal("BadArguments", f"the query option '{name}' must be a text, a number or a boolean")
+        raise permanent_failure("BadArguments", f"the query option '{name}' must be a text, a number or a boolean")
     return as_text(value)

@@ -18,7 +18,7 @@ class Described(NamedTuple):
 async def look(documents: Documents, call: Call) -> Described:
     """Return what the document of a function, which is a file, says of it. Nothing is fetched.
 
-    Raises CallFailed, or NotAtHandError if the document leads to one on the web.
+    Raises CallFailed, or NotLocalError if the document leads to one on the web.
     """
     name, operation_id = document_and_operation(call, "rest")
     document = await documents.load(name, call.base)

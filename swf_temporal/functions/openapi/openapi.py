@@ -52,7 +52,7 @@ class OpenApi:
     async def look(self, call: Call) -> Described:
         """Return what a document that is a file says of the function. Nothing is fetched.
 
-        Raises CallFailed, or NotAtHandError if the document leads to one on the web.
+        Raises CallFailed, or NotLocalError if the document leads to one on the web.
         """
         return await look(self._documents, call)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.openapi.request_bodies import Body, collection_style, read_body, read_swagger_body
 from swf_temporal.functions.openapi.responses import Responses
@@ -62,7 +62,7 @@ def find_operation(document: Document, operation_id: str) -> Operation:
         if known[-1] == operation_id:
             return _read(document, path, method, item, operation)
     message = f"the document '{document.name}' has no operation '{operation_id}'"
-    raise refusal("UnknownOperation", message + did_you_mean(operation_id, known))
+    raise permanent_failure("UnknownOperation", message + did_you_mean(operation_id, known))
 
 
 def _operations(document: Document) -> Iterator[tuple[str, str, Part, Part]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
 from swf_temporal.functions.openapi.operations import Parameter
 
@@ -43,7 +43,7 @@ def in_path(parameter: Parameter, value: JSON) -> str:
         text = _simple(parameter, value, escape)
     # A segment that is empty or made of dots would lead to another path than the one that was meant.
     if text in {"", ".", ".."}:
-        raise refusal("BadArguments", f"the path parameter '{parameter.name}' cannot be '{text}'")
+        raise permanent_failure("BadArguments", f"the path parameter '{parameter.name}' cannot be '{text}'")
     return text
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.files import is_file
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.bodies import write_body
@@ -63,7 +63,7 @@ def _named(operation: Operation, arguments: JSON) -> dict[str, JSON]:
         return arguments
     if arguments is None or operation.body is not None:
         return {}
-    raise refusal("BadArguments", f"operation '{operation.id}' takes its arguments by name, as an object")
+    raise permanent_failure("BadArguments", f"operation '{operation.id}' takes its arguments by name, as an object")
 
 
 def _value(operation: Operation, parameter: Parameter, named: dict[str, JSON]) -> JSON:
@@ -73,7 +73,7 @@ def _value(operation: Operation, parameter: Parameter, named: dict[str, JSON]) -
     if value is None and parameter.required:
         state = "is null" if parameter.name in named else "is missing"
         message = f"operation '{operation.id}': the argument '{parameter.name}' ({parameter.where}) {state}"
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
     return value
 
 
@@ -85,7 +85,7 @@ def _body_value(operation: Operation, named: dict[str, JSON]) -> JSON:
         for name in named:
             if name not in parameters:
                 message = f"operation '{operation.id}' takes no argument '{name}'{did_you_mean(name, parameters)}"
-                raise refusal("BadArguments", message)
+                raise permanent_failure("BadArguments", message)
         return None
     # `PUT /orders/{id}` with an order that has an id: what the body's schema names too goes to both.
     rest = {name: value for name, value in named.items() if name not in parameters or name in body.properties}
@@ -104,7 +104,7 @@ def _written(operation: Operation, body: Body, value: JSON, asked: dict[str, str
     if value is None:
         # Whether nothing at all will do, the service knows where an object could be; nowhere else can it be written.
         if not has_fields(media_type):
-            raise refusal("BadArguments", f"operation '{operation.id}' needs a body, as {media_type}")
+            raise permanent_failure("BadArguments", f"operation '{operation.id}' needs a body, as {media_type}")
         value = {}
     if isinstance(value, dict) and not is_file(value):
         value = {**value, **{name: default for name, default in content.defaults.items() if name not in value}}
@@ -121,7 +121,7 @@ def _content(operation: Operation, body: Body, value: JSON, asked: str | None) -
     if declared is None:
         kinds = " or ".join(contents)
         message = f"operation '{operation.id}' takes its body as {kinds}, and not as '{split_content_type(asked)[0]}'"
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
     return contents[declared], asked
 
 
@@ -131,7 +131,7 @@ def _url(operation: Operation, server: str, given: Sequence[tuple[Parameter, JSO
     def fill(match: re.Match[str]) -> str:
         if match[1] not in places:
             message = f"the path {operation.path} of operation '{operation.id}' has an undeclared '{match[1]}'"
-            raise refusal("BadDocument", message)
+            raise permanent_failure("BadDocument", message)
         return places[match[1]]
 
     path = re.sub(r"\{([^{}]+)\}", fill, operation.path)

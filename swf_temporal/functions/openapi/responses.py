@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.documents.schemas import self_contained
 from swf_temporal.functions.http.answers import Answer, is_json, split_content_type
@@ -64,7 +64,7 @@ class Responses:
             _validator(json.dumps(schema))
         except BadSchema as error:
             message = f"'{holder.document.name}' has a schema for an answer that is none: {error.message}"
-            raise refusal("BadDocument", message) from error
+            raise permanent_failure("BadDocument", message) from error
         return schema
 
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from swf_temporal.calls import Auth, AuthRef
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import Key, find_auth
 from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import Operation
 from swf_temporal.functions.urls import join_url
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef
 
 _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
 """The grant types that documents declare, and what versions 3 and 2.0 call their flows."""
@@ -40,14 +40,14 @@ def secure(document: Document, operation: Operation, server: str, call: Call) ->
         return call, ()
     wanted = " or ".join(" and ".join(f"'{name}'" for name in alternative) for alternative in operation.security)
     message = f"the document '{document.name}' asks for {wanted}, and auth '{named.name}' has no credentials for that"
-    raise refusal("BadAuth", message)
+    raise permanent_failure("BadAuth", message)
 
 
 def _proven(call: Call, proofs: list[Auth | Key]) -> tuple[Call, tuple[Key, ...]]:
     auths = [proof for proof in proofs if isinstance(proof, Auth)]
     references = call.function.auth_ref
     changed = AuthRef(resource=references.resource if references else None, invocation=auths[0].name if auths else None)
-    function = call.function.model_copy(update={"auth_ref": changed})
+    function = replace(call.function, auth_ref=changed)
     keys = tuple(proof for proof in proofs if isinstance(proof, Key))
     return replace(call, function=function, auth=(*auths, *call.auth)), keys
 
@@ -69,7 +69,9 @@ def _scheme(document: Document, name: str) -> dict[str, Any]:
     components = content if document.is_swagger else document.resolve(content.get("components"))
     declared = document.resolve(components.get("securityDefinitions" if document.is_swagger else "securitySchemes"))
     if name not in declared:
-        raise refusal("BadDocument", f"'{document.name}' asks for the security scheme '{name}', which is not in it")
+        raise permanent_failure(
+            "BadDocument", f"'{document.name}' asks for the security scheme '{name}', which is not in it"
+        )
     return document.resolve(declared[name])
 
 

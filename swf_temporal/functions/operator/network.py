@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TypeAlias
 
 from swf_temporal.errors import CallFailed, UsageError
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 Address: TypeAlias = IPv4Address | IPv6Address
 _Block: TypeAlias = IPv4Network | IPv6Network
@@ -122,7 +122,7 @@ class Network:
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
         if port > _LAST_PORT:
-            raise refusal("BadUrl", f"'{host}:{port}' is no address of a server: ports end at {_LAST_PORT}")
+            raise permanent_failure("BadUrl", f"'{host}:{port}' is no address of a server: ports end at {_LAST_PORT}")
         name = _plain(host)
         address = _literal(name)
         if address is not None:
@@ -200,4 +200,4 @@ def _unwrapped(address: Address) -> Address:
 def _denied(host: str, port: int, address: Address | None = None) -> CallFailed:
     shown = f"{host}:{port}" if address is None or str(address) == _plain(host) else f"{host}:{port} ({address})"
     hint = "who runs the worker may allow it by SWF_ALLOW_HOSTS, or `network` in its configuration"
-    return refusal("HostDenied", f"calls to {shown} are not allowed here; {hint}")
+    return permanent_failure("HostDenied", f"calls to {shown} are not allowed here; {hint}")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.extras import optional
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Effective
@@ -19,7 +19,7 @@ from swf_temporal.functions.operator.tls import Tls
 _SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5}))?/?")
 _TLS = frozenset({"grpcs", "https"})
 _KEPT = 256
-_LONGEST_PAUSE = 1000
+_MAX_PAUSE = 1000
 """Milliseconds after which a server that could not be reached is tried again, if somebody asks for it."""
 
 
@@ -48,7 +48,9 @@ def target_of(url: str) -> Target:
     """
     match = _SERVER.fullmatch(url.strip())
     if match is None:
-        raise refusal("BadUrl", f"the server of gRPC is {url!r}; it is written grpc://host:port, or grpcs://host:port")
+        raise permanent_failure(
+            "BadUrl", f"the server of gRPC is {url!r}; it is written grpc://host:port, or grpcs://host:port"
+        )
     scheme, host, port = match.groups()
     is_secure = scheme in _TLS
     return Target(host, int(port) if port else 443 if is_secure else 80, is_secure)
@@ -118,7 +120,7 @@ def _channel(kind: _Kind) -> Any:
     options = [
         ("grpc.max_receive_message_length", kind.largest),
         # Left alone, the library does not even try for minutes after a server was gone. Definitions say when to try.
-        ("grpc.max_reconnect_backoff_ms", _LONGEST_PAUSE),
+        ("grpc.max_reconnect_backoff_ms", _MAX_PAUSE),
         # The name that the server's certificate must have, and that the server is told.
         ("grpc.default_authority", kind.target.address),
         ("grpc.http_proxy", kind.proxy) if kind.proxy else ("grpc.enable_http_proxy", 0),
@@ -134,11 +136,11 @@ def _credentials(kind: _Kind) -> Any:
         message = (
             f"{kind.target}: gRPC always checks who a server is; name its authority in 'ca' in place of verify: false"
         )
-        raise refusal("TlsFailed", message)
+        raise permanent_failure("TlsFailed", message)
     try:
         tls.context()  # looks at the files, of which the library would only say that something does not work
     except UsageError as error:
-        raise refusal("TlsFailed", f"{kind.target}: {error.message}") from error
+        raise permanent_failure("TlsFailed", f"{kind.target}: {error.message}") from error
     return library("grpc").ssl_channel_credentials(
         root_certificates=_content(tls.ca),
         private_key=_content(tls.key or tls.cert),

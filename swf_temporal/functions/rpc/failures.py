@@ -6,7 +6,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 _TOO_LARGE = "CLIENT: Received message larger than max"
 
@@ -15,7 +15,7 @@ def rpc_failure(error: Any, what: str) -> CallFailed:
     """Return the fault that a `grpc.aio.AioRpcError` is to a workflow: the code is the status' name, or its number."""
     status, details = error.code(), error.details() or ""
     if _TOO_LARGE in details:
-        return refusal("AnswerTooLarge", f"{what}: the answer is too large: {details}")
+        return permanent_failure("AnswerTooLarge", f"{what}: the answer is too large: {details}")
     number, _ = status.value
     body: JSON = {"code": number, "message": details, "metadata": _readable(error.trailing_metadata() or ())}
     text = f"{what} answered {status.name}" + (f": {details}" if details else "")

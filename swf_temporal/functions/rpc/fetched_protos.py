@@ -11,14 +11,14 @@ from typing import TypeAlias
 from urllib.parse import quote, urljoin
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.rpc.protos import Services, compiled, included, services_of
 
 _LIMIT = 4 * 1024 * 1024
-_MOST_FILES = 256
+_MAX_FILES = 256
 _KEPT = 64
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _IMPORT = re.compile(r"""^\s*import\s+(?:public\s+|weak\s+)?["']([^"']+)["']\s*;""", re.MULTILINE)
@@ -62,15 +62,17 @@ class FetchedProtos:
             wanted = waiting.pop()
             if wanted in sources or any((folder / wanted).is_file() for folder in included()):
                 continue
-            if len(sources) == _MOST_FILES:
-                raise refusal("BadDocument", f"the proto file '{name}' imports more than {_MOST_FILES} others")
+            if len(sources) == _MAX_FILES:
+                raise permanent_failure("BadDocument", f"the proto file '{name}' imports more than {_MAX_FILES} others")
             sources[wanted] = await self._imported(name, url, wanted, headers)
             waiting += _imports(sources[wanted])
         return sources
 
     async def _imported(self, name: str, url: str, wanted: str, headers: Headers) -> bytes:
         if not _NAME.fullmatch(wanted):
-            raise refusal("BadDocument", f"the proto file '{name}' imports '{wanted}', which is no name of a file")
+            raise permanent_failure(
+                "BadDocument", f"the proto file '{name}' imports '{wanted}', which is no name of a file"
+            )
         try:
             return await self._http.fetch(Request("GET", urljoin(url, quote(wanted)), headers), _LIMIT)
         except CallFailed as fault:

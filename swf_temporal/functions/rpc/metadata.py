@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import headers_for
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.openapi.parameters import as_text
 
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
@@ -62,17 +62,19 @@ def _add(found: dict[str, str | bytes], name: str, text: str) -> None:
     if key in found:
         return
     if not _NAME.fullmatch(key):
-        raise refusal("BadArguments", f"'{name}' cannot be the name of metadata in gRPC")
+        raise permanent_failure("BadArguments", f"'{name}' cannot be the name of metadata in gRPC")
     if key.endswith(_BINARY):
         found[key] = _bytes(name, text)
     elif text.isascii() and text.isprintable():
         found[key] = text
     else:
-        raise refusal("BadArguments", f"the metadata '{name}' would hold a character that gRPC cannot send")
+        raise permanent_failure("BadArguments", f"the metadata '{name}' would hold a character that gRPC cannot send")
 
 
 def _bytes(name: str, text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise refusal("BadArguments", f"the metadata '{name}' must be bytes, written in base64: {error}") from error
+        raise permanent_failure(
+            "BadArguments", f"the metadata '{name}' must be bytes, written in base64: {error}"
+        ) from error

@@ -16,7 +16,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from swf_temporal.functions.call import did_you_mean, refusal
+from swf_temporal.functions.call import did_you_mean, permanent_failure
 from swf_temporal.functions.documents.documents import is_web
 from swf_temporal.functions.rpc.channels import library
 
@@ -43,7 +43,7 @@ class Services:
         methods: dict[str, MethodDescriptor] = dict(self.known[full_name].methods_by_name)
         if method not in methods:
             message = f"the service '{full_name}' has no method '{method}'{did_you_mean(method, methods)}"
-            raise refusal("UnknownOperation", message)
+            raise permanent_failure("UnknownOperation", message)
         return methods[method]
 
 
@@ -54,10 +54,12 @@ def full_name_of(service: str, known: Iterable[str], where: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise refusal("UnknownOperation", f"{where} has more than one service '{service}': {', '.join(sorted(found))}")
+        raise permanent_failure(
+            "UnknownOperation", f"{where} has more than one service '{service}': {', '.join(sorted(found))}"
+        )
     short = [name.rpartition(".")[2] for name in names]
     message = f"{where} has no service '{service}'{did_you_mean(service, [*names, *short])}"
-    raise refusal("UnknownOperation", message)
+    raise permanent_failure("UnknownOperation", message)
 
 
 def services_of(name: str, files: Iterable[FileDescriptorProto]) -> Services:
@@ -88,7 +90,7 @@ class Protos:
             return services
         if not await asyncio.to_thread(path.is_file):
             message = f"the proto file '{name}' cannot be read from {location}: there is no such file"
-            raise refusal("NoDocument", message)
+            raise permanent_failure("NoDocument", message)
         folders = [path.parent, *others]
         files = await compiled(name, path, folders)
         services = services_of(f"the proto file '{name}'", files)
@@ -141,5 +143,5 @@ async def compiled(name: str, path: Path, folders: Iterable[Path]) -> list[FileD
                 await compiler.wait()
         if compiler.returncode:
             reason = complaints.decode(errors="replace").strip()
-            raise refusal("BadDocument", f"the proto file '{name}' cannot be compiled: {reason}")
+            raise permanent_failure("BadDocument", f"the proto file '{name}' cannot be compiled: {reason}")
         return list(FileDescriptorSet.FromString(await asyncio.to_thread(output.read_bytes)).file)

@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.rpc.channels import Target, library
 from swf_temporal.functions.rpc.metadata import Metadata
 from swf_temporal.functions.rpc.protos import Services, full_name_of, services_of
@@ -48,7 +48,7 @@ async def _asked(
         f"the server {target} does not describe its services: it has no server reflection; "
         "name a proto file in place of it, as in 'service.proto#Service#Method'"
     )
-    raise refusal("NoDocument", message)
+    raise permanent_failure("NoDocument", message)
 
 
 async def _described(

@@ -17,7 +17,7 @@ from google.protobuf.message_factory import GetMessageClass
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import headers_for
-from swf_temporal.functions.call import Call, refusal
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.documents.servers import no_server
 from swf_temporal.functions.http.client import Http
@@ -101,7 +101,9 @@ class Rpc:
                 size += len(answer)
                 if size > options.max_response_bytes:
                     limit = options.max_response_bytes
-                    raise refusal("AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together")
+                    raise permanent_failure(
+                        "AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together"
+                    )
                 results.append(_as_json(_read(method, answer, what), services.pool))
         return results if method.server_streaming else results[0]
 
@@ -154,7 +156,7 @@ def _operation(call: Call) -> _Operation:
             f"the operation of function '{call.function.name}' is {operation!r}; "
             "one of type 'rpc' is written 'service.proto#Service#Method'"
         )
-        raise refusal("BadOperation", message)
+        raise permanent_failure("BadOperation", message)
     return _Operation(*parts)
 
 
@@ -186,7 +188,7 @@ def _requests(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -
             f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}', "
             f"or an object with that array as '{STREAM}'"
         )
-        raise refusal("BadArguments", message)
+        raise permanent_failure("BadArguments", message)
     return [_as_message(method, item, pool) for item in arguments]
 
 
@@ -196,7 +198,7 @@ def _as_message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> M
     except (json_format.Error, TypeError, ValueError, AttributeError) as error:
         # Values of the wrong shape, such as an array in place of an object, reach the library's own code.
         message = f"the method '{method.name}' takes a '{method.input_type.full_name}': {error}"
-        raise refusal("BadArguments", message) from error
+        raise permanent_failure("BadArguments", message) from error
 
 
 def _as_json(message: Message, pool: DescriptorPool) -> JSON:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.simulation.description import Reply, Service
 
 _FORM = "application/x-www-form-urlencoded"
@@ -18,7 +18,7 @@ _TYPES = MimeTypes()
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RecordedRequests:
     """What all the services of one run were asked."""
 
     requests: list[dict[str, JSON]] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Heard:
 class Answering:
     """One service, and how many of its answers it has given. Its servers may ask from any thread."""
 
-    def __init__(self, service: Service, heard: Heard) -> None:
+    def __init__(self, service: Service, heard: RecordedRequests) -> None:
         self.service = service
         self._heard = heard
         self._given: dict[str, int] = {}
@@ -73,7 +73,7 @@ class Answering:
 
 def no_service(where: str) -> CallFailed:
     """Return the fault of a call that leads to where the scenario has nothing."""
-    return refusal("NotScripted", f"the scenario has no service at {where}: describe it in `services`")
+    return permanent_failure("NotScripted", f"the scenario has no service at {where}: describe it in `services`")
 
 
 def without_query(request: str) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.performing import Calls
-from swf_temporal.runtime.external_activities import read_terms
+from swf_temporal.runtime.external_activities import parse_activity
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.description import Service
-from swf_temporal.simulation.services.answering import Heard
+from swf_temporal.simulation.services.answering import RecordedRequests
 from swf_temporal.simulation.services.places import Places
 
 _WHERE_TO_SAY = {
@@ -27,11 +27,11 @@ _WHERE_TO_SAY = {
 """By the code of a fault: what a scenario does where a worker would be configured."""
 
 
-class Outside:
+class StubServices:
     """The services of one run, and who calls them. They start with the first call."""
 
     def __init__(self, services: Sequence[Service], secrets: Mapping[str, JSON]) -> None:
-        self.heard = Heard()
+        self.heard = RecordedRequests()
         self._services = services
         self._secrets = Secrets(secrets)
         self._places = Places()
@@ -46,7 +46,7 @@ class Outside:
         # Side by side, which of them has the first answer would be another in every run.
         async with self._turn:
             if self._is_over:
-                raise refusal("NotScripted", "the scenario is over, and its services with it")
+                raise permanent_failure("NotScripted", "the scenario is over, and its services with it")
             if self._thread is None:
                 self._thread = _LoopThread()
             under_way = asyncio.wrap_future(self._thread.do(self._perform(call, source, key, attempt)))
@@ -77,9 +77,9 @@ class Outside:
             self._starting = asyncio.create_task(self._start())
         calls = await asyncio.shield(self._starting)
         try:
-            if read_terms(call.function) is not None:
+            if parse_activity(call.function) is not None:
                 message = f"function {call.function.name!r} is an activity of another worker: answer it in `functions`"
-                raise refusal("NotScripted", message)
+                raise permanent_failure("NotScripted", message)
             return await calls.perform(call, source=source, key=key, attempt=attempt)
         except CallFailed as fault:
             fault.message = _for_scenarios(self._places.as_named(fault.message), fault.code)

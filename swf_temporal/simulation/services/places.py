@@ -12,7 +12,7 @@ from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.simulation.description import Kind, Service
-from swf_temporal.simulation.services.answering import Answering, Heard, no_service
+from swf_temporal.simulation.services.answering import Answering, RecordedRequests, no_service
 from swf_temporal.simulation.services.broker import ScriptedBrokers, Server, server_of
 from swf_temporal.simulation.services.grpc import GrpcService
 from swf_temporal.simulation.services.http import THIS_MACHINE, HttpService, Rerouted
@@ -50,7 +50,7 @@ class Places:
     """By the URL of a server: what the scenario calls it."""
     _brokers: dict[Server, Answering] = field(default_factory=dict)
 
-    async def start(self, services: Sequence[Service], heard: Heard) -> None:
+    async def start(self, services: Sequence[Service], heard: RecordedRequests) -> None:
         """Start *services*. Raises CallFailed if a proto file cannot be compiled."""
         for service in services:
             answering = Answering(service, heard)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.calls import AuthRef, Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
@@ -21,7 +22,6 @@ from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import AuthRef, Function
 
 Responder = Callable[[Channel, Message], Message | None]
 

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import with_tokens
@@ -22,7 +23,6 @@ from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from tests.listening import listening
 
 if TYPE_CHECKING:

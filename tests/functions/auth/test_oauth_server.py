@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
 
 if TYPE_CHECKING:

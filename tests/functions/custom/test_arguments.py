@@ -13,9 +13,9 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

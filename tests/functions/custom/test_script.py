@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed

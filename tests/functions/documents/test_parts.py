@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.documents.parts import Document, ElsewhereError, Part, beside
+from swf_temporal.functions.documents.parts import Document, Part, UnresolvedReference, beside
 
 CONTENT: dict[str, Any] = {
     "a/b": {"~": {"": {"is": "deep"}}},
@@ -60,7 +60,7 @@ def test_a_circle_is_told() -> None:
 
 def test_a_document_that_is_not_at_hand() -> None:
     """Whoever can get it is told which; for everybody else it is a fault like any other."""
-    with pytest.raises(ElsewhereError, match=r"'api\.yaml' refers to 'pets\.yaml#/Pet'") as caught:
+    with pytest.raises(UnresolvedReference, match=r"'api\.yaml' refers to 'pets\.yaml#/Pet'") as caught:
         document().resolve({"$ref": "pets.yaml#/Pet"})
 
     assert (caught.value.location, caught.value.code) == ("/specs/pets.yaml", "BadDocument")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
@@ -20,7 +21,6 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import Operation, find_operation
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graphql import GraphQLError, build_schema, graphql_sync
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.requests import literal, selection_set
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.performing import Calls
-from swf_temporal.runtime.host import Deferred, FunctionCall
+from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from tests.listening import listening
 
 if TYPE_CHECKING:
@@ -345,7 +345,7 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
         id="Ask/ask#1",
         function=Function(name="ask", type="graphql", operation=f"{endpoint.url}#query#echo"),
         arguments=template,
-        deferred=Deferred(template, {}, {}),
+        deferred=SecretTemplate(template, {}, {}),
         secrets=("note",),
         state="Ask",
         action="ask",

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.urls import entity_url, key_text
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from tests.listening import listening
 
 if TYPE_CHECKING:

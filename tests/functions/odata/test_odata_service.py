@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.odata.odata_service import PERSONS, serving
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import uvicorn
 from fastapi import Body, Cookie, FastAPI, File, Form, Header, HTTPException, Query, Response, UploadFile
 from pydantic import BaseModel, Field
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 app = FastAPI(title="Pets", generate_unique_id_function=lambda route: route.name)
 

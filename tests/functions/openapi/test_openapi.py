@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -113,7 +113,7 @@ async def test_answers_are_checked(service: Service, failed: Failed, version: st
     call = replace(shop(version, "readOrder", {"id": 7}))
     settings = Settings(base_url=service.url, calls=Options(check_responses=asked == "settings"))
     if asked == "metadata":
-        call = replace(call, function=call.function.model_copy(update={"metadata": {"checkResponse": True}}))
+        call = replace(call, function=replace(call.function, metadata={"checkResponse": True}))
 
     async with aclosing(Functions(settings=settings)) as functions:
         for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
@@ -132,7 +132,7 @@ async def test_answers_are_checked(service: Service, failed: Failed, version: st
 async def test_the_functions_own_word_counts(service: Service) -> None:
     """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
     call = shop("3.0", "readOrder", {"id": 7})
-    own = replace(call, function=call.function.model_copy(update={"metadata": {"checkResponse": False}}))
+    own = replace(call, function=replace(call.function, metadata={"checkResponse": False}))
     settings = Settings(base_url=service.url, calls=Options(check_responses=True))
     service.answers_with("GET", "/orders/7/details", "nothing of the kind")
 
@@ -151,9 +151,7 @@ async def test_a_document_is_read_before_anything_is_sent(
     """A schema that leads nowhere is told while nothing has happened yet."""
     call = shop("3.0", "writeNothing")
 
-    fault = await failed(
-        functions, replace(call, function=call.function.model_copy(update={"metadata": {"checkResponse": True}}))
-    )
+    fault = await failed(functions, replace(call, function=replace(call.function, metadata={"checkResponse": True})))
 
     assert (fault.code, service.requests) == ("BadDocument", [])
 
@@ -161,7 +159,7 @@ async def test_a_document_is_read_before_anything_is_sent(
 async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
     """An operation too may take errors for answers."""
     call = shop("3.0", "readOrder", {"id": 7})
-    call = replace(call, function=call.function.model_copy(update={"metadata": {"failOnStatusCode": False}}))
+    call = replace(call, function=replace(call.function, metadata={"failOnStatusCode": False}))
     service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
 
     result: Any = await functions.call(call)
@@ -205,7 +203,7 @@ async def test_metadata_that_cannot_be_read(functions: Functions, failed: Failed
     """What a function asks for and nobody understands is a mistake in the definition."""
     call = shop("3.0", "readOrder", {"id": 7})
 
-    fault = await failed(functions, replace(call, function=call.function.model_copy(update={"metadata": metadata})))
+    fault = await failed(functions, replace(call, function=replace(call.function, metadata=metadata)))
 
     assert (fault.code, fault.retryable) == ("BadOperation", False)
 

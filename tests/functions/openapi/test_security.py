@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -219,7 +219,7 @@ async def test_a_token_for_the_document(service: Service, functions: Functions) 
     client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
     reader = Auth(name="reader", scheme="oauth2", properties=client)
     reference = AuthRef(resource="reader", invocation="a")
-    function = call.function.model_copy(update={"auth_ref": reference})
+    function = replace(call.function, auth_ref=reference)
 
     await functions.call(replace(call, function=function, auth=(*call.auth, reader)))
 
@@ -234,7 +234,7 @@ async def test_a_token_for_the_document_that_is_refused(service: Service, functi
     call = ask(service)
     client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
     reader = Auth(name="reader", scheme="oauth2", properties=client)
-    function = call.function.model_copy(update={"auth_ref": AuthRef(resource="reader")})
+    function = replace(call.function, auth_ref=AuthRef(resource="reader"))
 
     fault = await failed(functions, replace(call, function=function, auth=(reader,)))
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.options import Options, Rate
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.conftest import HttpCall, Service
 
 Work = Callable[[], Coroutine[Any, Any, None]]

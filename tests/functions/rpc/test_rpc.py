@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ async def test_an_operation_that_names_its_server(users: Users) -> None:
 async def test_credentials_and_the_idempotency_key_are_metadata(functions: Functions, users: Users) -> None:
     """They have the names of the headers that other services get, in small letters as gRPC has it."""
     function = Function(
-        name="ask", type="rpc", operation="users.proto#UserService#RemoveUser", authRef=AuthRef(invocation="token")
+        name="ask", type="rpc", operation="users.proto#UserService#RemoveUser", auth_ref=AuthRef(invocation="token")
     )
     auth = (Auth(name="token", scheme="bearer", properties={"token": "sesame"}),)
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
+from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
 if TYPE_CHECKING:

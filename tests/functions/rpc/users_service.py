@@ -36,7 +36,7 @@ class Users:
         """Return a message of the type that *method* answers with."""
         return GetMessageClass(self.methods[method].output_type)(**fields)
 
-    async def note(self, request: Any, context: Any) -> None:
+    async def emit(self, request: Any, context: Any) -> None:
         """Remember a request, and what came with it."""
         self.received.append(MessageToDict(request))
         self.metadata = dict(context.invocation_metadata())
@@ -45,7 +45,7 @@ class Users:
 
     async def add(self, request: Any, context: Any) -> Any:
         """Add the person, but refuse one whose name tells to."""
-        await self.note(request, context)
+        await self.emit(request, context)
         if request.full_name == "nobody":
             context.set_trailing_metadata((("hint", "ask for somebody"), ("hint-bin", b"\x00\xff")))
             await context.abort(GRPC.StatusCode.NOT_FOUND, "no such person")
@@ -58,12 +58,12 @@ class Users:
 
     async def remove(self, request: Any, context: Any) -> Any:
         """Remove the person."""
-        await self.note(request, context)
+        await self.emit(request, context)
         return self.answer("RemoveUser")
 
     async def list_by_role(self, request: Any, context: Any) -> AsyncIterator[Any]:
         """Tell two people, one after the other."""
-        await self.note(request, context)
+        await self.emit(request, context)
         for name in ("Ada", "Grace"):
             yield self.answer("ListUsersByRole", full_name=name)
 
@@ -71,14 +71,14 @@ class Users:
         """Count the people."""
         names = []
         async for request in requests:
-            await self.note(request, context)
+            await self.emit(request, context)
             names.append(request.full_name)
         return self.answer("ImportUsers", count=len(names), names=names)
 
     async def rename(self, requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
         """Tell each person's name in capitals, as soon as it comes."""
         async for request in requests:
-            await self.note(request, context)
+            await self.emit(request, context)
             yield self.answer("Rename", full_name=request.full_name.upper())
 
 

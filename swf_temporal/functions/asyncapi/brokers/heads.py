@@ -4,7 +4,7 @@ import base64
 import re
 
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
@@ -39,5 +39,7 @@ def headers_of(channel: Channel, message: Message | None = None) -> list[tuple[s
         headers.append(("Authorization", f"Basic {login}"))
     for name, value in headers:
         if not _NAME.fullmatch(name) or name.lower() in _OWN or not _VALUE.fullmatch(value):
-            raise refusal("BadArguments", f"{channel}: a message there cannot have the header {name!r}, or its value")
+            raise permanent_failure(
+                "BadArguments", f"{channel}: a message there cannot have the header {name!r}, or its value"
+            )
     return headers

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 
 
 def number(binding: Mapping[str, JSON], name: str, default: int) -> int:
@@ -59,4 +59,6 @@ def _constant(value: JSON) -> Any:
 
 
 def _wrong(name: str, value: JSON, wanted: str) -> Exception:
-    return refusal("BadDocument", f"the AsyncAPI document's binding '{name}' is {value!r}; it must be {wanted}")
+    return permanent_failure(
+        "BadDocument", f"the AsyncAPI document's binding '{name}' is {value!r}; it must be {wanted}"
+    )

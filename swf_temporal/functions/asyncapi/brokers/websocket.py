@@ -12,13 +12,13 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, told
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.call import refusal
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.extras import optional
 from swf_temporal.functions.http.answers import is_json, read_error_answer, split_content_type
 
 _TOO_BIG = 1009
 _CLEAN = frozenset({None, 1000, 1001, 1005})
-_LONGEST_GOODBYE = 5.0
+_MAX_GOODBYE = 5.0
 """Seconds that a server has for closing the connection as well."""
 
 
@@ -75,7 +75,7 @@ async def _connected(library: Any, channel: Channel, message: Message | None, ad
         port=channel.port,
         additional_headers=headers_of(channel, message),
         open_timeout=channel.timeout,
-        close_timeout=min(_LONGEST_GOODBYE, channel.timeout),
+        close_timeout=min(_MAX_GOODBYE, channel.timeout),
         max_size=channel.max_bytes,
         proxy=None,
         **secure,
@@ -116,7 +116,7 @@ def _told(channel: Channel) -> Iterator[None]:
         except library.ConnectionClosedError as error:
             if error.sent is not None and error.sent.code == _TOO_BIG:
                 text = f"{channel}: the message that came is larger than {channel.max_bytes} bytes"
-                raise refusal("AnswerTooLarge", text) from error
+                raise permanent_failure("AnswerTooLarge", text) from error
             raise
         except OSError:
             raise

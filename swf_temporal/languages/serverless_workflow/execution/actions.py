@@ -9,19 +9,19 @@ their effects are applied in the order in which the actions are written.
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON, add_result
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.runtime.host import Attempts, Deferred, FunctionCall, Happening, SubflowCall
+from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
-Effect: TypeAlias = list[Any]
+ActionResult: TypeAlias = list[Any]
 """`[path, value]`; the path is None where no toStateData says where the value goes, the value where there is none."""
 
 
@@ -36,7 +36,7 @@ def name_of(action: Action) -> str:
     return action.event_ref.produce_event_ref if action.event_ref else "action"
 
 
-def apply(effect: Effect | None, data: JSON, lane: Lane) -> JSON:
+def apply(effect: ActionResult | None, data: JSON, lane: Lane) -> JSON:
     """Return *data* with an effect applied (section "Data Merging")."""
     if effect is None or effect[1] is None:
         return data
@@ -60,7 +60,7 @@ async def run_sequence(
     data: JSON,
     lane: Lane,
     timeout: str | None,
-    effects: list[Effect] | None = None,
+    effects: list[ActionResult] | None = None,
 ) -> JSON:
     """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
     frame = lane.frame
@@ -78,7 +78,7 @@ async def run_sequence(
     return data
 
 
-async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> ActionResult | None:
     """Perform *action* on *data* and return its effect, or None if it was skipped."""
     name = name_of(action)
     try:
@@ -88,12 +88,12 @@ async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None
         raise lane.locate(fault) from None
 
 
-async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect | None:
+async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> ActionResult | None:
     frame = lane.frame
     if "condition" not in frame:
         frame["condition"] = action.condition is None or lane.holds(action.condition, data)
         if not frame["condition"]:
-            lane.note(Happening.ACTION_SKIPPED, name)
+            lane.emit(TraceKind.ACTION_SKIPPED, name)
     if not frame["condition"]:
         return None
     if action.sleep is not None and action.sleep.before:
@@ -104,20 +104,20 @@ async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str |
     return effect
 
 
-def _alone(action: Action, index: int, data: JSON, lane: Lane, timeout: str | None) -> Path[Effect | None]:
-    async def path() -> Effect | None:
+def _alone(action: Action, index: int, data: JSON, lane: Lane, timeout: str | None) -> Path[ActionResult | None]:
+    async def path() -> ActionResult | None:
         own = lane.child(f"action {index}", f"{lane.path}/{index}")
         if "effect" not in own.frame:
             effect = await run_action(action, data, own, timeout)
             own.frame.clear()
             own.frame["effect"] = effect
-        done: Effect | None = own.frame["effect"]
+        done: ActionResult | None = own.frame["effect"]
         return done
 
     return path
 
 
-async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Effect:
+async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> ActionResult:
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     given = action.action_data_filter
@@ -126,7 +126,7 @@ async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout:
         result = await _invoke(action, name, seen, lane, timeout)
         frame["result"] = None if result is NOTHING else result
         frame["silent"] = result is NOTHING
-        lane.note(Happening.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
+        lane.emit(TraceKind.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
     if frame["silent"] or (given is not None and not given.use_results):
         return [None, None]
     value = frame["result"] if given is None else lane.selected(given.results, frame["result"])
@@ -142,7 +142,7 @@ def _is_detached(action: Action) -> bool:
 
 async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
     """Return what *action* yields; NOTHING if it yields nothing because nobody waits for it."""
-    lane.interpretation.gate()
+    lane.execution.run.checkpoint()
     if action.function_ref is not None:
         return await _call_function(action, action.function_ref, name, data, lane, timeout)
     if action.sub_flow_ref is not None:
@@ -155,49 +155,49 @@ async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: st
 async def _call_function(
     action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane, timeout: str | None
 ) -> Any:
-    interpretation = lane.interpretation
-    function = interpretation.program.function(ref.ref_name)
-    template = interpretation.program.expressions.template(ref.arguments)
-    deferred: Deferred | None = None
+    execution = lane.execution
+    function = execution.program.function(ref.ref_name)
+    template = execution.program.expressions.template(ref.arguments)
+    deferred: SecretTemplate | None = None
     kept: dict[str, Any] | None = lane.frame.get("attempts")
     if kept is not None:
         arguments: JSON = kept["arguments"]
     elif "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
-        deferred = Deferred(ref.arguments, data, known, interpretation.program.workflow.expression_lang)
+        deferred = SecretTemplate(ref.arguments, data, known, execution.program.workflow.expression_lang)
         arguments = ref.arguments
     else:
         arguments = lane.evaluate(template, data)
         arguments = None if arguments is NOTHING else arguments
     if kept is None:
-        lane.note(Happening.ACTION_STARTED, name, function=function.name, arguments=arguments)
+        lane.emit(TraceKind.ACTION_STARTED, name, function=function.name, arguments=arguments)
     if function.type == "expression":
         if ref.invoke == "async":
             return NOTHING  # nobody would see what it yields, nor its error
-        compiled = interpretation.program.expressions.expression(function.operation)
+        compiled = execution.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
     def keep(facts: dict[str, Any]) -> None:
         lane.frame["attempts"] = {**facts, "id": call.id, "arguments": arguments}
 
     call = FunctionCall(
-        id=interpretation.number(f"{lane.path}/{name}") if kept is None else kept["id"],
+        id=execution.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"],
         function=function,
         arguments=arguments,
         state=lane.state.name,
         action=name,
         deferred=deferred,
         timeout=None if timeout is None else lane.duration(timeout, data),
-        retry=None if ref.invoke == "async" else interpretation.program.retry_rule(action),
-        auth=interpretation.program.auth_of(function),
-        secrets=interpretation.program.workflow.secrets if deferred or _may_prove(function) else (),
+        retry=None if ref.invoke == "async" else execution.program.retry_rule(action),
+        auth=execution.program.auth_of(function),
+        secrets=execution.program.workflow.secrets if deferred or _may_prove(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
-        detached=ref.invoke == "async",
-        attempts=None if ref.invoke == "async" else Attempts(kept, keep, interpretation.sleep_until),
+        fire_and_forget=ref.invoke == "async",
+        attempts=None if ref.invoke == "async" else Attempts(kept, keep, execution.run.sleep_until),
     )
-    result = await interpretation.host.invoke(call)
+    result = await execution.run.host.invoke(call)
     lane.frame.pop("attempts", None)
-    return NOTHING if call.detached else result
+    return NOTHING if call.fire_and_forget else result
 
 
 def _may_prove(function: Function) -> bool:
@@ -206,32 +206,32 @@ def _may_prove(function: Function) -> bool:
 
 
 async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
-    interpretation = lane.interpretation
-    detached = ref.invoke == "async"
+    execution = lane.execution
+    fire_and_forget = ref.invoke == "async"
     if "attempt" not in lane.frame:
-        lane.note(Happening.ACTION_STARTED, name, subflow=ref.workflow_id)
+        lane.emit(TraceKind.ACTION_STARTED, name, subflow=ref.workflow_id)
 
     async def attempt() -> JSON:
         call = SubflowCall(
-            id=interpretation.number(f"{lane.path}/{name}"),
+            id=execution.run.next_id(f"{lane.path}/{name}"),
             workflow_id=ref.workflow_id,
             version=ref.version,
             data=data,
             state=lane.state.name,
             action=name,
-            detached=detached,
+            fire_and_forget=fire_and_forget,
             outlives_parent=ref.on_parent_complete == "continue",
         )
         try:
-            return await interpretation.host.run_subflow(call)
+            return await execution.run.host.run_subflow(call)
         except SubflowFailed as fault:
-            fault.retryable = fault.retryable or interpretation.semantics == FIRST_SEMANTICS
+            fault.retryable = fault.retryable or execution.semantics == FIRST_SEMANTICS
             raise
 
-    rule = None if detached else interpretation.program.retry_rule(action)
-    deadline = None if detached else lane.deadline("action timeout", timeout, data)
+    rule = None if fire_and_forget else execution.program.retry_rule(action)
+    deadline = None if fire_and_forget else lane.deadline("action timeout", timeout, data)
     result = await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
-    return NOTHING if detached else result
+    return NOTHING if fire_and_forget else result
 
 
 async def _with_retries(
@@ -243,8 +243,8 @@ async def _with_retries(
     while True:
         frame["attempt"] = number
         if number > 1:
-            await lane.interpretation.sleep_until(frame["again"], f"retry of {name}")
-            lane.interpretation.gate()
+            await lane.execution.run.sleep_until(frame["again"], f"retry of {name}")
+            lane.execution.run.checkpoint()
         try:
             return await attempt()
         except WorkflowFault as fault:
@@ -252,10 +252,10 @@ async def _with_retries(
             if delay is None:
                 fault.attempt = number
                 raise
-            lane.note(Happening.ACTION_RETRIED, name, attempt=number, error=fault.name)
+            lane.emit(TraceKind.ACTION_RETRIED, name, attempt=number, error=fault.name)
             number += 1
             frame["attempt"] = number
-            frame["again"] = lane.interpretation.time() + delay.total_seconds()
+            frame["again"] = lane.execution.run.time() + delay.total_seconds()
 
 
 async def _exchange_events(
@@ -265,9 +265,9 @@ async def _exchange_events(
 
     An answer that does not come in time is asked for again as the action's retries say.
     """
-    frame, interpretation = lane.frame, lane.interpretation
+    frame, execution = lane.frame, lane.execution
     if "attempt" not in frame:
-        lane.note(Happening.ACTION_STARTED, name, event=ref.produce_event_ref)
+        lane.emit(TraceKind.ACTION_STARTED, name, event=ref.produce_event_ref)
 
     async def attempt() -> Any:
         if "produced" not in frame:
@@ -276,13 +276,13 @@ async def _exchange_events(
         if ref.invoke == "async" or ref.consume_event_ref is None:
             return NOTHING
         limit = lane.deadline("result timeout", ref.consume_event_timeout, data)
-        taken = await interpretation.wait_for_event([ref.consume_event_ref], limit, lane)
+        taken = await execution.wait_for_event([ref.consume_event_ref], limit, lane)
         if taken is None:
             # Another attempt asks anew, and has as much time.
             del frame["produced"], frame["result timeout"]
             raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
-        return payload_of(interpretation.program.event(ref.consume_event_ref), taken[1])
+        return payload_of(execution.program.event(ref.consume_event_ref), taken[1])
 
-    rule = None if ref.invoke == "async" else interpretation.program.retry_rule(action)
+    rule = None if ref.invoke == "async" else execution.program.retry_rule(action)
     deadline = lane.deadline("action timeout", timeout, data)
     return await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")

@@ -14,20 +14,20 @@ Undoing is not recursive: what the states that undo say of ends, and of compensa
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.lane import Frame, Lane
 from swf_temporal.languages.serverless_workflow.model.states import End, Transition
-from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
 async def compensate(data: JSON, lane: Lane) -> JSON:
     """Undo all that is in the record and return the data as it is then."""
-    interpretation = lane.interpretation
-    if interpretation.undoing:
+    execution = lane.execution
+    if execution.undoing:
         return data
-    interpretation.undoing = True
+    execution.undoing = True
     try:
         return await _undo(data, lane)
     finally:
-        interpretation.undoing = False
+        execution.undoing = False
 
 
 def while_undoing(leaving: Transition | End) -> Transition | End:
@@ -36,23 +36,23 @@ def while_undoing(leaving: Transition | End) -> Transition | End:
 
 
 async def _undo(data: JSON, lane: Lane) -> JSON:
-    interpretation = lane.interpretation
+    execution = lane.execution
     frame = lane.frame.setdefault("compensation", {})
     if frame.get("done"):
         done: JSON = frame["data"]
         return done
     data = frame.get("data", data)
-    while interpretation.record:
-        state = interpretation.record[-1]
-        first = interpretation.program.state(state).compensated_by
+    while execution.compensation_log:
+        state = execution.compensation_log[-1]
+        first = execution.program.state(state).compensated_by
         if first is not None:
             if "walk" not in frame and (begun := _broken_off(data, lane)) is not None:
                 frame["walk"] = begun
             if "walk" not in frame:
-                lane.note(Happening.COMPENSATING, state, by=first)
-            ended = await interpretation.walk(first, data, frame.setdefault("walk", {}))
+                lane.emit(TraceKind.COMPENSATING, state, by=first)
+            ended = await execution.walk(first, data, frame.setdefault("walk", {}))
             data = ended.data
-        interpretation.record.pop()
+        execution.compensation_log.pop()
         frame.pop("walk", None)
         frame["data"] = data
     frame["done"], frame["data"] = True, data
@@ -61,10 +61,10 @@ async def _undo(data: JSON, lane: Lane) -> JSON:
 
 def _broken_off(data: JSON, lane: Lane) -> Frame | None:
     """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
-    interpretation = lane.interpretation
-    if interpretation.semantics == FIRST_SEMANTICS or not interpretation.is_expired:
+    execution = lane.execution
+    if execution.semantics == FIRST_SEMANTICS or not execution.is_expired:
         return None
-    broken_off: Frame = interpretation.frame.get("walk", {}).get("run", {}).get("compensation", {})
+    broken_off: Frame = execution.run.frame.get("walk", {}).get("run", {}).get("compensation", {})
     walk: Frame | None = broken_off.pop("walk", None)
     if walk is None:
         return None

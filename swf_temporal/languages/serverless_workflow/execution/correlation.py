@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, identity
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.event_matching import ADDRESSED
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
-ADDRESSED = "swfaddressed"
-"""The attribute by which runs of the first reading tell that an event was addressed. Whoever sends one can write it."""
 
-
-def demanded(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
+def required_values(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
     """Return the values that attributes must have, which *fill* makes of what is written."""
     return {
         _key(rule.context_attribute_name): fill(rule.context_attribute_value)
@@ -25,7 +23,7 @@ def demanded(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]
     }
 
 
-def belongs(
+def correlates(
     definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON], semantics: int
 ) -> bool:
     """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*.

@@ -7,10 +7,10 @@ from swf_temporal.errors import SchemaMismatch
 from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+    from swf_temporal.languages.serverless_workflow.execution.execution import Execution
 
 
 def refusal_of(program: Program, data: JSON) -> str | None:
@@ -22,19 +22,19 @@ def refusal_of(program: Program, data: JSON) -> str | None:
     return _told("input", violations) if violations else None
 
 
-def check_input(interpretation: "Interpretation") -> None:
+def check_input(execution: "Execution") -> None:
     """Compare a run's input with the schema, once. Raises SchemaMismatch unless the definition lets it pass."""
-    program = interpretation.program
-    if program.input_schema is None or "begun" in interpretation.frame:
+    program = execution.program
+    if program.input_schema is None or "begun" in execution.run.frame:
         return
-    interpretation.frame["begun"] = True
-    _check("input", interpretation.input, program.input_schema, program.workflow.data_input_schema, interpretation)
+    execution.run.frame["begun"] = True
+    _check("input", execution.run.input, program.input_schema, program.workflow.data_input_schema, execution)
 
 
-def check_output(interpretation: "Interpretation", output: JSON) -> None:
+def check_output(execution: "Execution", output: JSON) -> None:
     """Compare a run's output with the schema. Raises SchemaMismatch unless the definition lets it pass."""
-    program = interpretation.program
-    _check("output", output, program.output_schema, program.workflow.data_output_schema, interpretation)
+    program = execution.program
+    _check("output", output, program.output_schema, program.workflow.data_output_schema, execution)
 
 
 def _check(
@@ -42,16 +42,16 @@ def _check(
     data: JSON,
     schema: DataSchemaValidator | None,
     declared: DataSchema | None,
-    interpretation: "Interpretation",
+    execution: "Execution",
 ) -> None:
     violations = [] if schema is None else schema.violations(data)
     if not violations:
         return
     if declared is None or declared.fail_on_validation_errors:
         raise SchemaMismatch(_told(what, violations), retryable=what == "output")
-    host = interpretation.host
+    host = execution.run.host
     detail: dict[str, JSON] = {"violations": list(violations)}
-    host.note(TraceEntry(Happening.SCHEMA_MISMATCH, "", "", what, host.now(), detail))
+    host.emit(TraceEntry(TraceKind.SCHEMA_MISMATCH, "", "", what, host.now(), detail))
 
 
 def _told(what: str, violations: list[str]) -> str:

@@ -8,32 +8,14 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
-from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-
-DEFAULT_SOURCE = "https://serverlessworkflow.io"
-"""The source of a produced event whose definition names none (0.8-next, section "Event Definition")."""
 
 
 def as_read(definition: Event) -> Event:
     """Return the definition of an event as it is read: an empty source is none."""
     return definition.model_copy(update={"source": None}) if definition.source == "" else definition
-
-
-def is_like(definition: Event, event: CloudEvent) -> bool:
-    """Tell whether *event* is of the kind that *definition* defines: by its type, its source, or both.
-
-    A source may hold the wildcards of MQTT topics, which the specification's own examples use: `+` for one level,
-    `#` for all that follows.
-    """
-    if definition.type is not None and definition.type != event.type:
-        return False
-    source = definition.source
-    if source is None or source == event.source:
-        return definition.type is not None or source is not None
-    if "+" not in source and "#" not in source:
-        return False
-    return _levels_match(source.split("/"), event.source.split("/"))
 
 
 def payload_of(definition: Event, event: CloudEvent) -> JSON:
@@ -57,29 +39,29 @@ def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: 
 
 async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
     """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
-    interpretation = lane.interpretation
-    definition = interpretation.program.event(ref)
+    execution = lane.execution
+    definition = execution.program.event(ref)
     filled = lane.fill(dict(attributes), data) if attributes else {}
     own = filled if isinstance(filled, dict) else {}
     event = CloudEvent(
-        id=interpretation.host.new_id(),
+        id=execution.run.host.new_id(),
         source=definition.source or DEFAULT_SOURCE,
         type=definition.type or definition.name,
         data=_payload(template, data, lane),
         attributes={
-            "time": interpretation.host.now().isoformat(),
+            "time": execution.run.host.now().isoformat(),
             "datacontenttype": "application/json",
             **{name: value for name, value in own.items() if name.lower() not in FIXED},
         },
     )
-    lane.note(Happening.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
-    await interpretation.host.publish(event)
+    lane.emit(TraceKind.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
+    await execution.run.host.publish(event)
 
 
 def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
     if template is None:
         return data
-    if lane.interpretation.semantics == FIRST_SEMANTICS:
+    if lane.execution.semantics == FIRST_SEMANTICS:
         return lane.fill(template, data)
     return lane.selected(template, data)
 
@@ -90,12 +72,3 @@ async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane) 
         if index >= lane.frame.get("events", 0):
             await produce(event.event_ref, event.data, event.context_attributes, data, lane)
             lane.frame["events"] = index + 1
-
-
-def _levels_match(pattern: list[str], levels: list[str]) -> bool:
-    for index, wanted in enumerate(pattern):
-        if wanted == "#":
-            return True
-        if index >= len(levels) or not (wanted == "+" or levels[index] == wanted):
-            return False
-    return len(pattern) == len(levels)

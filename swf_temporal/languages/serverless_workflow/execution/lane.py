@@ -1,7 +1,7 @@
 """What does a path of execution know: its place, its variables, its record of progress?
 
 A lane is one path through an instance: a state, a branch of it, an iteration. All that states and actions need of
-the interpretation they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the
+the execution they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the
 progress record: plain JSON, written as the lane goes, read when a suspended instance goes on.
 """
 
@@ -14,11 +14,11 @@ from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Outcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
-from swf_temporal.runtime.host import Happening, TraceEntry
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+    from swf_temporal.languages.serverless_workflow.execution.execution import Execution
     from swf_temporal.languages.serverless_workflow.model.states import State
 
 T = TypeVar("T")
@@ -28,18 +28,18 @@ Frame = dict[str, Any]
 class Lane:
     """One path of execution within an instance."""
 
-    __slots__ = ("branch", "frame", "interpretation", "path", "state", "variables")
+    __slots__ = ("branch", "execution", "frame", "path", "state", "variables")
 
     def __init__(
         self,
-        interpretation: "Interpretation",
+        execution: "Execution",
         state: "State",
         frame: Frame,
         variables: dict[str, JSON],
         path: str,
         branch: str | None = None,
     ) -> None:
-        self.interpretation = interpretation
+        self.execution = execution
         self.state = state
         self.frame = frame
         self.variables = variables
@@ -54,7 +54,7 @@ class Lane:
         if frame is None:
             frame = self.frame[key] = {}
         own = {**self.variables, **variables} if variables else self.variables
-        return Lane(self.interpretation, self.state, frame, own, path, branch or self.branch)
+        return Lane(self.execution, self.state, frame, own, path, branch or self.branch)
 
     # Evaluating
 
@@ -69,7 +69,7 @@ class Lane:
         except WorkflowFault as fault:
             raise self.locate(fault) from None
         if isinstance(value, Several):
-            self.note(Happening.SEVERAL_OUTPUTS, self.state.name, count=len(value))
+            self.emit(TraceKind.SEVERAL_OUTPUTS, self.state.name, count=len(value))
         return value
 
     def holds(self, condition: JSON, data: JSON) -> bool:
@@ -77,7 +77,7 @@ class Lane:
 
         One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
         """
-        value = self._outcome(self.interpretation.program.expressions.condition(condition), data)
+        value = self._outcome(self.execution.program.expressions.condition(condition), data)
         if not isinstance(value, Several):
             return is_true(value)
         truths = {is_true(one) for one in value}
@@ -95,18 +95,18 @@ class Lane:
         """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
         if expression is None:
             return data
-        value = self.evaluate(self.interpretation.program.expressions.expression(expression), data)
+        value = self.evaluate(self.execution.program.expressions.expression(expression), data)
         return None if value is NOTHING else value
 
     def fill(self, template: JSON, data: JSON) -> JSON:
         """Return *template* with the expressions in it replaced by what they yield."""
-        value = self.evaluate(self.interpretation.program.expressions.template(template), data)
+        value = self.evaluate(self.execution.program.expressions.template(template), data)
         return None if value is NOTHING else value
 
     def target(self, expression: str, data: JSON) -> list[str | int]:
         """Return the path to the element that *expression* names."""
         try:
-            return self.interpretation.program.expressions.target(expression)(data, self.variables)
+            return self.execution.program.expressions.target(expression)(data, self.variables)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
 
@@ -143,7 +143,7 @@ class Lane:
             return None
         kept = self.frame.get(key)
         if kept is None:
-            kept = self.frame[key] = self.interpretation.time() + self.duration(text, data).total_seconds()
+            kept = self.frame[key] = self.execution.run.time() + self.duration(text, data).total_seconds()
         return float(kept)
 
     async def pause(self, key: str, text: str, data: JSON, why: str) -> None:
@@ -151,25 +151,25 @@ class Lane:
         begun = key in self.frame
         until = self.deadline(key, text, data)
         if not begun:
-            self.note(Happening.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
+            self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
         if until is not None:
-            await self.interpretation.sleep_until(until, why)
+            await self.execution.run.sleep_until(until, why)
 
     async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
         """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
         if deadline is None:
             return await work
-        result = await within(work, self.interpretation.time_out_at(deadline, f"timeout of {what}"))
+        result = await within(work, self.execution.run.time_out_at(deadline, f"timeout of {what}"))
         if result is MISSING:
             raise self.locate(TimedOut(f"{what} took longer than it may"))
         return result
 
     # Telling
 
-    def note(self, kind: Happening, name: str, **detail: JSON) -> None:
+    def emit(self, kind: TraceKind, name: str, **detail: JSON) -> None:
         """Take note of what happened on this lane."""
-        host = self.interpretation.host
-        host.note(TraceEntry(kind, self.path, self.state.name, name, host.now(), detail))
+        host = self.execution.run.host
+        host.emit(TraceEntry(kind, self.path, self.state.name, name, host.now(), detail))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
         """Return *fault* knowing where it happened, as far as it did not know yet."""
@@ -181,4 +181,4 @@ class Lane:
     def with_variables(self, variables: Mapping[str, JSON]) -> "Lane":
         """Return this lane seeing *variables* as well."""
         own = {**self.variables, **variables}
-        return Lane(self.interpretation, self.state, self.frame, own, self.path, self.branch)
+        return Lane(self.execution, self.state, self.frame, own, self.path, self.branch)

@@ -14,7 +14,8 @@ from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.program import Program, described
+from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowExecTimeout, WorkflowTimeouts
@@ -73,7 +74,7 @@ def _value(what: str, reading: _Reading, compiled: Any, data: JSON, variables: M
     try:
         return reading(None if value is NOTHING else value)
     except (ValueError, OverflowError):
-        raise WrongData(f"{what} yields {described(value)}, which it cannot be") from None
+        raise WrongData(f"{what} yields {describe_value(value)}, which it cannot be") from None
 
 
 def _text(value: JSON) -> str:

@@ -8,15 +8,17 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
+from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
+from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Event, Function, Retry
+from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
 from swf_temporal.languages.serverless_workflow.model.states import EventState, ForeachState, State, StateTimeouts
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
@@ -31,7 +33,7 @@ class Program:
         self.workflow = workflow
         self.semantics = semantics
         self.states: dict[str, State] = {state.name: state for state in workflow.states}
-        self.functions: dict[str, Function] = with_shared_auth(workflow.functions)
+        self.functions: dict[str, Function] = with_shared_auth(functions_of(workflow))
         events = workflow.events if semantics == FIRST_SEMANTICS else map(as_read, workflow.events)
         self.events: dict[str, Event] = {event.name: event for event in events}
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
@@ -48,6 +50,11 @@ class Program:
         )
         self._timeouts: dict[str, StateTimeouts] = {}
         self._rules: dict[int, RetryRule | None] = {}
+
+    @property
+    def id(self) -> str:
+        """The id of the definition."""
+        return self.workflow.id
 
     @cached_property
     def constants(self) -> dict[str, JSON]:
@@ -110,7 +117,7 @@ class Program:
         ref = function.auth_ref
         if ref is None:
             return ()
-        return tuple(auth for auth in self.workflow.auth if auth.name in (ref.resource, ref.invocation))
+        return tuple(auth_of(auth) for auth in self.workflow.auth if auth.name in (ref.resource, ref.invocation))
 
     def timeouts(self, state: State) -> StateTimeouts:
         """Return the timeouts of *state*; what it does not say it inherits from the workflow."""
@@ -161,11 +168,3 @@ def _validator(key: str, declared: DataSchema | None) -> DataSchemaValidator | N
     except BadSchema as bad:
         # Only where what is installed here knows less of schemas than what checked the definition.
         raise WrongData(f"{key} is not a JSON Schema that can be used: {bad.message}") from None
-
-
-def described(value: Any, limit: int = 80) -> str:
-    """Return a value in a few words, for messages."""
-    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
-    kind = kinds.get(type(value), "a number")
-    text = repr(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-    return f"{kind} {text[:limit]}".rstrip()

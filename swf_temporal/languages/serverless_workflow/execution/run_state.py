@@ -22,12 +22,12 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     SwitchState,
     Transition,
 )
-from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class StateResult:
     """How a state was left: with which data, and where to."""
 
     data: JSON
@@ -36,11 +36,11 @@ class Left:
     """False if it met an error, and one of its onErrors entries leads on."""
 
 
-async def run_state(state: State, data: JSON, lane: Lane) -> Left:
+async def run_state(state: State, data: JSON, lane: Lane) -> StateResult:
     """Run *state* on *data*; raises the fault that no onErrors entry of it covers."""
     frame = lane.frame
     if "entered" not in frame:
-        lane.note(Happening.STATE_ENTERED, state.name, type=state.type)
+        lane.emit(TraceKind.STATE_ENTERED, state.name, type=state.type)
         frame["entered"] = True
     if "left" in frame:
         step = Step(frame["left"][1], frame["left"][0])
@@ -51,15 +51,15 @@ async def run_state(state: State, data: JSON, lane: Lane) -> Left:
         # Leaving takes more steps, and a suspension between them must not run the state again.
         frame["left"] = [step.by, step.data]
         frame.pop("body", None)
-    return Left(step.data, leaving, not step.by.startswith("error"))
+    return StateResult(step.data, leaving, not step.by.startswith("error"))
 
 
-def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Left:
+def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> StateResult:
     """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
     step = _catch(state, lane.locate(fault), data, lane)
     lane.frame["left"] = [step.by, step.data]
     lane.frame.pop("events", None)
-    return Left(step.data, _leaving(state, step.by), completed=False)
+    return StateResult(step.data, _leaving(state, step.by), completed=False)
 
 
 async def _step(state: State, data: JSON, lane: Lane) -> Step:
@@ -82,9 +82,9 @@ async def _in_time(state: State, data: JSON, lane: Lane) -> Step:
     thing, and the shorter decides.
     """
     body = lane.child("body", lane.path)
-    timeouts = lane.interpretation.program.timeouts(state)
+    timeouts = lane.execution.program.timeouts(state)
     total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
-    if lane.interpretation.semantics == FIRST_SEMANTICS:
+    if lane.execution.semantics == FIRST_SEMANTICS:
         single = None
         if isinstance(state, InjectState | SleepState):
             total = state.timeouts.state_exec_timeout
@@ -98,11 +98,11 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
 
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
     """
-    entry = handler_of(state, lane.interpretation.program.errors, fault)
+    entry = handler_of(state, lane.execution.program.errors, fault)
     if entry is None:
         raise fault
-    lane.interpretation.error = fault.public()
-    lane.note(Happening.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+    lane.execution.error = fault.public()
+    lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
     body = lane.frame.get("body") or {}
     give_back(body, lane)
     return Step(body.get("data", data), f"error {state.on_errors.index(entry)}")

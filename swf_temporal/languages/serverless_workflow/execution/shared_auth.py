@@ -1,8 +1,9 @@
 """Who may fetch a function's document? One function says it for all that share it (section "AuthRef Definition")."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from swf_temporal.languages.serverless_workflow.model.definitions import AuthRef, Function
+from swf_temporal.calls import AuthRef, Function
 
 
 def with_shared_auth(functions: Iterable[Function]) -> dict[str, Function]:
@@ -21,7 +22,7 @@ def _authorised(function: Function, resources: dict[str, str]) -> Function:
     shared = resources.get(_document(function) or "")
     if shared is None or own.resource is not None:
         return function
-    return function.model_copy(update={"auth_ref": own.model_copy(update={"resource": shared})})
+    return replace(function, auth_ref=replace(own, resource=shared))
 
 
 def _document(function: Function) -> str | None:

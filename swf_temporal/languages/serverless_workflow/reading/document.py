@@ -9,8 +9,8 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.building import build
 from swf_temporal.languages.serverless_workflow.reading.detection import detect
 from swf_temporal.languages.serverless_workflow.reading.externals import take_externals
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Speller
-from swf_temporal.languages.serverless_workflow.reading.versions import SPELLINGS, spell_out
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
+from swf_temporal.languages.serverless_workflow.reading.versions import SPELLINGS, normalize
 from swf_temporal.text.located import Object, Unreadable, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -45,10 +45,10 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
     if detected is not None:
         message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
         return Reading(None, (source.problem("dialect", message, detected.position, detected.hint),))
-    speller = Speller(source, SPELLINGS, StateBase)
+    speller = Normalizer(source, SPELLINGS, StateBase)
     externals = take_externals(root, speller, fetch)
     bundled = json.dumps(plain(root)) if externals.are_taken else None
-    spell_out(root, speller)
+    normalize(root, speller)
     root["externals"] = externals.uris
     workflow, refused = build(root, source)
     return Reading(workflow, (*externals.problems, *speller.problems, *refused), bundled)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from swf_temporal.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Speller
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
 from swf_temporal.text.located import Array, Object, Unreadable
 from swf_temporal.text.origin import UNWRITTEN, Source
 from swf_temporal.text.parsing import read_source
@@ -24,7 +24,7 @@ SCHEMAS = ("dataInputSchema", "dataOutputSchema")
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere(Position):
+class ForeignPosition(Position):
     """A place in another document than the definition's own."""
 
     source: Source = UNWRITTEN
@@ -41,7 +41,7 @@ class Externals:
     """Whether any document was found, so that the text alone is not the whole definition."""
 
 
-def take_externals(root: Object, speller: Speller, fetch: Fetch) -> Externals:
+def take_externals(root: Object, speller: Normalizer, fetch: Fetch) -> Externals:
     """Put what *root* names by URI in the URI's place, where it is found; return which that is."""
     externals = Externals()
     taking = _Taking(speller, fetch, externals)
@@ -61,7 +61,7 @@ def take_externals(root: Object, speller: Speller, fetch: Fetch) -> Externals:
 def told_where_written(problem: Problem) -> Problem:
     """Return *problem* with the file and the line that it is about, if that is not in the definition's own text."""
     place = problem.position
-    if not isinstance(place, Elsewhere):
+    if not isinstance(place, ForeignPosition):
         return problem
     position = Position(place.line, place.column)
     return place.source.problem(problem.code, problem.message, position, problem.hint, problem.severity)
@@ -70,7 +70,7 @@ def told_where_written(problem: Problem) -> Problem:
 class _Taking:
     """Fetches one document after the other."""
 
-    def __init__(self, speller: Speller, fetch: Fetch, externals: Externals) -> None:
+    def __init__(self, speller: Normalizer, fetch: Fetch, externals: Externals) -> None:
         self._speller = speller
         self._fetch = fetch
         self._externals = externals
@@ -147,8 +147,8 @@ def _documents_of_extensions(root: Object) -> Iterator[tuple[str, Object, str]]:
                     break
 
 
-def _elsewhere(position: Position, source: Source) -> Elsewhere:
-    return Elsewhere(position.line, position.column, source)
+def _elsewhere(position: Position, source: Source) -> ForeignPosition:
+    return ForeignPosition(position.line, position.column, source)
 
 
 def _moved(value: Any, source: Source) -> Any:

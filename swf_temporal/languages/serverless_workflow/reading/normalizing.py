@@ -1,6 +1,6 @@
 """How is a definition spelled out, so that each thing is written in one way?
 
-The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Speller`
+The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Normalizer`
 goes through a document by both and changes it in place: shorthands become objects, other versions' keys the
 present ones, free-form values plain JSON. What is no part of a node is dropped from it, and stays known to
 its `Where`.
@@ -19,7 +19,7 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.positions import Where
 from swf_temporal.text.suggestions import nearest
 
-Step: TypeAlias = "Callable[[Object, Speller], None]"
+Step: TypeAlias = "Callable[[Object, Normalizer], None]"
 """Rewrites one node where a mere change of name does not do."""
 
 TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
@@ -81,7 +81,7 @@ def _type(kind: type[Node]) -> str:
     return str(words[0]) if words else ""
 
 
-class Speller:
+class Normalizer:
     """One pass over one document."""
 
     def __init__(self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]) -> None:

@@ -6,7 +6,7 @@ Each function rewrites one node in place; the table in `serverless_workflow` say
 import re
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, Speller
+from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, Normalizer
 from swf_temporal.text.located import Array, Object
 
 _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
@@ -33,7 +33,7 @@ def hoist(node: Object, old: str, into: str, new: str) -> bool:
     return True
 
 
-def end_as_truth(node: Object, speller: Speller) -> None:
+def end_as_truth(node: Object, speller: Normalizer) -> None:
     """Spell out `end: true` as an end without more, and leave out `end: false`, which says nothing."""
     end, position = node.get("end"), node.where.value("end")
     if isinstance(end, str) and end.lower() in TRUTHS:
@@ -48,7 +48,7 @@ def end_as_truth(node: Object, speller: Speller) -> None:
 def states_by_name(*keys: str) -> Any:
     """Return a step that replaces the id of a state, under any of *keys*, by the state's name."""
 
-    def step(node: Object, speller: Speller) -> None:
+    def step(node: Object, speller: Normalizer) -> None:
         for key in keys:
             if isinstance(node.get(key), str):
                 node[key] = speller.state_ids.get(node[key], node[key])
@@ -56,7 +56,7 @@ def states_by_name(*keys: str) -> Any:
     return step
 
 
-def state_exec_timeout(node: Object, _speller: Speller) -> None:
+def state_exec_timeout(node: Object, _speller: Normalizer) -> None:
     """Put the two times that 0.8 knows beside each other: that for all attempts at a state, and that for one."""
     value = node.get("stateExecTimeout")
     if isinstance(value, Object) and "total" in value:
@@ -65,7 +65,7 @@ def state_exec_timeout(node: Object, _speller: Speller) -> None:
             node.put("stateExecTimeout.single", *value.take("single"))
 
 
-def event_timeout(node: Object, speller: Speller) -> None:
+def event_timeout(node: Object, speller: Normalizer) -> None:
     """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
     for old in ("eventTimeout", "timeout", "timeDelay"):
         place = node.where.key(old)
@@ -73,7 +73,7 @@ def event_timeout(node: Object, speller: Speller) -> None:
             speller.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
 
 
-def attributes_as_map(node: Object, speller: Speller) -> None:
+def attributes_as_map(node: Object, speller: Normalizer) -> None:
     """Make one object of contextAttributes, which official examples write as a list of objects."""
     attributes = node.get("contextAttributes")
     if isinstance(attributes, Array) and all(isinstance(item, Object) for item in attributes):
@@ -85,7 +85,7 @@ def attributes_as_map(node: Object, speller: Speller) -> None:
         speller.tolerate("contextAttributes is an object, not a list of objects", node.where.value("contextAttributes"))
 
 
-def arguments_into_function(node: Object, speller: Speller) -> None:
+def arguments_into_function(node: Object, speller: Normalizer) -> None:
     """Move arguments that stand beside a functionRef into it."""
     for key in ("arguments", "args", "parameters"):
         if key in node and isinstance(node.get("functionRef"), str):
@@ -97,7 +97,7 @@ def arguments_into_function(node: Object, speller: Speller) -> None:
             speller.tolerate(f"{key!r} beside functionRef is read as its 'arguments'", place)
 
 
-def retries_out_of_function(node: Object, speller: Speller) -> None:
+def retries_out_of_function(node: Object, speller: Normalizer) -> None:
     """Move what is retried, and how, from the functionRef to the action, which says it."""
     reference = node.get("functionRef")
     if not isinstance(reference, Object):
@@ -109,7 +109,7 @@ def retries_out_of_function(node: Object, speller: Speller) -> None:
             node.put(key, value, places)
 
 
-def error_refs(node: Object, speller: Speller) -> None:
+def error_refs(node: Object, speller: Normalizer) -> None:
     """Make `errorRefs`, which names several errors, of `errorRef`, which names one, or of both."""
     if "errorRef" not in node:
         return
@@ -123,7 +123,7 @@ def error_refs(node: Object, speller: Speller) -> None:
         node.put("errorRefs", Array([one], [places[1]]), places)
 
 
-def iteration_param(node: Object, speller: Speller) -> None:
+def iteration_param(node: Object, speller: Normalizer) -> None:
     """Take the name out of an iteration parameter that is written as an expression, as in examples."""
     name = node.get("iterationParam")
     match = _IN_BRACES.fullmatch(name.strip()) if isinstance(name, str) else None
@@ -132,7 +132,7 @@ def iteration_param(node: Object, speller: Speller) -> None:
         speller.tolerate(f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam"))
 
 
-def completion(node: Object, speller: Speller) -> None:
+def completion(node: Object, speller: Normalizer) -> None:
     """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
     word = node.get("completionType")
     if not isinstance(word, str) or word not in COMPLETIONS:
@@ -145,7 +145,7 @@ def completion(node: Object, speller: Speller) -> None:
     )
 
 
-def schema_in_place(node: Object, speller: Speller) -> None:
+def schema_in_place(node: Object, speller: Normalizer) -> None:
     """Put an object around a data schema that is written out in place of its URI."""
     del speller
     for key in ("dataInputSchema", "dataOutputSchema"):
@@ -155,7 +155,7 @@ def schema_in_place(node: Object, speller: Speller) -> None:
             around.put("schema", schema, node.where.keys[key])
 
 
-def multiplier_as_increment(node: Object, speller: Speller) -> None:
+def multiplier_as_increment(node: Object, speller: Normalizer) -> None:
     """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
     multiplier = node.get("multiplier")
     if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
@@ -163,7 +163,7 @@ def multiplier_as_increment(node: Object, speller: Speller) -> None:
         node.rename("multiplier", "increment")
 
 
-def subflows_as_actions(node: Object, speller: Speller) -> None:
+def subflows_as_actions(node: Object, speller: Normalizer) -> None:
     """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
     if "workflowId" not in node or "actions" in node:
         return

@@ -6,7 +6,7 @@ from typing import Any
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Speller, Spelling, Step
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Array, Object
 
 FORMER_TYPES = {"delay": "sleep", "subflow": "operation"}
@@ -18,7 +18,7 @@ _WAITING = (*_IN_ANY_STATE, reshape.event_timeout)
 _ARGUMENTS = {"parameters": "arguments", "args": "arguments"}
 
 
-def _state_types(root: Object, speller: Speller) -> None:
+def _state_types(root: Object, speller: Normalizer) -> None:
     for state in _objects(root.get("states")):
         word = state.get("type")
         if isinstance(word, str) and word in FORMER_TYPES:
@@ -26,7 +26,7 @@ def _state_types(root: Object, speller: Speller) -> None:
             speller.tolerate(f"the state type {word!r} is read as {FORMER_TYPES[word]!r}", state.where.value("type"))
 
 
-def _state_ids(root: Object, speller: Speller) -> None:
+def _state_ids(root: Object, speller: Normalizer) -> None:
     """Note the ids, which transitions may name states by in 0.8 (section "Transition Definition")."""
     found = [state for state in _objects(root.get("states")) if isinstance(state.get("name"), str)]
     names = {state["name"] for state in found}
@@ -35,7 +35,7 @@ def _state_ids(root: Object, speller: Speller) -> None:
     }
 
 
-def _identity(root: Object, speller: Speller) -> None:
+def _identity(root: Object, speller: Normalizer) -> None:
     """Take the key, or as since 0.9 the name, for the id where there is none."""
     if root.get("id") is not None:
         return
@@ -46,7 +46,7 @@ def _identity(root: Object, speller: Speller) -> None:
         speller.tolerate("this definition has no id: its name is taken", root.where.key("name"))
 
 
-def _exec_timeout(root: Object, speller: Speller) -> None:
+def _exec_timeout(root: Object, speller: Normalizer) -> None:
     """Move 0.6's `execTimeout` into `timeouts`; it did not interrupt unless it said so."""
     timeout, place = root.get("execTimeout"), root.where.key("execTimeout")
     if timeout is not None and reshape.hoist(root, "execTimeout", "timeouts", "workflowExecTimeout"):
@@ -55,14 +55,14 @@ def _exec_timeout(root: Object, speller: Speller) -> None:
         speller.tolerate("'execTimeout' is read as 'workflowExecTimeout' in 'timeouts'", place)
 
 
-def _single_auth(root: Object, speller: Speller) -> None:
+def _single_auth(root: Object, speller: Normalizer) -> None:
     auth = root.get("auth")
     if isinstance(auth, Object):
         root["auth"] = Array([auth], [auth.where.position])
         speller.tolerate("auth is a list: a single definition is read as its only element", root.where.value("auth"))
 
 
-def _version_as_number(node: Object, speller: Speller) -> None:
+def _version_as_number(node: Object, speller: Normalizer) -> None:
     """Tell that `version: 1.10` is the number 1.1: what the author meant is lost."""
     version = node.get("version")
     if isinstance(version, float):
@@ -73,7 +73,7 @@ def _version_as_number(node: Object, speller: Speller) -> None:
 def _newer_keys(*keys: str, inside: str | None = None) -> Step:
     """Return a step that notes *keys* which 0.8 does not have, in a node or *inside* its child."""
 
-    def step(node: Object, speller: Speller) -> None:
+    def step(node: Object, speller: Normalizer) -> None:
         owner = node if inside is None else node.get(inside)
         speller.is_next = speller.is_next or (isinstance(owner, Object) and any(key in owner for key in keys))
 
@@ -148,7 +148,7 @@ SPELLINGS: Mapping[type[Node], Spelling] = {
 """How else than in the model's way each kind of node may be written."""
 
 
-def spell_out(root: Object, speller: Speller) -> None:
+def normalize(root: Object, speller: Normalizer) -> None:
     """Rewrite the document *root* in place, so that the model can be built from it."""
     speller.spell(workflow.Workflow, root, root.where.position)
     root["dialect"] = "0.8-next" if speller.is_next else "0.8"

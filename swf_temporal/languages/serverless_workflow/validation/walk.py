@@ -35,7 +35,7 @@ _CALLED: dict[type[Node], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LocatedNode:
     """A node and the words for where it is, such as `action 'charge' of state 'Pay'`."""
 
     node: Node
@@ -46,11 +46,11 @@ class Nodes:
     """Every node of a workflow, by its kind."""
 
     def __init__(self, workflow: Workflow) -> None:
-        self._by_kind: dict[type[Node], list[Placed]] = {}
+        self._by_kind: dict[type[Node], list[LocatedNode]] = {}
         for placed in walk(workflow):
             self._by_kind.setdefault(type(placed.node), []).append(placed)
 
-    def all(self) -> Iterator[Placed]:
+    def all(self) -> Iterator[LocatedNode]:
         """Yield every node, kind by kind."""
         for placed in self._by_kind.values():
             yield from placed
@@ -64,13 +64,13 @@ class Nodes:
                         yield one.node, one.owner
 
 
-def walk(workflow: Workflow) -> Iterator[Placed]:
+def walk(workflow: Workflow) -> Iterator[LocatedNode]:
     """Yield every node that was written, each before what is in it. What is merely a default is left out."""
     return _walk(workflow, "the workflow", "")
 
 
-def _walk(node: Node, owner: str, above: str) -> Iterator[Placed]:
-    yield Placed(node, owner)
+def _walk(node: Node, owner: str, above: str) -> Iterator[LocatedNode]:
+    yield LocatedNode(node, owner)
     for attribute in _attributes(type(node)):
         value = getattr(node, attribute)
         for child in value if isinstance(value, tuple) else (value,):

@@ -16,12 +16,12 @@ import pytest
 import trustme
 from confluent_kafka import Producer
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.asyncapi.brokers.servers import HOST, Link, Server, free_ports, program, running
 
 ChannelTo: TypeAlias = Callable[..., Channel]

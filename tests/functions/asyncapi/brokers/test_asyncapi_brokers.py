@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Message
@@ -18,7 +19,6 @@ from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from tests.functions.asyncapi.brokers.servers import HOST, Server
 
 BROKERS = {"mqtt": "mosquitto", "amqp": "rabbitmq", "nats": "nats_server", "kafka": "kafka_cluster"}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.http import HttpBroker
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

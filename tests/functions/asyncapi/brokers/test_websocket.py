@@ -19,12 +19,12 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed

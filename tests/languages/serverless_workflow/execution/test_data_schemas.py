@@ -4,9 +4,9 @@ from typing import Any
 
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import refusal_of
 from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.loading import load
-from swf_temporal.runtime.host import Happening
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.simulation.simulate import simulate
+from tests.languages.serverless_workflow.models import load_model
 
 
 def defined(**more: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def test_mismatches_that_pass_are_noted() -> None:
     """With failOnValidationErrors false, the trace says what did not fit, of the input and of the output."""
     schema = {"schema": {"required": ["id"]}, "failOnValidationErrors": False}
     ended = simulate(defined(dataInputSchema=schema, dataOutputSchema=schema), {})
-    noted = [(e.name, e.detail) for e in ended.trace if e.kind is Happening.SCHEMA_MISMATCH]
+    noted = [(e.name, e.detail) for e in ended.trace if e.kind is TraceKind.SCHEMA_MISMATCH]
     told = {"violations": ["$: 'id' is a required property"]}
     assert ended.status == "completed"
     assert noted == [("input", told), ("output", told)]
@@ -27,7 +27,7 @@ def test_mismatches_that_pass_are_noted() -> None:
 
 def test_a_schema_is_made_ready_once() -> None:
     """All the runs of a program share what compares their data."""
-    program = Program(load(defined(dataInputSchema={"schema": {}}, dataOutputSchema={"schema": {}})))
+    program = Program(load_model(defined(dataInputSchema={"schema": {}}, dataOutputSchema={"schema": {}})))
     assert program.input_schema is program.input_schema
     assert program.output_schema is program.output_schema
 
@@ -36,7 +36,7 @@ def test_what_would_be_refused() -> None:
     """Whether a run would begin at all can be told beforehand."""
     strict, lenient = ({"schema": {"required": ["id"]}, "failOnValidationErrors": fails} for fails in (True, False))
     told = "the input does not fit the workflow's schema: $: 'id' is a required property"
-    assert refusal_of(Program(load(defined(dataInputSchema=strict))), {}) == told
-    assert refusal_of(Program(load(defined(dataInputSchema=strict))), {"id": 1}) is None
-    assert refusal_of(Program(load(defined(dataInputSchema=lenient))), {}) is None
-    assert refusal_of(Program(load(defined())), {}) is None
+    assert refusal_of(Program(load_model(defined(dataInputSchema=strict))), {}) == told
+    assert refusal_of(Program(load_model(defined(dataInputSchema=strict))), {"id": 1}) is None
+    assert refusal_of(Program(load_model(defined(dataInputSchema=lenient))), {}) is None
+    assert refusal_of(Program(load_model(defined())), {}) is None

@@ -1,17 +1,14 @@
 """A run that was begun under the first reading keeps its course, whatever later readings make of its definition."""
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-from swf_temporal.simulation.simulate import Simulation, World, events_of
+from swf_temporal.simulation.simulate import Simulation, SimulationContext, events_of
 
 Run = Callable[..., Simulation]
 State = Mapping[str, JSON]
@@ -26,9 +23,8 @@ PASS: State = {"name": "Pass", "type": "inject", "data": {}, "transition": "Wait
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+def run() -> Run:
     """Run a definition of some states that was begun under the first reading."""
-    monkeypatch.setattr(sys.modules[World.__module__], "Program", partial(Program, semantics=FIRST_SEMANTICS))
     return _run
 
 
@@ -44,7 +40,9 @@ def _run(
     defined = [{"name": name, "type": "custom"} for name in functions or ()]
     whole = {"id": "old", "specVersion": "0.8", "functions": defined, "events": EVENTS, "states": states, **rest}
     workflows = [load(one) for one in (whole, *others)]
-    return World(workflows, functions or {}, events_of(sent), {}, cancelling=cancelling).run(data)
+    context = SimulationContext(workflows, functions or {}, events_of(sent), {}, cancelling=cancelling)
+    context.semantics = FIRST_SEMANTICS
+    return context.run(data)
 
 
 def _all_of(*refs: str, **rest: JSON) -> State:

@@ -8,14 +8,14 @@ from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.serverless_workflow.execution.schedule import spec_of
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.loading import load
+from tests.languages.serverless_workflow.models import load_model
 
 CRON = "0 0 9 ? * MON-FRI"
 
 
 def _starting(start: Any) -> Workflow:
     state = {"name": "Note", "type": "inject", "data": {"noted": True}, "end": True}
-    return load({"id": "timed", "specVersion": "0.8", "start": start, "states": [state]})
+    return load_model({"id": "timed", "specVersion": "0.8", "start": start, "states": [state]})
 
 
 @pytest.mark.parametrize(

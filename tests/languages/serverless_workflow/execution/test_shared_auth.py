@@ -1,7 +1,7 @@
 """Functions that share a document fetch it with the same authentication."""
 
+from swf_temporal.calls import AuthRef, Function
 from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
-from swf_temporal.languages.serverless_workflow.model.definitions import AuthRef, Function
 
 
 def _function(name: str, operation: str, **auth: str) -> Function:

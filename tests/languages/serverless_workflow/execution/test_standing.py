@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.interpretation import Interpretation
+from swf_temporal.languages.serverless_workflow.execution.execution import Execution
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry
+from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.clock import EPOCH
-from swf_temporal.simulation.simulate import World, events_of
+from swf_temporal.simulation.simulate import SimulationContext, events_of
 
 START = EPOCH.timestamp()
 DEFINITION = """
@@ -58,16 +59,20 @@ def _seen(definition: str = DEFINITION, *, cancelling: bool = False) -> list[See
         counted.append(1)
         return {f"n{len(counted)}": True}
 
-    world = World([load(definition)], {"add": add, "undo": {"undone": True}}, events_of([]), {}, cancelling=cancelling)
+    world = SimulationContext(
+        [load(definition)], {"add": add, "undo": {"undone": True}}, events_of([]), {}, cancelling=cancelling
+    )
     seen: list[Seen] = []
 
-    def look(interpretation: Interpretation, entry: TraceEntry) -> None:
+    def look(run: Run, entry: TraceEntry) -> None:
+        execution = run.execution
+        assert isinstance(execution, Execution)
         what = f"{entry.kind.value} {entry.name}"
-        awaited = list(interpretation.awaited.values())
-        state, data, latest = interpretation.state, interpretation.data, interpretation.latest_data
-        seen.append(Seen(what, state, data, latest, awaited, interpretation.is_cancelled))
+        awaited = list(run.awaited.values())
+        state, data, latest = execution.state, execution.data, execution.latest_data
+        seen.append(Seen(what, state, data, latest, awaited, execution.is_cancelled))
 
-    world.noticed = look
+    world.on_trace = look
     world.run({"first": 1})
     return seen
 

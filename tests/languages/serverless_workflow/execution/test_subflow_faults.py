@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.errors import CallFailed, StepLimitExceeded, WorkflowFault
-from swf_temporal.runtime.performing import LONGEST_ID, id_of_child, subflow_fault
+from swf_temporal.runtime.performing import MAX_ID_BYTES, id_of_child, subflow_fault
 
 FAULT = CallFailed("there was no floor", code="Slipped", state="Fall")
 
@@ -33,7 +33,7 @@ def test_runs_of_the_first_release_are_told_level_by_level() -> None:
 def test_an_id_grows_with_every_level() -> None:
     """It is counted in bytes, as the server does, and refused where that would refuse it."""
     assert id_of_child("order-7", "Pay/charge#1") == "order-7/Pay/charge#1"
-    longest = "é" * ((LONGEST_ID - 2) // 2)
+    longest = "é" * ((MAX_ID_BYTES - 2) // 2)
     assert id_of_child(longest, "a").endswith("é/a")
     with pytest.raises(StepLimitExceeded, match="too many sub-workflows wait for one another"):
         id_of_child(longest, "ab")

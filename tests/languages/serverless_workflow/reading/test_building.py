@@ -3,6 +3,7 @@
 import pytest
 
 from swf_temporal.loading import check
+from tests.languages.serverless_workflow.models import load_model
 
 
 def problems(text: str) -> list[str]:
@@ -112,3 +113,20 @@ states:
         "12:3 missing state 'B' has no duration",
         "19:20 type state 'D': terminate must be true or false, not a list",
     ]
+
+
+def test_what_an_author_adds_survives() -> None:
+    """A key stands for the id; annotations and metadata are kept, and added properties stay in the text."""
+    workflow = load_model(
+        {
+            "key": "k",
+            "specVersion": "0.8",
+            "annotations": ["billing"],
+            "metadata": {"owner": {"team": "a"}},
+            "loglevel": "Info",
+            "states": [{"name": "A", "type": "inject", "data": {}, "end": True, "metadata": {"x": 1}}],
+        }
+    )
+    assert (workflow.id, workflow.annotations, workflow.metadata) == ("k", ("billing",), {"owner": {"team": "a"}})
+    assert workflow.states[0].metadata == {"x": 1}
+    assert '"loglevel": "Info"' in workflow.source.text

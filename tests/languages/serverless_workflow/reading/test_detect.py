@@ -4,6 +4,7 @@ import pytest
 
 from swf_temporal.errors import Position
 from swf_temporal.loading import check
+from tests.languages.serverless_workflow.models import checked_model
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_other_dialects(text: str, dialect: str, place: tuple[int, int]) -> None
 def test_a_property_of_its_own_is_no_dialect() -> None:
     """A workflow may have properties that nobody knows, such as one that 1.0 has."""
     states = "states: [{name: A, type: inject, data: {}, end: true}]"
-    assert check(f'id: a\nspecVersion: "0.8"\ndocument: x\n{states}\n').workflow is not None
+    assert checked_model(check(f'id: a\nspecVersion: "0.8"\ndocument: x\n{states}\n')) is not None
 
 
 def test_any_shape_may_stand_where_the_dialect_is_looked_for() -> None:

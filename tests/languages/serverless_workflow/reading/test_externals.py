@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.loading import check, check_file
+from tests.languages.serverless_workflow.models import checked_model
 
 WORKFLOW = """
 id: a
@@ -37,9 +38,9 @@ def test_definitions_beside_the_workflow(tmp_path: Path, uri: str, text: str) ->
     file.write_text(text)
     checked = check(workflow(uri), folder=tmp_path)
     assert checked.errors == ()
-    assert checked.workflow is not None
-    assert checked.workflow.functions[0].operation == "a.json#f"
-    assert checked.workflow.externals["functions"].uri == uri
+    assert checked.definition is not None
+    assert checked_model(checked).functions[0].operation == "a.json#f"
+    assert checked_model(checked).externals["functions"].uri == uri
 
 
 def test_the_text_that_travels_is_complete(tmp_path: Path) -> None:
@@ -47,9 +48,9 @@ def test_the_text_that_travels_is_complete(tmp_path: Path) -> None:
     (tmp_path / "f.yml").write_text("- {name: f, operation: a.json#f}")
     path = tmp_path / "a.yml"
     path.write_text(workflow("f.yml"))
-    first = check_file(path).workflow
+    first = checked_model(check_file(path))
     assert first is not None
-    again = check(first.source.text).workflow
+    again = checked_model(check(first.source.text))
     assert again is not None
     assert again.functions[0].operation == "a.json#f"
     assert again.digest == first.digest
@@ -163,7 +164,7 @@ def test_every_kind_from_one_document(tmp_path: Path) -> None:
     text = "".join(f"{name}: all.yml\n" for name in names) + workflow("all.yml").replace("functions: all.yml\n", "")
     checked = check(text, folder=tmp_path)
     assert [problem.code for problem in checked.problems] == ["spec-version"]  # and not what is unused here
-    found = checked.workflow
+    found = checked_model(checked)
     assert found is not None
     kinds = (found.functions, found.events, found.retries, found.errors, found.auth)
     assert [kind[0].name for kind in kinds] == ["f", "e", "r", "x", "me"]
@@ -179,8 +180,8 @@ def test_objects_with_and_without_their_key(tmp_path: Path, kind: str, text: str
     """Constants are an object, or one under their key."""
     (tmp_path / "it.yml").write_text(text)
     checked = check(f"{kind}: it.yml\n" + workflow("[{name: f, operation: 'a.json#f'}]"), folder=tmp_path)
-    assert checked.workflow is not None
-    assert checked.workflow.constants == expected
+    assert checked.definition is not None
+    assert checked_model(checked).constants == expected
 
 
 @pytest.mark.parametrize(
@@ -190,9 +191,9 @@ def test_data_schemas(tmp_path: Path, written: str) -> None:
     """A data schema that is the URI of a document is that document, and travels with the text."""
     (tmp_path / "in.json").write_text('{"type": "object", "required": ["n"]}')
     text = f"dataInputSchema: {written}\n" + workflow("[{name: f, operation: 'a.json#f'}]")
-    first = check(text, folder=tmp_path).workflow
+    first = checked_model(check(text, folder=tmp_path))
     assert first is not None
-    for found in (first, check(first.source.text).workflow):
+    for found in (first, checked_model(check(first.source.text))):
         assert found is not None
         assert found.data_input_schema is not None
         assert found.data_input_schema.schema_ == {"type": "object", "required": ["n"]}
@@ -206,6 +207,7 @@ def test_missing_data_schemas(tmp_path: Path) -> None:
     problem = next(problem for problem in checked.problems if problem.code != "spec-version")
     assert (problem.code, problem.position.column) == ("external-missing", 19)
     assert problem.message == "dataOutputSchema is 'out.json', which is not there: nothing is checked by it"
-    assert checked.workflow is not None
-    assert checked.workflow.data_output_schema is not None
-    assert checked.workflow.data_output_schema.schema_ == "out.json"
+    assert checked.definition is not None
+    schema = checked_model(checked).data_output_schema
+    assert schema is not None
+    assert schema.schema_ == "out.json"

@@ -7,13 +7,14 @@ import pytest
 from swf_temporal.errors import Severity
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import check
+from tests.languages.serverless_workflow.models import checked_model
 
 
 def read(text: str) -> tuple[Workflow, list[str]]:
     """Return the workflow in *text*, and the messages about tolerated spellings."""
     checked = check(text)
-    assert checked.workflow is not None, "\n".join(map(str, checked.problems))
-    return checked.workflow, [one.message for one in checked.problems if one.code == "tolerated-spelling"]
+    assert checked.definition is not None, "\n".join(map(str, checked.problems))
+    return checked_model(checked), [one.message for one in checked.problems if one.code == "tolerated-spelling"]
 
 
 def first_state(state: str) -> tuple[Any, list[str]]:
@@ -302,6 +303,6 @@ def test_free_form_values_are_plain_json() -> None:
 def test_python_names_are_not_properties() -> None:
     """Only the specification's names set a property: not the names that the model has in Python."""
     checked = check("id: a\nkeep_active: true\nstates:\n- {name: A, type: inject, data: {}, end: true}\n")
-    assert checked.workflow is not None
-    assert checked.workflow.keep_active is False
+    assert checked.definition is not None
+    assert checked_model(checked).keep_active is False
     assert all(problem.severity is Severity.WARNING for problem in checked.problems)

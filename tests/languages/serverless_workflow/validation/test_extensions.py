@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.loading import check
+from tests.languages.serverless_workflow.models import checked_model
 
 STATES = "states:\n- {name: Z, type: inject, data: {}, end: true}\n"
 KPI = {
@@ -83,10 +84,10 @@ def test_documents_of_extensions(tmp_path: Path, key: str) -> None:
     assert [(one.code, one.file, one.hint) for one in checked.problems] == [
         ("extension", str(tmp_path / "kpi.json"), "did you mean 'workflow'?")
     ]
-    assert checked.workflow is not None
-    again = check(checked.workflow.source.text).workflow
+    assert checked.definition is not None
+    again = checked_model(check(checked_model(checked).source.text))
     assert again is not None
-    assert again.extensions == checked.workflow.extensions
+    assert again.extensions == checked_model(checked).extensions
     assert again.extensions[0]["document"]["workflowid"] == "a"
 
 
@@ -95,8 +96,8 @@ def test_list_of_extensions_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "ext.json").write_text('{"extensions": [{"extensionId": "mine", "a": 1}]}')
     checked = check(f'id: a\nspecVersion: "0.8"\nextensions: ext.json\n{STATES}', folder=tmp_path)
     assert checked.problems == ()
-    assert checked.workflow is not None
-    assert checked.workflow.extensions == ({"extensionId": "mine", "a": 1},)
+    assert checked.definition is not None
+    assert checked_model(checked).extensions == ({"extensionId": "mine", "a": 1},)
 
 
 def test_extensions_not_found(tmp_path: Path) -> None:
@@ -104,4 +105,4 @@ def test_extensions_not_found(tmp_path: Path) -> None:
     text = f'id: a\nspecVersion: "0.8"\nextensions: [{{extensionId: mine, resource: gone.json}}]\n{STATES}'
     checked = check(text, folder=tmp_path)
     assert [(one.code, one.severity) for one in checked.problems] == [("external-missing", "warning")]
-    assert checked.workflow is not None
+    assert checked.definition is not None

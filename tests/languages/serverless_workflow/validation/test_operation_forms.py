@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
 
 FUNCTION = """
 id: a

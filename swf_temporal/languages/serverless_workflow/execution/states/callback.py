@@ -12,15 +12,15 @@ from swf_temporal.languages.serverless_workflow.model.states import CallbackStat
 
 async def run(state: CallbackState, data: JSON, lane: Lane) -> Step:
     """Run the state's action, then merge the event that answers it. The event's timeout runs from then on."""
-    interpretation = lane.interpretation
-    timeouts = interpretation.program.timeouts(state)
+    execution = lane.execution
+    timeouts = execution.program.timeouts(state)
     data = await run_sequence((state.action,), data, lane, timeouts.action_exec_timeout)
     deadline = lane.deadline("deadline", timeouts.event_timeout, data)
-    taken = await interpretation.wait_for_event([state.event_ref], deadline, lane)
+    taken = await execution.wait_for_event([state.event_ref], deadline, lane)
     if taken is None:
         fault = TimedOut(f"event {state.event_ref!r} did not come in time")
-        if handler_of_timeout(state, interpretation.program.errors, fault):
+        if handler_of_timeout(state, execution.program.errors, fault):
             raise lane.locate(fault)
         return Step(data)
-    payload = payload_of(interpretation.program.event(state.event_ref), taken[1])
+    payload = payload_of(execution.program.event(state.event_ref), taken[1])
     return Step(merge_event(payload, state.event_data_filter, data, lane))

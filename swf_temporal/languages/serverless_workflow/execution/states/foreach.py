@@ -12,22 +12,22 @@ from swf_temporal.data import JSON
 from swf_temporal.data import Path as Place
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.actions import Effect, apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.actions import ActionResult, apply, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.program import described
 from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 """How many iterations run at once where the definition sets no batchSize: what an engine can hold, with room."""
 
 
 async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
     items = _collection(state, data, lane)
-    if state.output_collection is not None and lane.interpretation.semantics > FIRST_SEMANTICS:
+    if state.output_collection is not None and lane.execution.semantics > FIRST_SEMANTICS:
         # Before anything is done whose results would have no place.
         _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
@@ -42,29 +42,29 @@ async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
     return Step(_appended(outputs, state.output_collection, data, lane))
 
 
-def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane) -> Path[list[Effect]]:
-    timeout = lane.interpretation.program.timeouts(state).action_exec_timeout
+def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane) -> Path[list[ActionResult]]:
+    timeout = lane.execution.program.timeouts(state).action_exec_timeout
 
-    async def path() -> list[Effect]:
+    async def path() -> list[ActionResult]:
         param = state.iteration_param
         own = lane.child(str(index), f"{lane.path}[{index}]", variables={param: item})
         frame = own.frame
         if "done" not in frame:
             seen = {**data, param: item} if isinstance(data, dict) else {param: item}
-            effects: list[Effect] = frame.setdefault("effects", [])
+            effects: list[ActionResult] = frame.setdefault("effects", [])
             await run_sequence(state.actions, seen, own, timeout, effects)
             frame.clear()
             frame["effects"], frame["done"] = effects, True
-        done: list[Effect] = frame["effects"]
+        done: list[ActionResult] = frame["effects"]
         return done
 
     return path
 
 
 def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
-    items = lane.evaluate(lane.interpretation.program.expressions.expression(state.input_collection), data)
+    items = lane.evaluate(lane.execution.program.expressions.expression(state.input_collection), data)
     if not isinstance(items, list):
-        found = "nothing" if items is NOTHING else described(items)
+        found = "nothing" if items is NOTHING else describe_value(items)
         raise lane.locate(
             WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}, not an array")
         )
@@ -78,10 +78,10 @@ def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
         if isinstance(size, str) and size.strip().isdigit():
             size = int(size)
     if size is None or size == 0:
-        return MOST_AT_ONCE
+        return MAX_AT_ONCE
     if not isinstance(size, int | float) or isinstance(size, bool) or size < 1 or size != int(size):
         raise lane.locate(WrongData(f"batchSize of {state.name!r} is {size!r}, which is not a count"))
-    return min(int(size), MOST_AT_ONCE)
+    return min(int(size), MAX_AT_ONCE)
 
 
 def _check_output(target: str, data: JSON, lane: Lane) -> None:
@@ -91,13 +91,13 @@ def _check_output(target: str, data: JSON, lane: Lane) -> None:
         kind: Any = dict if isinstance(step, str) else list
         if present is not None and not isinstance(present, kind):
             needed = "an object" if kind is dict else "an array"
-            raise lane.locate(_in_the_way(target, f"{described(present)} stands where {needed} is needed"))
+            raise lane.locate(_in_the_way(target, f"{describe_value(present)} stands where {needed} is needed"))
         try:
             present = None if present is None else present[step]
         except (KeyError, IndexError):
             return
     if present is not None and not isinstance(present, list):
-        raise lane.locate(_in_the_way(target, f"{described(present)} is there already, not an array"))
+        raise lane.locate(_in_the_way(target, f"{describe_value(present)} is there already, not an array"))
 
 
 def _in_the_way(target: str, what: str) -> WrongData:

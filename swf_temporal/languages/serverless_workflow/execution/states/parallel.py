@@ -6,7 +6,7 @@ applied to the state's data in the order in which the branches are written.
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WrongData
-from swf_temporal.languages.serverless_workflow.execution.actions import Effect, apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.actions import ActionResult, apply, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import Branch, ParallelState
@@ -23,15 +23,15 @@ async def run(state: ParallelState, data: JSON, lane: Lane) -> Step:
     return Step(data)
 
 
-def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane) -> Path[list[Effect]]:
-    inherited = lane.interpretation.program.timeouts(state)
+def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane) -> Path[list[ActionResult]]:
+    inherited = lane.execution.program.timeouts(state)
     action_timeout = branch.timeouts.action_exec_timeout or inherited.action_exec_timeout
     branch_timeout = branch.timeouts.branch_exec_timeout or inherited.branch_exec_timeout
 
-    async def path() -> list[Effect]:
+    async def path() -> list[ActionResult]:
         own = lane.child(f"branch {branch.name}", f"{lane.path}/{branch.name}", branch=branch.name)
         frame = own.frame
-        effects: list[Effect] = frame.setdefault("effects", [])
+        effects: list[ActionResult] = frame.setdefault("effects", [])
         if "done" not in frame:
             deadline = own.deadline("deadline", branch_timeout, data)
             work = run_sequence(branch.actions, data, own, action_timeout, effects)

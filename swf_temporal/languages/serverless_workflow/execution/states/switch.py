@@ -24,18 +24,18 @@ async def _by_event(state: SwitchState, data: JSON, lane: Lane) -> Step:
 
     Without an eventTimeout there is no time at which to take the default: the state waits for an event.
     """
-    interpretation = lane.interpretation
-    deadline = lane.deadline("deadline", interpretation.program.timeouts(state).event_timeout, data)
+    execution = lane.execution
+    deadline = lane.deadline("deadline", execution.program.timeouts(state).event_timeout, data)
     refs = [condition.event_ref for condition in state.event_conditions]
-    taken = await interpretation.wait_for_event(refs, deadline, lane)
+    taken = await execution.wait_for_event(refs, deadline, lane)
     if taken is None:
         fault = TimedOut(f"none of {', '.join(refs)} came in time")
-        if handler_of_timeout(state, interpretation.program.errors, fault):
+        if handler_of_timeout(state, execution.program.errors, fault):
             raise lane.locate(fault)
         return _default(state, data, "no event came in time")
     index, event = taken
     condition = state.event_conditions[index]
-    payload = payload_of(interpretation.program.event(condition.event_ref), event)
+    payload = payload_of(execution.program.event(condition.event_ref), event)
     return Step(merge_event(payload, condition.event_data_filter, data, lane), f"condition {index}")
 
 

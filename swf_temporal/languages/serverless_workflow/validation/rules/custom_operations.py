@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.execution.functions import function_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.runtime.external_activities import OPTIONS, BadTerms, read_terms
+from swf_temporal.runtime.external_activities import OPTIONS, BadTerms, parse_activity
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR")
@@ -49,7 +50,7 @@ def _check(context: Context, function: Function, operation: str, owner: str) -> 
         message = f"{owner}: {operation!r} is {_FOREIGN[prefix]}, which nothing here runs"
         yield context.warning("foreign-operation", message, position, _INSTEAD)
     try:
-        terms = read_terms(function)
+        terms = parse_activity(function_of(function))
     except BadTerms as wrong:
         yield context.error("custom-operation", f"{owner}: {wrong}", function.where.at(*wrong.path))
         return

@@ -6,9 +6,10 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.cli.describing.addresses import addresses_of
-from swf_temporal.cli.describing.stated import Facts
-from swf_temporal.cli.describing.text import text_of
+from swf_temporal.cli.addresses import addresses_of
+from swf_temporal.cli.documents import folder_of
+from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.text import text_of
 from swf_temporal.loading import load
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -49,7 +50,8 @@ def addresses(tmp_path: Path) -> dict[str, Facts]:
     (tmp_path / "lamps.json").write_text(json.dumps(LAMPS))
     file = tmp_path / "leads.yaml"
     file.write_text(DEFINITION)
-    return addresses_of(load(file))
+    definition = load(file)
+    return addresses_of(folder_of(definition), [use.function for use in definition.functions])
 
 
 def test_each_by_its_document(addresses: dict[str, Facts]) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swf_temporal.cli.describing.facts import facts_of
-from swf_temporal.cli.describing.mermaid import diagram_of
-from swf_temporal.cli.describing.stated import Facts
-from swf_temporal.cli.describing.text import text_of
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
+from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.text import text_of
 from swf_temporal.loading import check, load
+from tests.languages.serverless_workflow.description.described import described
+from tests.languages.serverless_workflow.models import model_of
 
-SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.yaml"))
+SCENARIOS = sorted((Path(__file__).parents[3] / "scenarios").rglob("*.yaml"))
 
 
 def test_head(every: Facts) -> None:
@@ -74,12 +75,12 @@ def test_whatever_runs_can_be_described(file: Path) -> None:
     """The workflow of every scenario has facts that are JSON, a text and a diagram."""
     for scenario in yaml.safe_load_all(file.read_text()):
         written = scenario.get("workflow")
-        workflow = check(json.dumps(written, default=str)).workflow if isinstance(written, dict) else None
+        workflow = check(json.dumps(written, default=str)).definition if isinstance(written, dict) else None
         if workflow is not None:
-            facts = facts_of(workflow, Catalogue([workflow]), datetime(2030, 1, 1, tzinfo=UTC))
+            facts = described(workflow, Catalogue([workflow]), datetime(2030, 1, 1, tzinfo=UTC))
             assert json.loads(json.dumps(facts)) == facts
-            assert all(f"\n  {state.name}: {state.type}" in text_of(facts) for state in workflow.states)
-            assert diagram_of(facts).count(" as s") >= len(workflow.states)
+            assert all(f"\n  {state.name}: {state.type}" in text_of(facts) for state in model_of(workflow).states)
+            assert diagram_of(facts).count(" as s") >= len(model_of(workflow).states)
 
 
 def test_functions_that_are_carried_out_elsewhere() -> None:
@@ -97,7 +98,7 @@ def test_functions_that_are_carried_out_elsewhere() -> None:
         }
     )
 
-    text = text_of(facts_of(workflow, Catalogue([workflow]), datetime(2030, 5, 3, 12, tzinfo=UTC)))
+    text = text_of(described(workflow, Catalogue([workflow]), datetime(2030, 5, 3, 12, tzinfo=UTC)))
 
     assert "  activity ChargeCard on the task queue payments\n" in text
     assert "  activity Remind on the workflow's own queue\n" in text

@@ -4,11 +4,12 @@ Only documents on this machine are read, and nothing is fetched.
 """
 
 import asyncio
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from swf_temporal.cli.describing.stated import Facts, stated
-from swf_temporal.cli.documents import folder_of
+from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Found, Functions
@@ -17,29 +18,32 @@ from swf_temporal.functions.documents.servers import server_url
 from swf_temporal.functions.http.plain import target
 from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings, environment_name
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.runtime.external_activities import read_terms
+from swf_temporal.runtime.external_activities import parse_activity
+
+Facts: TypeAlias = dict[str, Any]
 
 _BY_DOCUMENT = ("rest", "openapi")
 
 
-def addresses_of(workflow: Workflow) -> dict[str, Facts]:
-    """Return for each function what its operation says and, if its document lies here, where that leads."""
-    return asyncio.run(_addresses(workflow))
+def addresses_of(folder: str | None, functions: Iterable[Function]) -> dict[str, Facts]:
+    """Return for each of *functions* what its operation says and, if its document lies here, where that leads.
+
+    Documents are found relative to *folder*.
+    """
+    return asyncio.run(_addresses(folder, functions))
 
 
-async def _addresses(workflow: Workflow) -> dict[str, Facts]:
-    functions, folder = Functions(), folder_of(workflow)
-    return {one.name: await _address(one, folder, functions) for one in workflow.functions}
+async def _addresses(folder: str | None, functions: Iterable[Function]) -> dict[str, Facts]:
+    performing = Functions()
+    return {one.name: await _address(one, folder, performing) for one in functions}
 
 
 async def _address(function: Function, folder: str | None, functions: Functions) -> Facts:
     operation = function.operation
     is_plain = isinstance(operation, dict) or (isinstance(operation, str) and operation.startswith("rest:"))
-    terms = read_terms(function)
+    terms = parse_activity(function)
     if terms is not None:
-        return stated(activity=terms.activity, task_queue=terms.task_queue)
+        return _set(activity=terms.activity, taskQueue=terms.task_queue)
     if function.type == "custom" and is_script(operation):
         return {"script": True}
     facts = _named(function) if not is_plain else {}
@@ -58,7 +62,7 @@ def _named(function: Function) -> Facts:
     if function.type not in (*_BY_DOCUMENT, "asyncapi") or not isinstance(function.operation, str):
         return {}
     name, _, operation_id = (part.strip() for part in function.operation.rpartition("#"))
-    return stated(document=name, operation_id=operation_id)
+    return _set(document=name, operationId=operation_id)
 
 
 def _leads(function: Function, found: Found) -> Facts:
@@ -72,3 +76,8 @@ def _leads(function: Function, found: Found) -> Facts:
         return facts | {"server": server_url(Settings(), function.name, document, operation)}
     except CallFailed:  # the document names none: the worker's settings must
         return facts | {"serverFrom": [f"SWF_BASE_URL_{environment_name(function.name)}", "SWF_BASE_URL"]}
+
+
+def _set(**facts: str | None) -> Facts:
+    """Return those of *facts* that say something."""
+    return {name: value for name, value in facts.items() if value}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from swf_temporal.cli.describing.schedules import facts_of_schedule
+from swf_temporal.languages.serverless_workflow.description.schedules import facts_of_schedule
 from swf_temporal.languages.serverless_workflow.model.schedules import Cron, Schedule
 
 NOW = datetime(2030, 5, 3, 12, tzinfo=UTC)

@@ -1,15 +1,17 @@
 """What does a workflow need, and what does it do?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
-from swf_temporal.cli.describing.addresses import addresses_of
-from swf_temporal.cli.describing.retries import facts_of_retries
-from swf_temporal.cli.describing.schedules import facts_of_schedule
-from swf_temporal.cli.describing.stated import Facts, stated, written
-from swf_temporal.cli.describing.states import facts_of_state
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Addresses
+from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.description.retries import facts_of_retries
+from swf_temporal.languages.serverless_workflow.description.schedules import facts_of_schedule
+from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
+from swf_temporal.languages.serverless_workflow.description.states import facts_of_state
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
@@ -17,13 +19,18 @@ from swf_temporal.languages.serverless_workflow.validation.event_uses import eve
 from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
 
 
-def facts_of(workflow: Workflow, catalogue: Catalogue, now: datetime) -> Facts:
-    """Return all that can be told of *workflow* without running it, as JSON.
+def facts_of(
+    definition: ServerlessWorkflowDefinition, catalogue: Catalogue, now: datetime, addresses: Addresses
+) -> Facts:
+    """Return all that can be told of *definition* without running it, as JSON.
 
-    Sub-workflows are those in *catalogue*, and times of a schedule come after *now*. What a workflow does not have is
+    Sub-workflows are those in *catalogue*, and times of a schedule come after *now*. *addresses* tells where
+    functions lead. What a workflow does not have is
     left out, but lists of what every reader asks for are there and empty.
     """
+    workflow = definition.workflow
     nodes, schedule = Nodes(workflow), workflow.start.schedule
+    leads = addresses(use.function for use in definition.functions)
     return {
         **stated(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
         **stated(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
@@ -32,7 +39,7 @@ def facts_of(workflow: Workflow, catalogue: Catalogue, now: datetime) -> Facts:
         "start": workflow.start_state,
         **stated(schedule=schedule and facts_of_schedule(schedule, now)),
         "states": [facts_of_state(state) for state in workflow.states],
-        "functions": _functions(workflow, nodes),
+        "functions": _functions(workflow, nodes, leads),
         "events": _events(workflow, nodes),
         "errors": [stated(name=one.name, code=one.code, description=one.description) for one in workflow.errors],
         "retries": facts_of_retries(workflow),
@@ -47,8 +54,7 @@ def facts_of(workflow: Workflow, catalogue: Catalogue, now: datetime) -> Facts:
     }
 
 
-def _functions(workflow: Workflow, nodes: Nodes) -> list[Facts]:
-    addresses = addresses_of(workflow)
+def _functions(workflow: Workflow, nodes: Nodes, addresses: Mapping[str, dict[str, Any]]) -> list[Facts]:
     uses = list(nodes.each(FunctionRef))
     return [
         {

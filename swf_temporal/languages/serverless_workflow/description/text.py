@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from swf_temporal.cli.describing import phrases
-from swf_temporal.cli.describing.state_text import lines_of_state
-from swf_temporal.cli.describing.stated import Facts
+from swf_temporal.languages.serverless_workflow.description import phrases
+from swf_temporal.languages.serverless_workflow.description.state_text import lines_of_state
+from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
 
 def text_of(facts: Facts) -> str:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.cli.describing.stated import Facts
-from swf_temporal.cli.describing.states import facts_of_state
-from swf_temporal.loading import load
+from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.states import facts_of_state
+from tests.languages.serverless_workflow.models import load_model
 
 
 def state(facts: Facts, name: str) -> Any:
@@ -114,7 +114,7 @@ def test_compensation(every: Facts) -> None:
 
 def test_nothing_is_not_zero() -> None:
     """A zero and a condition that is false are told: they say something."""
-    workflow = load(
+    workflow = load_model(
         "id: a\nfunctions: [{name: f, type: custom}]\nstates:\n- {name: P, type: parallel, completionType: atLeast, "
         "numCompleted: 0, branches: [{name: b, actions: [{functionRef: f, condition: false}]}], end: true}\n"
     )

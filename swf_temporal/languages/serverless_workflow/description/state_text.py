@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.cli.describing import phrases
-from swf_temporal.cli.describing.stated import Facts
+from swf_temporal.languages.serverless_workflow.description import phrases
+from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
 
 def lines_of_state(state: Facts) -> Iterator[str]:

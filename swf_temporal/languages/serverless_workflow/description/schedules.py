@@ -10,8 +10,8 @@ from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
 from swf_temporal.calendars.unreadable import Unreadable
 from swf_temporal.calendars.zones import zone_of
-from swf_temporal.cli.describing.stated import Facts, stated, written
 from swf_temporal.durations import format_duration
+from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
 from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 
 _NEXT = 3

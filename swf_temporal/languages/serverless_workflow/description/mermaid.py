@@ -6,8 +6,8 @@ Mermaid draws no dashed lines between states: ways that are not the usual course
 from collections.abc import Iterator
 from itertools import pairwise
 
-from swf_temporal.cli.describing import phrases
-from swf_temporal.cli.describing.stated import Facts
+from swf_temporal.languages.serverless_workflow.description import phrases
+from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
 _LONGEST = 60
 """Characters of a label, beyond which it is cut."""

@@ -2,13 +2,15 @@
 
 import pytest
 
-from swf_temporal.cli.describing.retries import facts_of_retries
-from swf_temporal.loading import load
+from swf_temporal.languages.serverless_workflow.description.retries import facts_of_retries
+from tests.languages.serverless_workflow.models import load_model
 
 
 def told(retry: str, more: str = "") -> list[tuple[str | None, list[float] | None, str]]:
     """Return name, delays and words of what is told of a workflow with *retry*."""
-    workflow = load(f"id: a\nretries: [{retry}]\n{more}\nstates: [{{name: S, type: inject, data: {{}}, end: true}}]\n")
+    workflow = load_model(
+        f"id: a\nretries: [{retry}]\n{more}\nstates: [{{name: S, type: inject, data: {{}}, end: true}}]\n"
+    )
     return [(one["name"], one.get("delays"), one["words"]) for one in facts_of_retries(workflow)]
 
 

@@ -1,6 +1,6 @@
 """What does each state of a workflow do, and where does it lead?"""
 
-from swf_temporal.cli.describing.stated import Facts, stated, written
+from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,

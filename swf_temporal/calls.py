@@ -1,0 +1,91 @@
+"""What a call names: the function, and the credentials by which it says who is calling.
+
+These records are plain, whatever language a definition is written in. They travel to activities as JSON and stand in
+histories, so that every release reads what an earlier one wrote, and passes over fields that a later one added.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from swf_temporal.data import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class AuthRef:
+    """The names of the credentials that a function uses: to fetch its document, and to be called."""
+
+    resource: str | None = None
+    invocation: str | None = None
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the names as JSON, without what is not set."""
+        return _set(self, resource=self.resource, invocation=self.invocation)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that can be called: its type decides what the operation means, and what performs it."""
+
+    name: str
+    type: str = "rest"
+    """rest, openapi, http, asyncapi, rpc, graphql, odata, expression or custom; other words are types of one's own."""
+    operation: Any = None
+    """What is called, in the form that the type asks for; a text except for plain HTTP."""
+    auth_ref: AuthRef | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the function as JSON, without what is as usual."""
+        return _set(
+            self,
+            name=self.name,
+            type=self.type,
+            operation=self.operation,
+            auth_ref=None if self.auth_ref is None else self.auth_ref.to_json(),
+            metadata=dict(self.metadata),
+        )
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> "Function":
+        """Return the function that `to_json` wrote, in this release or another."""
+        reference = record.get("auth_ref")
+        return Function(
+            name=record["name"],
+            type=record.get("type", "rest"),
+            operation=record.get("operation"),
+            auth_ref=None
+            if reference is None
+            else AuthRef(resource=reference.get("resource"), invocation=reference.get("invocation")),
+            metadata=record.get("metadata", {}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    """Credentials that functions refer to by their name."""
+
+    name: str
+    scheme: str = "basic"
+    properties: Any = None
+    """The name of a secret, or an object whose fields depend on the scheme; both may hold expressions over secrets."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the credentials as JSON, without what is as usual. Secrets stand in them by their names alone."""
+        return _set(self, name=self.name, scheme=self.scheme, properties=self.properties)
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> "Auth":
+        """Return the credentials that `to_json` wrote, in this release or another."""
+        return Auth(name=record["name"], scheme=record.get("scheme", "basic"), properties=record.get("properties"))
+
+
+_USUAL: dict[str, JSON] = {"type": "rest", "scheme": "basic"}
+
+
+def _set(of: object, **values: JSON) -> dict[str, JSON]:
+    """Return those of *values* that say something."""
+    kept: dict[str, JSON] = {key: value for key, value in values.items() if value is not None and value != {}}
+    if isinstance(of, Function | Auth):
+        kept = {key: value for key, value in kept.items() if _USUAL.get(key) != value}
+    return kept

@@ -1,0 +1,70 @@
+"""The languages that are known here, and which of them a text is written in.
+
+A language is added by a line in `LANGUAGES`. Its module is imported when a text is read.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Checked, Language
+from swf_temporal.text.located import Object, Unreadable
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_object
+from swf_temporal.text.resources import Fetch, nothing
+
+LANGUAGES: list[str] = [
+    "swf_temporal.languages.serverless_workflow.language",
+]
+"""The modules of languages, each of which has its `LANGUAGE`. The first is asked last: it explains what is nobody's."""
+
+
+def languages() -> Iterator[Language]:
+    """Yield the languages, in the order in which they are asked whether a definition is theirs."""
+    for module in [*LANGUAGES[1:], LANGUAGES[0]]:
+        language: Language = import_module(module).LANGUAGE
+        yield language
+
+
+def language_named(name: str) -> Language:
+    """Return the language *name*. Raises UsageError naming those that are known."""
+    for language in languages():
+        if language.name == name:
+            return language
+    known = ", ".join(sorted(language.name for language in languages()))
+    raise UsageError(f"{name!r} is not a language that is known here; known: {known}")
+
+
+def looks_like_definition(text: str) -> bool:
+    """Tell whether *text*, which may be broken, seems to hold a definition in one of the languages."""
+    return any(language.looks_like(text) for language in languages())
+
+
+def read(source: Source, fetch: Fetch = nothing) -> Checked:
+    """Return the definition in *source*, in whichever language it is written, with all that is to be said about it."""
+    try:
+        root, tolerated = read_object(source)
+    except Unreadable as unreadable:
+        return Checked(None, tuple(unreadable.problems))
+    checked = read_part(root, source, fetch)
+    problems = sorted(tolerated, key=lambda one: (one.position.line, one.position.column)) if tolerated else []
+    return Checked(checked.definition, (*problems, *checked.problems)) if problems else checked
+
+
+def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
+    """Return the definition that *root* is, which stands in *source*, and is taken apart."""
+    return _language_of(root).read(root, source, fetch)
+
+
+def read_pinned(source: Source) -> Checked:
+    """Return the definition that a running instance carries, without asking whether it follows the rules."""
+    try:
+        root, _ = read_object(source)
+    except Unreadable as unreadable:
+        return Checked(None, tuple(unreadable.problems))
+    return _language_of(root).read_pinned(root, source)
+
+
+def _language_of(root: Object) -> Language:
+    known = list(languages())
+    return next((language for language in known if language.recognises(root)), known[-1])

@@ -1,0 +1,250 @@
+"""All that others see of a definition language, of its definitions and of its programs.
+
+Hosts, catalogue, client, schedules, scenarios and commands work with these alone. A language is a package with an
+object that satisfies `Language`, and a line in `languages/known.py`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+
+from swf_temporal.calendars.specs import ScheduleSpec
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.errors import Position, Problem, Severity, UsageError
+from swf_temporal.runtime.run import Program
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch, nothing
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.catalogue import Catalogue
+
+ENDINGS: Final = (".json", ".yaml", ".yml")
+"""Of the names of files that hold definitions."""
+
+START: Final = Position()
+"""Where a text begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionUse:
+    """A function that a definition may call, and where its operation is written."""
+
+    function: Function
+    position: Position = START
+
+
+@dataclass(frozen=True, slots=True)
+class EventUse:
+    """A kind of event that a definition consumes or produces, by the name that it has there."""
+
+    name: str
+    type: str | None = None
+    source: str | None = None
+    kind: Literal["consumed", "produced"] = "consumed"
+    starts: bool = False
+    """Whether an instance begins by waiting for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRef:
+    """Another definition, by its id; without a version, the latest is meant."""
+
+    id: str
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A named part of a definition, such as a state or a task. The path names it within the definition."""
+
+    path: str
+    kind: str
+    leads_to: tuple[str, ...] = ()
+    """The paths of the parts that may come next."""
+    ends: bool = False
+    """Whether the workflow, or the scope that it stands in, may end with it."""
+    parts: tuple["Part", ...] = ()
+    """The parts of the scope that it holds, such as those of a branch."""
+
+
+class Definition(ABC):
+    """A definition, in whichever language it is written: what it needs, what it starts, and what it waits for."""
+
+    id: str
+    version: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    description: str | None = None
+    source: Source
+    secrets: tuple[str, ...] = ()
+    """The secrets that it declares."""
+    id_position: Position = START
+    """Where its id is written."""
+
+    @property
+    @abstractmethod
+    def language(self) -> "Language":
+        """The language that it is written in."""
+
+    @property
+    def language_version(self) -> str | None:
+        """The version of the language, where there are several."""
+        return None
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the text that it was read from."""
+        return self.source.digest
+
+    @property
+    def input_schema(self) -> JSON:
+        """The JSON Schema that the input of an instance must fit, if there is one."""
+        return None
+
+    @property
+    def output_schema(self) -> JSON:
+        """The JSON Schema that the output of an instance must fit, if there is one."""
+        return None
+
+    @property
+    def functions(self) -> tuple[FunctionUse, ...]:
+        """The functions that it may call."""
+        return ()
+
+    @property
+    def events(self) -> tuple[EventUse, ...]:
+        """The kinds of events that it consumes and produces."""
+        return ()
+
+    def event(self, name: str) -> EventUse:
+        """Return the event *name*; one that is defined in a document that was not found has its name as its type."""
+        return next((one for one in self.events if one.name == name), EventUse(name, name))
+
+    @property
+    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
+        """The definitions that it may start and wait for."""
+        return ()
+
+    @property
+    def continuations(self) -> tuple[WorkflowRef, ...]:
+        """The definitions that an instance may continue as."""
+        return ()
+
+    @property
+    def has_schedule(self) -> bool:
+        """Whether it says when it is to be started by itself."""
+        return False
+
+    @property
+    def schedule_timezone(self) -> str | None:
+        """The time zone that its schedule names for people, where that is more than the times need."""
+        return None
+
+    def schedule(self) -> ScheduleSpec:
+        """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
+        raise UsageError(f"the definition {self.id!r} has no schedule")
+
+    @property
+    def outline(self) -> tuple[Part, ...]:
+        """Its named parts, the one that an instance starts with first."""
+        return ()
+
+    def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - for those that have a schema
+        """Return why an instance would not even begin with *data*, or None if it would."""
+        return None
+
+    @abstractmethod
+    def with_source(self, source: Source) -> Self:
+        """Return the same definition as if it had been read from *source*."""
+
+    def problem(
+        self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR
+    ) -> Problem:
+        """Return a problem at *position*, told where the author wrote it."""
+        return self.source.problem(code, message, position, hint, severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is to be said about a definition, and the definition if nothing stands in its way."""
+
+    definition: Definition | None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that keep the definition from running."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The problems that do not."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
+
+
+Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
+"""Tells where functions lead, by their names, as far as that is known without calling anything."""
+
+
+class Description(Protocol):
+    """A definition as it is described to people and programs."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All that can be told without running it, as JSON."""
+
+    def text(self) -> str:
+        """Return the description for people."""
+
+    def mermaid(self) -> str:
+        """Return the source of a state diagram."""
+
+
+class Language(Protocol):
+    """A definition language."""
+
+    @property
+    def name(self) -> str:
+        """By which it is known in records and descriptions, such as `serverless-workflow`."""
+
+    @property
+    def title(self) -> str:
+        """What people call it, with the versions that run here."""
+
+    def looks_like(self, text: str) -> bool:
+        """Tell whether *text*, which may be broken, seems to hold a definition in this language."""
+
+    def recognises(self, root: Object) -> bool:
+        """Tell whether *root* is a definition in this language."""
+
+    def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
+        """Return the definition that *root* is, which stands in *source*, with all that is to be said about it.
+
+        Documents that it names are got by *fetch*. What travels with a run must not depend on them: where there were
+        some, the definition's source is a text that has them in it.
+        """
+
+    def read_pinned(self, root: Object, source: Source) -> Checked:
+        """Return the definition that a running instance carries, without asking whether it follows the rules."""
+
+    def prepare(self, definition: Definition, semantics: int) -> Program:
+        """Return *definition* as a program that runs as the reading with the number *semantics* says."""
+
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
+        """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
+
+    def describe(
+        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
+    ) -> Description:
+        """Return the description of *definition*; times of a schedule come after *now*."""
+
+
+def parts_of(outline: Iterable[Part]) -> Iterator[Part]:
+    """Yield all parts of an outline, each before those that it holds."""
+    for part in outline:
+        yield part
+        yield from parts_of(part.parts)

@@ -1,0 +1,202 @@
+"""A Serverless Workflow definition, as hosts and commands see it."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from swf_temporal.calendars.specs import ScheduleSpec
+from swf_temporal.data import JSON
+from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, WorkflowRef
+from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
+from swf_temporal.languages.serverless_workflow.model.actions import Action, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.states import (
+    CallbackState,
+    EventState,
+    ForeachState,
+    Leaving,
+    OperationState,
+    ParallelState,
+    State,
+    SwitchState,
+)
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.externals import told_where_written
+from swf_temporal.languages.serverless_workflow.validation.flow import ways
+from swf_temporal.text.origin import Source
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.program import Program
+
+
+class ServerlessWorkflowDefinition(Definition):
+    """A definition whose model is a `Workflow`."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        """The model: only this language's own code reads it."""
+        self.id = workflow.id
+        self.version = workflow.version
+        self.name = workflow.name
+        self.description = workflow.description
+        self.source = workflow.source
+        self.secrets = workflow.secrets
+        self.id_position = workflow.where.value("id")
+
+    def __eq__(self, other: object) -> bool:
+        """Two definitions are equal that are of the same text."""
+        return isinstance(other, ServerlessWorkflowDefinition) and self.workflow == other.workflow
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<definition {self.id} {self.version or ''}>"
+
+    @property
+    def language(self) -> Language:
+        """Serverless Workflow."""
+        from swf_temporal.languages.serverless_workflow.language import LANGUAGE  # noqa: PLC0415 - it makes these
+
+        return LANGUAGE
+
+    @property
+    def language_version(self) -> str:
+        """The version of the specification that it is read as."""
+        return self.workflow.dialect
+
+    @property
+    def input_schema(self) -> JSON:
+        """The schema of `dataInputSchema`."""
+        declared = self.workflow.data_input_schema
+        schema: JSON = None if declared is None else declared.schema_
+        return schema
+
+    @property
+    def output_schema(self) -> JSON:
+        """The schema of `dataOutputSchema`."""
+        declared = self.workflow.data_output_schema
+        schema: JSON = None if declared is None else declared.schema_
+        return schema
+
+    @cached_property
+    def functions(self) -> tuple[FunctionUse, ...]:
+        """The functions that it defines."""
+        places = {one.name: one.where.value("operation") for one in self.workflow.functions}
+        return tuple(FunctionUse(one, places[one.name]) for one in functions_of(self.workflow))
+
+    @cached_property
+    def events(self) -> tuple[EventUse, ...]:
+        """The events that it defines; an empty source is none."""
+        first = next((one for one in self.workflow.states if one.name == self.workflow.start_state), None)
+        starting = {ref for on in first.on_events for ref in on.event_refs} if isinstance(first, EventState) else set()
+        return tuple(
+            EventUse(one.name, one.type, one.source or None, one.kind, starts=one.name in starting)
+            for one in self.workflow.events
+        )
+
+    @cached_property
+    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
+        """The definitions that its actions start."""
+        return _once(action.sub_flow_ref for state in self.workflow.states for action in _actions(state))
+
+    @cached_property
+    def continuations(self) -> tuple[WorkflowRef, ...]:
+        """The definitions that its ends continue as."""
+        found = (
+            WorkflowRef(leaving.end.continue_as.workflow_id, leaving.end.continue_as.version)
+            for state in self.workflow.states
+            for leaving in ways(state)
+            if leaving.end is not None and leaving.end.continue_as is not None
+        )
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def has_schedule(self) -> bool:
+        """Whether its start has a schedule."""
+        return self.workflow.start.schedule is not None
+
+    @property
+    def schedule_timezone(self) -> str | None:
+        """The time zone of the schedule, as it is written."""
+        schedule = self.workflow.start.schedule
+        return None if schedule is None else schedule.timezone
+
+    def schedule(self) -> ScheduleSpec:
+        """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
+        from swf_temporal.languages.serverless_workflow.execution.schedule import (  # noqa: PLC0415 - heavy
+            spec_of,
+        )
+
+        return spec_of(self.workflow)
+
+    @cached_property
+    def outline(self) -> tuple[Part, ...]:
+        """Its states, the one that instances start in first, with the branches of parallel ones."""
+        start = self.workflow.start_state
+        return tuple(_part(state) for state in sorted(self.workflow.states, key=lambda one: one.name != start))
+
+    @cached_property
+    def program(self) -> "Program":
+        """The program of the reading that new runs begin with."""
+        from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not to load
+
+        return Program(self.workflow)
+
+    def refusal_of(self, data: JSON) -> str | None:
+        """Return why a run would not even begin with *data*, or None if it would."""
+        if self.workflow.data_input_schema is None:
+            return None
+        from swf_temporal.languages.serverless_workflow.execution.data_schemas import (  # noqa: PLC0415 - seldom
+            refusal_of,
+        )
+
+        return refusal_of(self.program, data)
+
+    def with_source(self, source: Source) -> Self:
+        """Return the same definition as if it had been read from *source*."""
+        return type(self)(self.workflow.model_copy(update={"source": source}))
+
+    def problem(
+        self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR
+    ) -> Problem:
+        """Return a problem at *position*, in the document where that is written."""
+        return told_where_written(self.source.problem(code, message, position, hint, severity))
+
+
+def _once(references: Iterable[SubflowRef | None]) -> tuple[WorkflowRef, ...]:
+    found = (WorkflowRef(ref.workflow_id, ref.version) for ref in references if ref is not None)
+    return tuple(dict.fromkeys(found))
+
+
+def _actions(state: State) -> Iterator[Action]:
+    match state:
+        case OperationState() | ForeachState():
+            yield from state.actions
+        case EventState():
+            for entry in state.on_events:
+                yield from entry.actions
+        case ParallelState():
+            for branch in state.branches:
+                yield from branch.actions
+        case CallbackState():
+            yield state.action
+        case _:
+            pass
+
+
+def _part(state: State) -> Part:
+    out: list[Leaving] = list(ways(state))
+    if state.compensated_by is not None:
+        compensated: tuple[str, ...] = (state.compensated_by,)
+    else:
+        compensated = ()
+    leads_to = [way.transition.next_state for way in out if way.transition is not None]
+    branches: tuple[Any, ...] = state.branches if isinstance(state, ParallelState) else ()
+    return Part(
+        path=state.name,
+        kind=state.type,
+        leads_to=tuple(dict.fromkeys([*leads_to, *compensated])),
+        ends=any(way.end is not None for way in out) or (not isinstance(state, SwitchState) and not leads_to),
+        parts=tuple(Part(f"{state.name}/{branch.name}", "branch", ends=True) for branch in branches),
+    )

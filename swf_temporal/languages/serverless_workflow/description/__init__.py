@@ -1,0 +1,1 @@
+"""Describing a workflow to people and programs."""

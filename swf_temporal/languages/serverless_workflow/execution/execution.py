@@ -1,0 +1,238 @@
+"""Running a Serverless Workflow definition from its first state to its end.
+
+`walk` runs states from a given one until one of them ends; it is re-entrant, so that compensation and the states that
+run before a timeout are walks of their own. Everything that waits asks the run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.compensation import compensate, while_undoing
+from swf_temporal.languages.serverless_workflow.execution.correlation import correlates, fixed_by, kept, required_values
+from swf_temporal.languages.serverless_workflow.execution.events import produce_all
+from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
+from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
+from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
+from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
+from swf_temporal.runtime.event_matching import is_like
+from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
+from swf_temporal.runtime.run import Frame, Run
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a walk ended, and with which data."""
+
+    data: JSON
+    end: End
+
+
+class Execution:
+    """One running workflow."""
+
+    def __init__(self, program: "Program", run: Run, record: dict[str, Any]) -> None:
+        """Make an execution of *program* for *run*, which goes on from what another wrote in *record*."""
+        self.run = run
+        self.program = program
+        self.error: JSON = record.get("error")
+        self.compensation_log: list[str] = list(record.get("compensation", ()))
+        """The states that were completed and can be undone, in their order."""
+        self.correlation_keys: dict[str, JSON] = kept(record.get("correlation", {}))
+        """The attributes that events have fixed."""
+        self.soft_deadline: float | None = None
+        """After which no further state is begun, but to finish undoing."""
+        self.undoing = False
+        """Whether what was done is being undone."""
+        self._about: dict[str, JSON] | None = None
+
+    # For the run
+
+    async def execute(self) -> Completed | ContinuedAs:
+        """Run to the end. Raises the WorkflowFault that the workflow failed with."""
+        self._set_parameters()
+        return await run_in_time(self)
+
+    def record(self) -> dict[str, JSON]:
+        """Return what must survive a suspension."""
+        return {
+            "correlation": self.correlation_keys,
+            "compensation": list(self.compensation_log),
+            "error": self.error,
+        }
+
+    def abandon(self) -> None:
+        """Undo nothing when what waits is ended: nobody cancels a run that only waits."""
+        self.compensation_log.clear()
+
+    @property
+    def semantics(self) -> int:
+        """The number of the reading that this run began with: see `runtime/semantics.py`."""
+        return self.program.semantics
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was cancelled, and undoes what it did."""
+        return "cancelled" in self.run.frame
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the workflow's time was over before it ended."""
+        return "expired" in self.run.frame
+
+    @property
+    def deadline_passed(self) -> bool:
+        """Whether the last moment has passed."""
+        return self.soft_deadline is not None and self.run.time() >= self.soft_deadline
+
+    @property
+    def state(self) -> str | None:
+        """The state that is running now."""
+        name: str | None = innermost_walk(self.run.frame).get("state")
+        return name
+
+    @property
+    def data(self) -> JSON:
+        """The data that the running state began with."""
+        data: JSON = innermost_walk(self.run.frame).get("data", self.run.input)
+        return data
+
+    @property
+    def latest_data(self) -> JSON:
+        """The data as the actions of the running state have left it."""
+        return latest_data(walk_under_way(self.run.frame), self.run.input)
+
+    # For lanes
+
+    def is_starting(self, state: State) -> bool:
+        """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
+        is_first = state.name == self.program.workflow.start_state and "moved" not in self.run.frame.get("walk", {})
+        return is_first and not self.undoing and not self.is_expired
+
+    def may_take(self, ref: str, event: CloudEvent, lane: Lane) -> bool:
+        """Tell whether *event* is one that *ref* defines, and belongs to this instance."""
+        definition = self.program.event(ref)
+        values = required_values(definition, lambda value: lane.fill(value, self.data))
+        return is_like(definition, event) and correlates(
+            definition, event, self.correlation_keys, values, self.semantics
+        )
+
+    async def wait_for_event(
+        self, refs: Sequence[str], deadline: float | None, lane: Lane
+    ) -> tuple[int, CloudEvent] | None:
+        """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
+        definitions = [self.program.event(ref) for ref in refs]
+        # Once, and here: what fails where an event is delivered fails for whoever sends it.
+        values = [required_values(definition, lambda value: lane.fill(value, self.data)) for definition in definitions]
+
+        def which(event: CloudEvent) -> int:
+            for index, definition in enumerate(definitions):
+                if is_like(definition, event) and correlates(
+                    definition, event, self.correlation_keys, values[index], self.semantics
+                ):
+                    return index
+            return -1
+
+        event = self.run.inbox.take(lambda event: which(event) >= 0)
+        while event is None or (index := which(event)) < 0:
+            if event is not None:
+                # In the moment in which it was handed over another path took one that fixed an attribute.
+                self.run.inbox.hand_over(event)
+            self.run.checkpoint()
+            if "awaited" not in lane.frame:
+                lane.frame["awaited"] = True
+                lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
+            event = await self.run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state.name)
+            if event is None:
+                del lane.frame["awaited"]
+                lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
+                return None
+        lane.frame.pop("awaited", None)
+        self.correlation_keys.update(fixed_by(definitions[index], event))
+        lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
+        return index, event
+
+    # Walking
+
+    async def walk(self, start: str, data: JSON, frame: Frame) -> Ended:
+        """Run states from *start* on until one of them ends."""
+        name: str = frame.get("state", start)
+        data = frame.get("data", data)
+        while True:
+            frame["state"], frame["data"] = name, data
+            self.run.checkpoint()
+            if "run" not in frame and self.deadline_passed and not self.undoing:
+                raise Expired
+            await self.run.count_step()
+            state = self.program.state(name)
+            run = frame.get("run")
+            if run is None:
+                run = frame["run"] = {}
+            lane = Lane(self, state, run, self.variables(), name)
+            left = await run_state(state, data, lane)
+            if not self.undoing and left.completed and state.compensated_by is not None and "recorded" not in run:
+                run["recorded"] = True
+                self.compensation_log.append(name)
+            data, leaving = await self._leave(state, left, lane)
+            lane.emit(TraceKind.STATE_LEFT, name)
+            del frame["run"]
+            if isinstance(leaving, End):
+                return Ended(data, leaving)
+            name = leaving.next_state
+            frame["moved"] = True
+
+    async def _leave(self, state: State, left: StateResult, lane: Lane) -> tuple[JSON, Transition | End]:
+        """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
+
+        Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
+        """
+        leaving = while_undoing(left.leaving) if self.undoing else left.leaving
+        if not (leaving.compensate or leaving.produce_events):
+            return left.data, leaving
+        # The way that handles an error knows of it.
+        lane = lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]})
+        data = left.data
+        if leaving.compensate:
+            data = await compensate(data, lane)
+        if leaving.produce_events:
+            try:
+                await produce_all(leaving.produce_events, data, lane)
+            except WorkflowFault as fault:
+                if not left.completed:
+                    raise
+                instead = left_by_error(state, fault, data, lane)
+                if lane.frame.pop("recorded", False) and self.compensation_log:
+                    self.compensation_log.pop()
+                return await self._leave(state, instead, lane)
+        return data, leaving
+
+    def variables(self) -> dict[str, JSON]:
+        """Return the variables that a state begins with."""
+        if self._about is None:
+            self._about = {
+                **self.program.about,
+                "instanceId": self.run.instance.instance_id,
+                "runId": self.run.instance.run_id,
+                "startTime": self.run.started,
+                "input": self.run.input,
+            }
+        about = self._about if self.error is None else {**self._about, "error": self.error}
+        return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.run.time()}
+
+    def note_timeout(self) -> None:
+        """Take note that the workflow's time is over."""
+        self.run.emit(TraceKind.WORKFLOW_TIMED_OUT, self.program.workflow.id)
+
+    def _set_parameters(self) -> None:
+        """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
+        if has_open_parameters(self.program.workflow):
+            self.program = for_run(self.program, self.run.input, {**self.variables(), "__now": self.run.started})
+            self._about = None

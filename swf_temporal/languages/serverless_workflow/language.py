@@ -1,0 +1,113 @@
+"""The Serverless Workflow language: 0.8, the text that follows it, and the versions near them."""
+
+import re
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from swf_temporal.errors import Problem, Severity
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description
+from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
+from swf_temporal.languages.serverless_workflow.reading.document import read_part
+from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, told_where_written
+from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch, nothing
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.catalogue import Catalogue
+
+_STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
+"""A key named states, with a list under it."""
+_VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
+"""A key that definitions have, with a version that no other kind of document says there."""
+_OF_ABSENCE = {
+    "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
+    "schedule", "switch-conditions",
+}  # fmt: skip
+"""The codes of problems that consist in something not being there."""
+
+
+class ServerlessWorkflow:
+    """The language, as others see it."""
+
+    name: Final = "serverless-workflow"
+    title: Final = "Serverless Workflow 0.8"
+
+    def looks_like(self, text: str) -> bool:
+        """Tell whether *text* has states, or says a version of the specification."""
+        return (_STATES.search(text) or _VERSION.search(text)) is not None
+
+    def recognises(self, root: Object) -> bool:
+        """Tell whether *root* has states, as every definition in this language does."""
+        return "states" in root
+
+    def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
+        """Return the definition that *root* is, with all that is to be said about it."""
+        reading = read_part(root, source, fetch)
+        workflow, problems = reading.workflow, list(reading.problems)
+        if workflow is not None:
+            found = validate(workflow)
+            problems += _of_what_is_left(found) if _stops(problems) else found
+        if _stops(problems):
+            workflow = None
+        if workflow is not None and reading.bundled is not None:
+            # What travels with a run must not depend on documents that lie elsewhere.
+            workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
+        told = [told_where_written(problem) for problem in problems if not _is_about_others(problem)]
+        definition = None if workflow is None else ServerlessWorkflowDefinition(workflow)
+        return Checked(definition, tuple(sorted(told, key=partial(_order, source.name))))
+
+    def read_pinned(self, root: Object, source: Source) -> Checked:
+        """Return the definition that a running instance carries, without asking whether it follows the rules."""
+        reading = read_part(root, source)
+        definition = None if reading.workflow is None else ServerlessWorkflowDefinition(reading.workflow)
+        return Checked(definition, reading.problems)
+
+    def prepare(self, definition: Definition, semantics: int) -> PreparedProgram:
+        """Return *definition* as a program."""
+        assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
+        return PreparedProgram(definition.workflow, semantics)
+
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - one for all
+        """Return the JSON Schema of definitions: one for all versions, which it tells apart by nothing."""
+        from swf_temporal.languages.serverless_workflow.reading.schema import json_schema  # noqa: PLC0415 - seldom
+
+        return json_schema(title or self.title)
+
+    def describe(
+        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
+    ) -> Description:
+        """Return the description of *definition*."""
+        from swf_temporal.languages.serverless_workflow.description.description import (  # noqa: PLC0415 - seldom
+            WorkflowDescription,
+        )
+
+        assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
+        return WorkflowDescription(definition, catalogue, now, addresses)
+
+
+LANGUAGE: Final = ServerlessWorkflow()
+
+
+def _stops(problems: list[Problem]) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in problems)
+
+
+def _is_about_others(problem: Problem) -> bool:
+    """Tell whether a document holds more than this definition needs: it may serve others, too."""
+    return problem.code == "unused-definition" and isinstance(problem.position, ForeignPosition)
+
+
+def _order(name: str, problem: Problem) -> tuple[bool, str, int, int, str]:
+    """Return where *problem* comes among others: those of the text called *name* first, then file by file."""
+    place = problem.position
+    return problem.file != name, problem.file, place.line, place.column, problem.code
+
+
+def _of_what_is_left(found: list[Problem]) -> list[Problem]:
+    """Return the problems that parts of the wrong form, which were taken out, cannot be the reason of."""
+    kept = [one for one in found if one.severity is Severity.ERROR or one.code == "unknown-property"]
+    return [one for one in kept if one.code not in _OF_ABSENCE]

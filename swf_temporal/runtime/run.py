@@ -1,0 +1,244 @@
+"""One running instance, whatever language its definition is written in.
+
+A run has the clock, the ids, the trace, the inbox and the progress of an instance. What its definition says is done by
+an *execution*, which the language makes of its program; all that an execution waits for and writes down goes through
+its run.
+
+Progress. Every path of execution writes down how far it is, in a frame of plain JSON that belongs to it; frames nest
+as paths do. Asked to suspend, a run lets no path take another step: waits end at once, calls in flight are waited for
+and their results written down, and `run` returns Suspended with the frames and what else must survive. A run that is
+made with such a record takes the same way again; whatever its frame says is done is not done again, and what was
+waited for is waited for until the same moment as before.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any, Protocol, TypeAlias
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.runtime.host import (
+    Completed,
+    ContinuedAs,
+    Host,
+    Instance,
+    Limit,
+    Outcome,
+    Suspended,
+    TraceEntry,
+    TraceKind,
+)
+from swf_temporal.runtime.inbox import Inbox
+from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
+
+Frame: TypeAlias = dict[str, Any]
+
+MAX_STEPS_WITHOUT_WAIT = 200
+"""After how many states or tasks in a row the host is given control."""
+
+
+class Execution(Protocol):
+    """What a language runs of one instance."""
+
+    async def execute(self) -> Completed | ContinuedAs:
+        """Run to the end. Raises the WorkflowFault that the workflow failed with."""
+
+    def record(self) -> dict[str, JSON]:
+        """Return what of its own must survive a suspension, under keys that the run's own record does not have."""
+
+    def abandon(self) -> None:
+        """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
+
+    @property
+    def state(self) -> str | None:
+        """The name of the part of the definition that is running now."""
+
+    @property
+    def data(self) -> JSON:
+        """The data that this part began with."""
+
+    @property
+    def error(self) -> JSON:
+        """The error that was caught last, as expressions see it."""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was cancelled, and undoes what it did."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the workflow's time was over before it ended."""
+
+
+class Program(Protocol):
+    """A definition prepared for running: shared by all its runs, and never changed."""
+
+    @property
+    def id(self) -> str:
+        """The id of the definition."""
+
+    @property
+    def semantics(self) -> int:
+        """The number of the reading: see `runtime/semantics.py`."""
+
+    def begin(self, run: "Run", record: dict[str, Any]) -> Execution:
+        """Return what runs for *run*, going on from what an execution before wrote in *record*."""
+
+
+class Run:
+    """One running instance."""
+
+    def __init__(
+        self,
+        program: Program,
+        host: Host,
+        data: JSON,
+        instance: Instance,
+        progress: dict[str, Any] | None = None,
+        limit: Limit | None = None,
+    ) -> None:
+        """Make an instance that begins with *data*, or goes on from *progress*.
+
+        *limit* takes the place of the workflow's own timeout: a continuation may set it.
+        """
+        record = progress or {}
+        self.host = host
+        self.instance = instance
+        self.input: JSON = record.get("input", data)
+        self.inbox = Inbox(record.get("inbox"))
+        self.frame: Frame = record.get("frame", {})
+        self.limit = Limit.from_json(record.get("limit")) or limit
+        self.numbers: dict[str, int] = dict(record.get("numbers", {}))
+        """How often each id was given."""
+        self.started: float = record.get("started", host.now().timestamp())
+        """When the instance began, as seconds of the epoch."""
+        self.awaited: dict[int, tuple[str, list[str], float | None]] = {}
+        """What is waited for now: in which state, which events, until when."""
+        self._suspending = False
+        self._sleeping: dict[asyncio.Task[None], None] = {}
+        self._steps = 0
+        self._id = program.id
+        self.execution = program.begin(self, record)
+
+    # From outside
+
+    async def run(self) -> Outcome:
+        """Run to the end, or until suspended. Raises the WorkflowFault that the workflow failed with."""
+        if not self.frame:
+            self.emit(TraceKind.WORKFLOW_STARTED, self._id)
+        try:
+            outcome = await self.execution.execute()
+        except SuspendRequested:
+            return Suspended(self._progress())
+        except WorkflowFault as fault:
+            self.emit(TraceKind.WORKFLOW_FAILED, fault.name, code=fault.code, message=fault.message)
+            raise
+        match outcome:
+            case Completed():
+                self.emit(TraceKind.WORKFLOW_COMPLETED, self._id)
+            case ContinuedAs():
+                self.emit(TraceKind.WORKFLOW_CONTINUED, outcome.workflow_id)
+        return outcome
+
+    def deliver(self, event: CloudEvent) -> bool:
+        """Take in an event. Never waits; returns False for an event that was taken in before."""
+        return self.inbox.deliver(event)
+
+    def suspend(self) -> None:
+        """Ask every path to stop before its next step."""
+        if not self._suspending:
+            self._suspending = True
+            self.inbox.interrupt()
+            for task in list(self._sleeping):
+                task.cancel()
+
+    def awaits(self, event: CloudEvent) -> bool:
+        """Tell whether a path of this instance waits for an event like *event*."""
+        return self.inbox.is_awaited(event)
+
+    # For an execution
+
+    def emit(self, kind: TraceKind, name: str, **detail: JSON) -> None:
+        """Add an entry to the trace that belongs to no path of execution."""
+        self.host.emit(TraceEntry(kind, "", "", name, self.host.now(), detail))
+
+    def time(self) -> float:
+        """Return the host's time as seconds of the epoch."""
+        return self.host.now().timestamp()
+
+    def checkpoint(self) -> None:
+        """Pass, unless a suspension was asked for: called before every step that does something outside."""
+        if self._suspending:
+            raise SuspendRequested
+
+    def next_id(self, what: str) -> str:
+        """Return an id for *what* that was never given before in this run."""
+        number = self.numbers[what] = self.numbers.get(what, 0) + 1
+        return f"{what}#{number}"
+
+    async def count_step(self) -> None:
+        """Count a step that waits for nothing by itself, and give the host control after many of them in a row."""
+        self._steps += 1
+        if self._steps >= MAX_STEPS_WITHOUT_WAIT:
+            self._steps = 0
+            await self.host.yield_control()
+
+    async def time_out_at(self, moment: float, why: str) -> None:
+        """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs."""
+        remaining = moment - self.time()
+        if remaining > 0:
+            await self.host.sleep(timedelta(seconds=remaining), why)
+
+    async def sleep_until(self, moment: float, why: str) -> None:
+        """Wait until *moment*; a suspension ends the wait."""
+        self.checkpoint()
+        remaining = moment - self.time()
+        if remaining <= 0:
+            return
+        self._steps = 0
+        sleeping = self.host.sleep(timedelta(seconds=remaining), why)
+        task = asyncio.get_running_loop().create_task(sleeping)
+        self._sleeping[task] = None
+        try:
+            await task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if self._suspending and not (current and current.cancelling()):
+                raise SuspendRequested from None
+            raise
+        finally:
+            del self._sleeping[task]
+
+    async def next_event(
+        self, accepts: Callable[[CloudEvent], bool], refs: Sequence[str], deadline: float | None, state: str
+    ) -> CloudEvent | None:
+        """Return the next event that *accepts* accepts, or None if *deadline* comes first.
+
+        *refs* are the names of what *state* waits for: they are told to those who ask how far the instance is.
+        """
+        self._steps = 0
+        waiting = id(accepts)
+        self.awaited[waiting] = (state, list(refs), deadline)
+        try:
+            if deadline is None:
+                return await self.inbox.wait(accepts)
+            why = f"waiting for {', '.join(refs)}"
+            got = await within(self.inbox.wait(accepts), self.time_out_at(deadline, why))
+            return None if got is MISSING else got
+        finally:
+            del self.awaited[waiting]
+
+    def _progress(self) -> dict[str, Any]:
+        """Return all that must survive a suspension, as plain JSON."""
+        record: dict[str, Any] = {
+            "frame": self.frame,
+            "input": self.input,
+            "started": self.started,
+            "inbox": self.inbox.to_json(),
+            "numbers": self.numbers,
+            "limit": None if self.limit is None else self.limit.to_json(),
+            **self.execution.record(),
+        }
+        return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}

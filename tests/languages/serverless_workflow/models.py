@@ -1,0 +1,24 @@
+"""The models of definitions, for tests of what reads them."""
+
+from typing import Any
+
+from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.loading import load
+
+
+def model_of(definition: Definition | None) -> Workflow:
+    """Return the model of a definition in this language."""
+    assert isinstance(definition, ServerlessWorkflowDefinition)
+    return definition.workflow
+
+
+def load_model(*args: Any, **options: Any) -> Workflow:
+    """Return the model of the definition that `load` returns."""
+    return model_of(load(*args, **options))
+
+
+def checked_model(checked: Checked) -> Workflow:
+    """Return the model of what was checked, which can run."""
+    return model_of(checked.definition)

@@ -19,6 +19,7 @@ from swf_temporal.text.located import duplicate_key
 from tests.docs.pages import ROOT, Block, blocks_of
 
 PACKAGE = ROOT / "swf_temporal"
+RULES = PACKAGE / "languages" / "serverless_workflow" / "validation" / "rules"
 REFUSED = ROOT / "tests" / "scenarios" / "refused"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
@@ -111,7 +112,8 @@ def test_every_problem_has_a_scenario() -> None:
 
 def test_every_rule_has_scenarios() -> None:
     """Each rule of validation has a file of scenarios that bears its name."""
-    rules = {path.stem for path in (PACKAGE / "validation" / "rules").glob("*.py")} - {"__init__"}
+    rules = {path.stem for path in RULES.glob("*.py")} - {"__init__"}
+    assert rules
     assert rules - {path.stem for path in REFUSED.glob("*.yaml")} == set()
 
 
@@ -152,7 +154,7 @@ def _listed(page: Path) -> set[str]:
 
 def _problem_codes() -> set[str]:
     """Return the codes that stand in the source, wherever it tells of a problem."""
-    folders = [*(PACKAGE / "validation").rglob("*.py"), *(PACKAGE / "dialects").rglob("*.py")]
+    folders = [*(PACKAGE / "languages").rglob("*.py"), *(PACKAGE / "text").rglob("*.py")]
     sources = [*folders, PACKAGE / "loading.py", PACKAGE / "cli" / "documents.py"]
     codes = {duplicate_key("", Position(), Position())[0]}
     for source in sources:

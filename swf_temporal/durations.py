@@ -1,4 +1,4 @@
-"""How long is an ISO 8601 duration?
+"""Reads ISO 8601 durations.
 
 The reading is tolerant where official examples are: `PT7D` and `PT2W` are meant as days and weeks.
 Years and months have no fixed length; as durations they count 365 and 30 days.
@@ -24,21 +24,34 @@ def parse_duration(text: str) -> timedelta:
 
     Raises ValueError for anything else, a bare `P` included.
     """
+    is_negative, written = duration_parts(text)
+    parts = {unit: float(number) for unit, number in written.items()}
+    days = sum(parts.pop(unit, 0.0) * length for unit, length in _DAYS.items())
+    length = timedelta(days=days, **parts)
+    return -length if is_negative else length
+
+
+def duration_parts(text: str) -> tuple[bool, dict[str, str]]:
+    """Return whether a duration is negative, and its numbers, with decimal points, by their units.
+
+    Days and weeks after the `T` are `tdays` and `tweeks`. Raises ValueError as `parse_duration` does.
+    """
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not an ISO 8601 duration such as PT15M")
-    parts = {k: float(v.replace(",", ".")) for k, v in match.groupdict().items() if v and k != "sign"}
-    if not parts:
+    numbers = {unit: number.replace(",", ".") for unit, number in match.groupdict().items() if number}
+    sign = numbers.pop("sign", "+")
+    if not numbers:
         raise ValueError(f"{text!r} is not an ISO 8601 duration: it names no length")
-    days = sum(parts.pop(name, 0.0) * length for name, length in _DAYS.items())
-    length = timedelta(days=days, **parts)
-    return -length if match["sign"] == "-" else length
+    return sign == "-", numbers
 
 
 def is_misplaced(text: str) -> bool:
     """Tell whether days or weeks stand after the `T`, where ISO 8601 does not allow them."""
-    match = _DURATION.fullmatch(text.strip())
-    return bool(match and (match["tdays"] or match["tweeks"]))
+    try:
+        return not {"tdays", "tweeks"}.isdisjoint(duration_parts(text)[1])
+    except ValueError:
+        return False
 
 
 def format_duration(length: timedelta) -> str:

@@ -1,22 +1,23 @@
-"""How far apart are the times of a repeating interval: by the clock, or by the calendar?"""
+"""Reads how far apart the times of a repeating interval are: by the clock, or by the calendar."""
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 from swf_temporal.calendars.unreadable import Unreadable
-
-_NUMBER = r"(\d{1,12}(?:[.,]\d{1,12})?)"
-_LENGTH = re.compile(
-    rf"P(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
-    rf"(?:T(?:{_NUMBER}W)?(?:{_NUMBER}D)?(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?",
-    re.IGNORECASE | re.ASCII,
-)
-_SECONDS = (7 * 86400, 86400, 7 * 86400, 86400, 3600, 60, 1)
-"""Of a week and a day before the T and, where official examples have them, after it; an hour, a minute, a second."""
+from swf_temporal.durations import duration_parts
 
 DAY, WEEK = 1, 7
 
+_DAY = 86400
+_SECONDS = {
+    "weeks": WEEK * _DAY,
+    "tweeks": WEEK * _DAY,
+    "days": _DAY,
+    "tdays": _DAY,
+    "hours": 3600,
+    "minutes": 60,
+    "seconds": 1,
+}
 _MAX_MONTHS, _MAX_SECONDS = 100 * 12, 100 * 366 * 86400
 
 
@@ -39,20 +40,29 @@ def parse_length(text: str, offset: int = 0) -> Length:
 
     Raises Unreadable for anything else, and for months mixed with anything shorter: no calendar can hold that.
     """
-    match = _LENGTH.fullmatch(text)
-    if match is None or not any(match.groups()):
-        raise Unreadable(f"{text!r} is no duration of ISO 8601", offset, "such as PT15M")
-    years, months, *others = (Fraction((part or "0").replace(",", ".")) for part in match.groups())
-    whole = years * 12 + months
-    seconds = sum((part * size for part, size in zip(others, _SECONDS, strict=True)), Fraction())
+    numbers = _numbers(text)
+    if not numbers:
+        raise Unreadable(f"{text!r} is not an ISO 8601 duration", offset, "such as PT15M")
+    whole = numbers.get("years", 0) * 12 + numbers.get("months", Fraction())
+    seconds = sum((numbers.get(unit, 0) * size for unit, size in _SECONDS.items()), Fraction())
     if whole.denominator != 1 or seconds.denominator != 1:
         raise Unreadable(f"{text!r} is not a whole number of months or of seconds", offset)
     if whole and seconds:
         raise Unreadable(f"{text!r} mixes months with days or hours, which no calendar can hold", offset)
     if not whole and not seconds:
-        raise Unreadable(f"{text!r} is no time at all: the shortest is a second", offset)
+        raise Unreadable(f"{text!r} has no length: the shortest is a second", offset)
     if whole > _MAX_MONTHS or seconds > _MAX_SECONDS:
         raise Unreadable(f"{text!r} is more than a hundred years", offset)
-    by_the_clock = any(others[4:])
-    days = 0 if by_the_clock else int(seconds // _SECONDS[1])
+    by_the_clock = any(numbers.get(unit) for unit in ("hours", "minutes", "seconds"))
+    days = 0 if by_the_clock else int(seconds // _DAY)
     return Length(int(whole), int(seconds), days)
+
+
+def _numbers(text: str) -> dict[str, Fraction]:
+    """Return the numbers of a duration by their units: none if it is not one, has a sign, or blanks around it."""
+    if not text.isascii() or not text.startswith(("P", "p")) or text[-1].isspace():
+        return {}
+    try:
+        return {unit: Fraction(number) for unit, number in duration_parts(text.upper())[1].items()}
+    except ValueError:
+        return {}

@@ -55,15 +55,12 @@ def read_document(path: Path) -> JSON:
         raise UsageError(f"{path} cannot be read: {reason}") from None
     if path.suffix == ".json":
         return _parsed(text, str(path))
-    import yaml
+    from swf_temporal.text.parsing import read_data
 
     try:
-        # What YAML writes and JSON cannot, such as dates, becomes text.
-        value: JSON = json.loads(json.dumps(yaml.safe_load(text), default=str))
-    except RecursionError:
-        raise UsageError(f"{path} is not YAML that can be read: it is nested too deeply") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+        value: JSON = read_data(text)
+    except ValueError as error:
+        raise UsageError(f"{path} is not YAML: {error}") from None
     return value
 
 

@@ -1,7 +1,6 @@
 """Which commands are there, and how is each imported only when it is called?"""
 
 import importlib
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import typer
@@ -9,6 +8,7 @@ from typer.core import TyperCommand
 
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.text.suggestions import nearest
 
 
 class Command(NamedTuple):
@@ -72,9 +72,9 @@ class LazyGroup(QuickGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that *args* begin with; of one that is not there, say which was perhaps meant."""
-        near = [] if args[0] in COMMANDS else get_close_matches(args[0], COMMANDS, 1)
-        if near:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        near = None if args[0] in COMMANDS else nearest(args[0], COMMANDS)
+        if near is not None:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:

@@ -41,7 +41,6 @@ def print_json(value: Any) -> None:
 
 def print_yaml(value: Any) -> None:
     """Print *value* on stdout as YAML, its keys in their order."""
-    import yaml
+    from swf_temporal.text.yaml_text import write_yaml
 
-    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False)
-    typer.echo(text.removesuffix("...\n"), nl=False)
+    typer.echo(write_yaml(value), nl=False)

@@ -11,6 +11,7 @@ import httpx
 
 from swf_temporal.fetching.files import LIMIT, TOO_LARGE
 from swf_temporal.fetching.hosts import is_allowed, variable_name
+from swf_temporal.origins import PORTS, Origin
 from swf_temporal.text.resources import FROM_HOSTS, ForbiddenResourceError, Resource, UnreadableResourceError
 
 _REDIRECTS = 5
@@ -150,11 +151,11 @@ def _target(url: httpx.URL, location: str) -> httpx.URL:
 
 
 def _port(url: httpx.URL) -> int:
-    return url.port or (443 if url.scheme == "https" else 80)
+    return url.port or PORTS[url.scheme]
 
 
-def _origin(url: httpx.URL) -> tuple[str, str, int]:
-    return url.scheme, url.host, _port(url)
+def _origin(url: httpx.URL) -> Origin:
+    return Origin(url.scheme, url.host, _port(url))
 
 
 def _name(url: httpx.URL) -> str:

@@ -1,8 +1,7 @@
 """What is a call, and how does one say that it failed for good?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
@@ -31,9 +30,3 @@ class Call:
 def permanent_failure(code: str, message: str) -> CallFailed:
     """Return the fault of a call that no repetition can mend: the definition or its data must change."""
     return CallFailed(message, code=code, retryable=False)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the known name nearest to *name*, or nothing if none is near."""
-    near = get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote, quote_plus
 
-import yaml
-
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
+from swf_temporal.text.parsing import read_data
 
 _PREFIX = "SWF_SECRET_"
 _SHORTEST = 4
@@ -214,11 +213,13 @@ def _structured(text: str) -> JSON:
 
 def _from_file(name: str) -> dict[str, JSON]:
     try:
-        values = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
+        text = Path(name).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"the secrets file {name} cannot be read: {reason}", "see SWF_SECRETS_FILE") from error
-    except yaml.YAMLError:
+    try:
+        values = read_data(text)
+    except ValueError:
         # The parser's message would show the line, and what stands there is secret.
         raise UsageError(f"the secrets file {name} is neither JSON nor YAML", "see SWF_SECRETS_FILE") from None
     if not isinstance(values, dict):

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.port import Definition, WorkflowRef
+from swf_temporal.text.suggestions import suggestion
 
 
 class Catalogue:
@@ -86,7 +86,5 @@ def _precedence(version: str | None) -> tuple[Any, ...]:
 
 
 def _not_known(workflow_id: str, known: list[str]) -> str:
-    near = get_close_matches(workflow_id, known, 1)
-    if near:
-        return f"no definition {workflow_id!r} is known here; did you mean {near[0]!r}?"
-    return f"no definition {workflow_id!r} is known here; known: {', '.join(sorted(known)) or 'none'}"
+    near = suggestion(workflow_id, known) or f"; known: {', '.join(sorted(known)) or 'none'}"
+    return f"no definition {workflow_id!r} is known here{near}"

@@ -1,5 +1,6 @@
-"""What did the author write, and where? YAML or JSON becomes data that knows its lines and columns."""
+"""Reads texts that are YAML or JSON: as data that knows its lines and columns, or as plain data."""
 
+import json
 import re
 from typing import Any
 
@@ -7,7 +8,7 @@ from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.text.json_text import read_json
 from swf_temporal.text.located import LINE_END, Array, Object, Unreadable
 from swf_temporal.text.origin import Source
-from swf_temporal.text.yaml_text import read_yaml
+from swf_temporal.text.yaml_text import read_plain_yaml, read_yaml
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that neither YAML nor JSON may contain as they are."""
@@ -22,9 +23,7 @@ def read_source(source: Source) -> tuple[Any, list[Problem]]:
     text = source.text.removeprefix("\ufeff")
     if not text.strip():
         raise Unreadable(source.problem("empty", "there is no definition here: the text is empty", Position()))
-    forbidden = _FORBIDDEN.search(text)
-    if forbidden:
-        raise Unreadable(_forbidden(source, text, forbidden.start()))
+    _refuse_characters(text, source)
     if text.lstrip()[0] not in "{[":
         return read_yaml(text, source), []
     try:
@@ -43,6 +42,31 @@ def read_object(source: Source) -> tuple[Object, list[Problem]]:
     raise Unreadable(source.problem("type", message, Position()))
 
 
+def read_data(text: str | bytes) -> Any:
+    """Return what *text* says, YAML or JSON, as plain data; None if it says nothing.
+
+    Raises ValueError, which says what is wrong and where, and may quote from the text.
+    """
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text))
+    text = text.removeprefix("\ufeff")
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(text)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        except ValueError:
+            pass  # it may be the flow style of YAML
+    source = Source(text)
+    try:
+        _refuse_characters(text, source)
+        return read_plain_yaml(text, source)
+    except Unreadable as error:
+        problem = error.problem
+        place = f"line {problem.position.line}, column {problem.position.column}"
+        raise ValueError(f"{place}: {problem.message}") from None
+
+
 def _flow(text: str, source: Source, not_json: Unreadable) -> tuple[Any, list[Problem]]:
     first = not_json.problem
     if not not_json.perhaps_yaml:
@@ -55,8 +79,11 @@ def _flow(text: str, source: Source, not_json: Unreadable) -> tuple[Any, list[Pr
     return data, [source.problem("tolerated-spelling", message, first.position, first.hint, Severity.WARNING)]
 
 
-def _forbidden(source: Source, text: str, offset: int) -> Problem:
-    starts = [0, *(end.end() for end in LINE_END.finditer(text, 0, offset))]
-    position = Position(len(starts), offset - starts[-1] + 1)
-    message = f"the character U+{ord(text[offset]):04X} is not allowed in a definition"
-    return source.problem("encoding", message, position, "is this file really text, in UTF-8?")
+def _refuse_characters(text: str, source: Source) -> None:
+    found = _FORBIDDEN.search(text)
+    if found is None:
+        return
+    starts = [0, *(end.end() for end in LINE_END.finditer(text, 0, found.start()))]
+    position = Position(len(starts), found.start() - starts[-1] + 1)
+    message = f"the character U+{ord(found[0]):04X} is not allowed in YAML or JSON"
+    raise Unreadable(source.problem("encoding", message, position, "is this file really text, in UTF-8?"))

@@ -1,4 +1,4 @@
-"""Which word was meant?"""
+"""Says which word was probably meant by one that is not known."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -17,3 +17,9 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
     """Return the question whether *word* was meant as the nearest of *choices*, or None if none is near."""
     meant = nearest(word, choices)
     return None if meant is None else f"did you mean {meant!r}?"
+
+
+def suggestion(word: str, choices: Iterable[str]) -> str:
+    """Return the end of a message that names *word*: `; did you mean 'x'?`, or nothing if none of *choices* is near."""
+    question = did_you_mean(word, choices)
+    return "" if question is None else f"; {question}"

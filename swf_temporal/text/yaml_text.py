@@ -1,11 +1,11 @@
-"""What does a YAML text say, and where does it say it?
+"""Reads YAML 1.2: what it says, and for texts that people are told about, where it says it.
 
-Scalars are read as JSON has them, in the way of YAML 1.2: `on`, `yes`, dates and numbers with leading zeros
-are texts. Aliases are copied, so that every object stands in one place; what they may grow to is bounded.
+Scalars are read as JSON has them: `on`, `yes`, dates and numbers with leading zeros are texts. `read_yaml` copies
+aliases, so that every object stands in one place; `read_plain_yaml` shares them. What they may grow to is bounded.
 """
 
 import re
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import yaml
 from yaml.events import (
@@ -24,8 +24,12 @@ from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, dupl
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_errors import LOADER, explain
 
-LARGEST = 50_000
+MAX_VALUES = 50_000
 """How many values a definition may hold once its aliases are written out."""
+MAX_PLAIN_VALUES = 5_000_000
+"""How many values other texts may hold, where each alias counts as all that it stands for."""
+MAX_PLAIN_DEPTH = 200
+"""How deeply the values of other texts may be nested: what works on them recurses as deep."""
 
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+|0o[0-7]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
@@ -37,14 +41,31 @@ _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool",
 
 def read_yaml(text: str, source: Source) -> Any:
     """Return what *text* says, as Objects and Arrays that know their places. Raises Unreadable."""
-    reader = _Reader(text, source)
+    return _read(_Reader(text, source))
+
+
+def read_plain_yaml(text: str, source: Source) -> Any:
+    """Return what *text* says, as dictionaries and lists; None if it says nothing. Raises Unreadable."""
+    return _read(_PlainReader(text, source))
+
+
+def write_yaml(value: Any) -> str:
+    """Return *value* as YAML, its keys in their order."""
+    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False)
+    return text.removesuffix("...\n")
+
+
+def _read(reader: "_Reader") -> Any:
     try:
         return reader.document()
     except yaml.YAMLError as error:
-        raise Unreadable(explain(error, source)) from None
+        raise Unreadable(explain(error, reader.source)) from None
 
 
 class _Reader:
+    max_depth: ClassVar[int] = MAX_DEPTH
+    max_values: ClassVar[int] = MAX_VALUES
+
     def __init__(self, text: str, source: Source) -> None:
         self.source = source
         self.events = LOADER(text)
@@ -64,14 +85,17 @@ class _Reader:
         self.next()
         event = self.next()
         if not isinstance(event, DocumentStartEvent):
-            self.fail("empty", "there is no definition here: the text holds only comments", Position())
+            return self.nothing()
         value = self.value(self.next(), 0)
         self.next()
         event = self.next()
         if isinstance(event, DocumentStartEvent):
-            message = "a second document starts here: a file holds one definition"
+            message = "a second document starts here: a file holds one"
             self.fail("syntax", message, _position(event), "put it in a file of its own")
         return value
+
+    def nothing(self) -> Any:
+        self.fail("empty", "there is no definition here: the text holds only comments", Position())
 
     def value(self, event: Event, depth: int) -> Any:
         self.count += 1
@@ -80,8 +104,8 @@ class _Reader:
             value = self.scalar(event)
         elif isinstance(event, AliasEvent):
             return self.alias(event)
-        elif depth >= MAX_DEPTH:
-            self.fail("syntax", f"nested deeper than {MAX_DEPTH} levels", _position(event))
+        elif depth >= self.max_depth:
+            self.fail("syntax", f"nested deeper than {self.max_depth} levels", _position(event))
         elif isinstance(event, MappingStartEvent):
             value = self.mapping(event, depth + 1)
         else:
@@ -93,8 +117,8 @@ class _Reader:
     def scalar(self, event: ScalarEvent) -> Any:
         tag = event.tag
         if tag and tag not in _TAGS and tag != "!":
-            self.fail("syntax", f"the tag {tag} is not understood: a definition is plain data", _position(event))
-        if event.style or (tag and tag.endswith((":str", "!"))):
+            self.fail("syntax", f"the tag {tag} is not understood: only plain data is", _position(event))
+        if tag.endswith((":str", "!")) if tag else event.style:
             return event.value
         return _plain_scalar(event.value)
 
@@ -104,11 +128,15 @@ class _Reader:
             self.fail("syntax", message, _position(event))
         return self.copied(self.anchors[event.anchor], event)
 
-    def copied(self, value: Any, event: Event) -> Any:
-        self.count += 1
-        if self.count > LARGEST:
-            message = f"the aliases write out to more than {LARGEST:,} values"
+    def add(self, values: int, event: Event) -> None:
+        """Count *values* that an alias stands for."""
+        self.count += values
+        if self.count > self.max_values:
+            message = f"the aliases write out to more than {self.max_values:,} values"
             self.fail("syntax", message, _position(event))
+
+    def copied(self, value: Any, event: AliasEvent) -> Any:
+        self.add(1, event)
         if isinstance(value, Object):
             again = Object(value.where.position)
             for key, item in value.items():
@@ -129,12 +157,11 @@ class _Reader:
         found = Object(_position(event))
         merged: list[tuple[Any, Position]] = []
         while not isinstance(event := self.next(), MappingEndEvent):
-            if not isinstance(event, ScalarEvent):
-                self.fail("syntax", "a key must be a text", _position(event))
-            key, place = event.value, _position(event)
+            key, place = self.key(event), _position(event)
+            is_merge = _is_merge(event)
             event = self.next()
             value = self.value(event, depth)
-            if key == "<<" and isinstance(value, Object | Array):
+            if is_merge:
                 merged.append((value, place))
             elif key in found:
                 self.fail(*duplicate_key(key, found.where.key(key), place))
@@ -144,13 +171,75 @@ class _Reader:
             self.merge(found, value, place)
         return found
 
+    def key(self, event: Event) -> str:
+        """Return a key as it is written: the status in `200: {…}` is a text, like every name in JSON."""
+        if not isinstance(event, ScalarEvent):
+            self.fail("syntax", "a key must be a text", _position(event))
+        return str(event.value)
+
     def merge(self, found: Object, value: Any, place: Position) -> None:
-        for other in value if isinstance(value, Array) else [value]:
-            if not isinstance(other, Object):
-                self.fail("syntax", "what << merges in must be an object, or a list of objects", place)
+        for other in self.merged(value, place):
             for key, item in other.items():
                 if key not in found:
                     found.put(key, item, other.where.keys[key])
+
+    def merged(self, value: Any, place: Position) -> list[Any]:
+        """Return the objects that `<<: value` merges in."""
+        others = value if isinstance(value, list) else [value]
+        if not all(isinstance(other, dict) for other in others):
+            self.fail("syntax", "what << merges in must be an object, or a list of objects", place)
+        return others
+
+
+class _PlainReader(_Reader):
+    """Reads texts that may be large and come from others: the last of two equal keys counts, as in JSON."""
+
+    max_depth = MAX_PLAIN_DEPTH
+    max_values = MAX_PLAIN_VALUES
+
+    def __init__(self, text: str, source: Source) -> None:
+        super().__init__(text, source)
+        self.sizes: dict[str, int] = {}
+
+    def nothing(self) -> None:
+        return None
+
+    def value(self, event: Event, depth: int) -> Any:
+        before = self.count
+        value = super().value(event, depth)
+        if isinstance(event, NodeEvent) and event.anchor is not None and not isinstance(event, AliasEvent):
+            self.sizes[event.anchor] = self.count - before
+        return value
+
+    def copied(self, value: Any, event: AliasEvent) -> Any:
+        """Return *value* itself: what is read once need not be held twice."""
+        self.add(self.sizes[event.anchor or ""], event)
+        return value
+
+    def sequence(self, depth: int) -> Any:
+        found = []
+        while not isinstance(event := self.next(), SequenceEndEvent):
+            found.append(self.value(event, depth))
+        return found
+
+    def mapping(self, event: Event, depth: int) -> Any:
+        found: dict[str, Any] = {}
+        merged: list[tuple[Any, Position]] = []
+        while not isinstance(event := self.next(), MappingEndEvent):
+            key, value = self.key(event), self.value(self.next(), depth)
+            if _is_merge(event):
+                merged.append((value, _position(event)))
+            else:
+                found[key] = value
+        for value, place in merged:
+            for other in self.merged(value, place):
+                for key, item in other.items():
+                    found.setdefault(key, item)
+        return found
+
+
+def _is_merge(event: Event) -> bool:
+    return isinstance(event, ScalarEvent) and event.value == "<<" and not event.style
 
 
 def _position(event: Event) -> Position:

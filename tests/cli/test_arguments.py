@@ -42,7 +42,7 @@ def test_nested_too_deeply(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^--input is not JSON that can be read: it is nested too deeply$"):
         json_value(deep, "--input")
     (tmp_path / "deep.yaml").write_text("[" * 5_000 + "]" * 5_000)
-    with pytest.raises(UsageError, match=r"deep.yaml is not YAML that can be read: it is nested too deeply$"):
+    with pytest.raises(UsageError, match=r"deep.yaml is not YAML: it is nested too deeply$"):
         read_document(tmp_path / "deep.yaml")
 
 

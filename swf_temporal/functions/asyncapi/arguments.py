@@ -8,8 +8,9 @@ from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.operations import Operation, Parameter, Place
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.openapi.parameters import as_text, escape
+from swf_temporal.text.suggestions import suggestion
 
 _OUTRIGHT = ("payload", "headers", "correlationId")
 _WILD = {"mqtt": "+#\0", "nats": "*> \t\r\n\0"}
@@ -63,7 +64,7 @@ def read_arguments(operation: Operation, query_names: Sequence[str], arguments: 
     if is_outright and rest.keys() - elsewhere:
         name = min(rest.keys() - elsewhere)
         message = f"operation '{operation.id}' takes no argument '{name}'"
-        raise permanent_failure("BadArguments", message + did_you_mean(name, outright | elsewhere))
+        raise permanent_failure("BadArguments", message + suggestion(name, outright | elsewhere))
     headers = arguments.get("headers") if "headers" in outright else None
     if headers is not None and not isinstance(headers, dict):
         raise permanent_failure("BadArguments", f"operation '{operation.id}': 'headers' must be an object")

@@ -8,11 +8,12 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
 from swf_temporal.functions.asyncapi.operations import Server
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
-from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
 from swf_temporal.functions.metadata import variables
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.text.suggestions import suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> st
     for name in given:
         if name not in server.variables:
             message = f"the server '{server.name}' of '{document.name}' has no variable '{name}'"
-            raise permanent_failure("BadOperation", message + did_you_mean(name, server.variables))
+            raise permanent_failure("BadOperation", message + suggestion(name, server.variables))
     values: dict[str, str] = {}
     for name in names_in(server.url):
         declared = server.variables.get(name, {})

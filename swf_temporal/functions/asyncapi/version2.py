@@ -11,8 +11,9 @@ from swf_temporal.functions.asyncapi.parts import (
     read_variables,
     with_traits,
 )
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.text.suggestions import suggestion
 
 
 def find_operation(document: Document, operation_id: str) -> Operation:
@@ -36,7 +37,7 @@ def find_operation(document: Document, operation_id: str) -> Operation:
                 security=_security(document, operation),
             )
     message = f"the document '{document.name}' has no operation '{operation_id}'"
-    raise permanent_failure("UnknownOperation", message + did_you_mean(operation_id, known))
+    raise permanent_failure("UnknownOperation", message + suggestion(operation_id, known))
 
 
 def _operations(document: Document) -> Iterator[tuple[str, Part, str, Part]]:

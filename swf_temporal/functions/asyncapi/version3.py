@@ -10,8 +10,9 @@ from swf_temporal.functions.asyncapi.parts import (
     read_variables,
     with_traits,
 )
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.text.suggestions import suggestion
 
 
 def find_operation(document: Document, operation_id: str) -> Operation:
@@ -19,7 +20,7 @@ def find_operation(document: Document, operation_id: str) -> Operation:
     operations = Part(document, document.content).part("operations")
     if operation_id not in operations.value:
         message = f"the document '{document.name}' has no operation '{operation_id}'"
-        raise permanent_failure("UnknownOperation", message + did_you_mean(operation_id, operations.value))
+        raise permanent_failure("UnknownOperation", message + suggestion(operation_id, operations.value))
     operation = with_traits(operations.part(operation_id), document)
     action = operation.value.get("action")
     if action not in {"send", "receive"}:

@@ -12,8 +12,9 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
 from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.auth.oauth2 import Tokens
-from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
-from swf_temporal.functions.http.origins import origin_of
+from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.origins import origin_of
+from swf_temporal.text.suggestions import suggestion
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"
@@ -110,7 +111,7 @@ def find_auth(name: str, call: Call) -> Auth:
         if auth.name == name:
             return auth
     message = f"function '{call.function.name}' refers to auth '{name}', which is not defined"
-    raise permanent_failure("BadAuth", message + did_you_mean(name, (auth.name for auth in call.auth)))
+    raise permanent_failure("BadAuth", message + suggestion(name, (auth.name for auth in call.auth)))
 
 
 def proofs(call: Call) -> list[JSON]:
@@ -154,7 +155,7 @@ def _key(auth: Auth, call: Call) -> Key:
             _check(auth, properties, "name")
             return _api_key(auth, properties)
     message = f"auth '{auth.name}': the scheme '{auth.scheme}' is not one of basic, bearer, oauth2 and apiKey"
-    raise permanent_failure("BadAuth", message + did_you_mean(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
+    raise permanent_failure("BadAuth", message + suggestion(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
 
 
 def _api_key(auth: Auth, properties: dict[str, JSON]) -> Key:

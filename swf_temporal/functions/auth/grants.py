@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
+from swf_temporal.text.suggestions import suggestion
 
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 _TOKEN_TYPE = "urn:ietf:params:oauth:token-type:"  # noqa: S105 - the beginning of the names of kinds of tokens
@@ -66,7 +67,7 @@ def read_grant(auth: str, properties: Mapping[str, JSON]) -> Grant:
     grant_type = properties.get("grantType")
     if not isinstance(grant_type, str) or grant_type not in _KINDS:
         message = f"auth '{auth}': the grantType {grant_type!r} is not one of {', '.join(sorted(_KINDS))}"
-        raise permanent_failure("BadAuth", message + did_you_mean(str(grant_type), _KINDS))
+        raise permanent_failure("BadAuth", message + suggestion(str(grant_type), _KINDS))
     kind = _KINDS[grant_type]
     endpoint = _text(properties, "tokenEndpoint").strip()
     authority = endpoint or _text(properties, "authority").strip()

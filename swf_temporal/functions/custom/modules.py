@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
+from swf_temporal.text.suggestions import suggestion
 
 _Functions = Mapping[str, Callable[..., Any]]
 
@@ -30,7 +31,7 @@ class Modules:
         if is_in(module_name, self._allowed):
             return self._imported(module_name, name)
         if module_name in self._offered:
-            message = f"the module '{module_name}' offers no function '{name}'{did_you_mean(name, offered)}"
+            message = f"the module '{module_name}' offers no function '{name}'{suggestion(name, offered)}"
             raise permanent_failure("UnknownFunction", message)
         message = (
             f"'{module_name}:{name}' may not be called here, as nobody has named the module '{module_name}' to the "
@@ -47,7 +48,7 @@ class Modules:
         function: Callable[..., Any] | None = getattr(module, name, None)
         if not callable(function):
             known = (key for key, value in vars(module).items() if self._offers(module, key, value))
-            message = f"the module '{module_name}' has no function '{name}'{did_you_mean(name, known)}"
+            message = f"the module '{module_name}' has no function '{name}'{suggestion(name, known)}"
             raise permanent_failure("UnknownFunction", message)
         if not self._offers(module, name, function):
             message = (

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.arguments import bound
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, raised
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
+from swf_temporal.text.suggestions import suggestion
 
 _SERVICE = "service:python:"
 """SonataFlow's way to name a function: `service:python:module::function`."""
@@ -45,7 +46,7 @@ class Python:
         module_name, _, name = text.partition(":")
         if not module_name or not name:
             wanted, kind = text or call.function.name, call.function.type
-            message = f"no custom function '{wanted}' is known{did_you_mean(wanted, self._custom)}"
+            message = f"no custom function '{wanted}' is known{suggestion(wanted, self._custom)}"
             own = "" if kind == "custom" else f"; and nothing here carries out functions of the type '{kind}'"
             raise permanent_failure("UnknownFunction", message + own)
         return self._modules.find(module_name, name)

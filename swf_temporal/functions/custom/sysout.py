@@ -4,8 +4,9 @@ import json
 import logging
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.secrets import scrub
+from swf_temporal.text.suggestions import suggestion
 
 LEVELS = {
     "TRACE": logging.DEBUG,
@@ -30,7 +31,7 @@ async def write_line(call: Call) -> JSON:
     word = str(call.function.operation).strip().partition(":")[2].strip() or "INFO"
     level = LEVELS.get(word.upper())
     if level is None:
-        message = f"function '{call.function.name}': '{word}' is no level{did_you_mean(word.upper(), LEVELS)}"
+        message = f"function '{call.function.name}': '{word}' is no level{suggestion(word.upper(), LEVELS)}"
         raise permanent_failure("BadOperation", f"{message}; those known are {', '.join(LEVELS)}")
     said = scrub(_said(call.arguments), call.secrets)
     _log.log(level, "%s: %s [%s]", call.function.name, said, call.idempotency_key or "no instance")

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.files import read_file
@@ -18,8 +17,9 @@ from swf_temporal.files import read_bytes
 from swf_temporal.functions.at_hand import NotLocalError
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.parts import Document, UnresolvedReference, as_path, is_web, normal
-from swf_temporal.functions.documents.texts import read_text
 from swf_temporal.functions.urls import join_url
+from swf_temporal.origins import Origin, read_origin
+from swf_temporal.text.parsing import read_data
 from swf_temporal.text.resources import FROM_HOSTS, ResourceError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 _LIMIT = 32 * 1024 * 1024
 _KEPT = 64
 _MAX_OTHERS = 256
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 Headers = tuple[tuple[str, str], ...]
 _Key = TypeVar("_Key")
@@ -190,10 +189,9 @@ def _folder(base: str) -> Path:
     return folder.parent if folder.is_file() else folder
 
 
-def _origin(url: str) -> tuple[str, str, int]:
+def _origin(url: str) -> Origin:
     try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme]
+        return read_origin(url)
     except ValueError as error:
         raise permanent_failure("BadUrl", f"'{url}' is not a URL: {error}") from error
 
@@ -217,7 +215,7 @@ def _read_file(name: str, path: str) -> bytes:
 
 def _parse(name: str, text: bytes) -> dict[str, Any]:
     try:
-        content = read_text(text)
+        content = read_data(text)
     except ValueError as error:
         raise permanent_failure(
             "BadDocument", f"the document '{name}' cannot be read: it is neither JSON nor YAML: {error}"

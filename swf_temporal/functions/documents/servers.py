@@ -7,13 +7,14 @@ from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.documents.parts import as_path
 from swf_temporal.functions.openapi.operations import Operation
 from swf_temporal.functions.openapi.parameters import as_text
 from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.functions.urls import split_url
+from swf_temporal.text.suggestions import suggestion
 
 
 def server_url(
@@ -79,7 +80,7 @@ def _server(document: Document, operation: Operation, given: Mapping[str, JSON])
     server, declared = servers[place], known[place]
     for name in given:
         if name not in declared:
-            message = f"the server in '{document.name}' has no variable '{name}'{did_you_mean(name, declared)}"
+            message = f"the server in '{document.name}' has no variable '{name}'{suggestion(name, declared)}"
             raise permanent_failure("BadOperation", message)
 
     def fill(match: re.Match[str]) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.graphql.requests import post
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
+from swf_temporal.text.suggestions import suggestion
 
 _KEPT = 64
 _WRAPPINGS = 8
@@ -49,7 +50,7 @@ class Schema:
         """Return the field *name* of the queries or mutations. Raises CallFailed if there is none."""
         fields = self.roots.get(kind, {})
         if name not in fields:
-            message = f"{self.url} has no {kind} '{name}'" + did_you_mean(name, fields)
+            message = f"{self.url} has no {kind} '{name}'" + suggestion(name, fields)
             raise permanent_failure("UnknownOperation", message)
         return fields[name]
 

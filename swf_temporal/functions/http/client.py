@@ -23,12 +23,12 @@ from swf_temporal.functions.http.answers import (
 )
 from swf_temporal.functions.http.connections import Connections
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.origins import PORTS
 from swf_temporal.functions.http.requests import Request, check_headers, redirected
 from swf_temporal.functions.http.retry_after import seconds_to_wait
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.origins import PORTS
 
 _SHOWN = 200
 _KEPT = 2000

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.http.origins import PORTS, Origin, origin_of
+from swf_temporal.origins import PORTS, Origin, origin_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")

@@ -8,17 +8,18 @@ import json
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, did_you_mean, permanent_failure
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.origins import origin_of
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.signing import signed
 from swf_temporal.functions.odata.answers import entities, error_in, next_link
 from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.urls import join_url
+from swf_temporal.origins import origin_of
+from swf_temporal.text.suggestions import suggestion
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
 """Services of version 4 look at the second, those of versions 2 and 3 at the third."""
@@ -114,7 +115,7 @@ def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:
     for name in given:
         if name not in _ARGUMENTS:
             message = f"'{name}' is not an argument of an OData function; those are 'key' and 'queryOptions'"
-            raise permanent_failure("BadArguments", message + did_you_mean(name, _ARGUMENTS))
+            raise permanent_failure("BadArguments", message + suggestion(name, _ARGUMENTS))
     options = given.get("queryOptions")
     if options is not None and not isinstance(options, dict):
         raise permanent_failure(

@@ -6,8 +6,9 @@ from typing import Final
 from urllib.parse import quote
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.openapi.parameters import as_text, escape
+from swf_temporal.text.suggestions import suggestion
 
 OPTIONS: Final = (
     *("filter", "expand", "select", "orderby", "top", "skip", "count", "search", "format", "compute", "index"),
@@ -63,9 +64,7 @@ def _option(name: str) -> str:
     """Return the name of a query option as services write it; definitions may write it in any case."""
     known = name.removeprefix("$").lower()
     if known not in OPTIONS:
-        raise permanent_failure(
-            "BadArguments", f"'{name}' is not a query option of OData" + did_you_mean(known, OPTIONS)
-        )
+        raise permanent_failure("BadArguments", f"'{name}' is not a query option of OData" + suggestion(known, OPTIONS))
     return known
 
 

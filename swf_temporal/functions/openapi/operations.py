@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.openapi.request_bodies import Body, collection_style, read_body, read_swagger_body
 from swf_temporal.functions.openapi.responses import Responses
+from swf_temporal.text.suggestions import suggestion
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEFAULT_STYLE = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
@@ -62,7 +63,7 @@ def find_operation(document: Document, operation_id: str) -> Operation:
         if known[-1] == operation_id:
             return _read(document, path, method, item, operation)
     message = f"the document '{document.name}' has no operation '{operation_id}'"
-    raise permanent_failure("UnknownOperation", message + did_you_mean(operation_id, known))
+    raise permanent_failure("UnknownOperation", message + suggestion(operation_id, known))
 
 
 def _operations(document: Document) -> Iterator[tuple[str, str, Part, Part]]:

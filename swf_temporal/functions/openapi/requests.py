@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.files import is_file
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.bodies import write_body
@@ -13,6 +13,7 @@ from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.openapi.operations import Operation, Parameter
 from swf_temporal.functions.openapi.parameters import as_text, in_cookie, in_header, in_path, in_query
 from swf_temporal.functions.openapi.request_bodies import Body, Content
+from swf_temporal.text.suggestions import suggestion
 
 _ACCEPT = "accept"
 _CONTENT_TYPE = "content-type"
@@ -84,7 +85,7 @@ def _body_value(operation: Operation, named: dict[str, JSON]) -> JSON:
     if body is None:
         for name in named:
             if name not in parameters:
-                message = f"operation '{operation.id}' takes no argument '{name}'{did_you_mean(name, parameters)}"
+                message = f"operation '{operation.id}' takes no argument '{name}'{suggestion(name, parameters)}"
                 raise permanent_failure("BadArguments", message)
         return None
     # `PUT /orders/{id}` with an order that has an id: what the body's schema names too goes to both.

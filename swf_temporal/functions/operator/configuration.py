@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import httpx
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from swf_temporal.errors import UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_text
-from swf_temporal.functions.call import did_you_mean
 from swf_temporal.functions.operator import readings
 from swf_temporal.functions.operator.network import Network, Pattern, read_pattern
 from swf_temporal.functions.operator.options import Options, Rate, environment_name
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.functions.operator.variables import Variables
+from swf_temporal.text.parsing import read_data
+from swf_temporal.text.suggestions import suggestion
 
 _FILE = "SWF_CONFIG"
 _NAMED = f"it is named by --config or {_FILE}"
@@ -121,11 +121,13 @@ def read_settings(
 
 def _read(path: Path) -> _File:
     try:
-        content = yaml.safe_load(read_text(path))
+        text = read_text(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"the configuration {path} cannot be read: {reason}", _NAMED) from error
-    except yaml.YAMLError as error:
+    try:
+        content = read_data(text)
+    except ValueError as error:
         raise UsageError(f"the configuration {path} is neither YAML nor JSON: {error}", _NAMED) from None
     try:
         return _File.model_validate({} if content is None else content)
@@ -138,7 +140,7 @@ def _told(problem: Any) -> str:
     where = " › ".join(str(step) for step in (*place, last))
     if problem["type"] == "extra_forbidden":
         section = next((_SECTIONS[str(step)] for step in reversed(place) if step in _SECTIONS), _File)
-        return f"{where}: there is no such option{did_you_mean(str(last), map(to_camel, section.model_fields))}"
+        return f"{where}: there is no such option{suggestion(str(last), map(to_camel, section.model_fields))}"
     return f"{where}: {_KINDS.get(problem['type'], problem['msg'].removeprefix('Value error, '))}"
 
 

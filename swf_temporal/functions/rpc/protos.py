@@ -16,9 +16,10 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from swf_temporal.functions.call import did_you_mean, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import is_web
 from swf_temporal.functions.rpc.channels import library
+from swf_temporal.text.suggestions import suggestion
 
 _Digests = dict[Path, str]
 
@@ -42,7 +43,7 @@ class Services:
         full_name = full_name_of(service, self.known, self.name)
         methods: dict[str, MethodDescriptor] = dict(self.known[full_name].methods_by_name)
         if method not in methods:
-            message = f"the service '{full_name}' has no method '{method}'{did_you_mean(method, methods)}"
+            message = f"the service '{full_name}' has no method '{method}'{suggestion(method, methods)}"
             raise permanent_failure("UnknownOperation", message)
         return methods[method]
 
@@ -58,7 +59,7 @@ def full_name_of(service: str, known: Iterable[str], where: str) -> str:
             "UnknownOperation", f"{where} has more than one service '{service}': {', '.join(sorted(found))}"
         )
     short = [name.rpartition(".")[2] for name in names]
-    message = f"{where} has no service '{service}'{did_you_mean(service, [*names, *short])}"
+    message = f"{where} has no service '{service}'{suggestion(service, [*names, *short])}"
     raise permanent_failure("UnknownOperation", message)
 
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Position, UsageError
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
+from swf_temporal.text.suggestions import did_you_mean
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(?P<offset>Z|[+-]\d\d:\d\d)?", re.ASCII)
 """A date and time of RFC 3339."""
@@ -29,8 +29,7 @@ class Strict:
         """Refuse keys of *value* that are not among *keys*."""
         for key in value:
             if key not in keys:
-                near = get_close_matches(key, keys, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(keys)}"
+                hint = did_you_mean(key, keys) or f"there are {', '.join(keys)}"
                 self.fail(f"{key!r} is not a field of {owner}", value.where.key(key), hint)
 
     def typed(self, data: Object, key: str, kind: type, words: str, default: Any = ...) -> Any:
@@ -45,9 +44,7 @@ class Strict:
     def choice(self, value: Any, position: Position, choices: Collection[str]) -> str:
         """Return *value*, which is one of *choices*."""
         if value not in choices:
-            near = get_close_matches(str(value), choices, 1)
-            hint = f"did you mean {near[0]!r}?" if near else None
-            self.fail(f"{value!r} is none of {', '.join(choices)}", position, hint)
+            self.fail(f"{value!r} is none of {', '.join(choices)}", position, did_you_mean(str(value), choices))
         return str(value)
 
     def items(self, data: Object, key: str) -> list[tuple[Any, Position]]:

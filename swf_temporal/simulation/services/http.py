@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from swf_temporal.functions.http.origins import Origin, origin_of
+from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.description import Reply
 from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service, without_query
 

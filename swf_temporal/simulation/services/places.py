@@ -7,10 +7,10 @@ from typing import TypeAlias
 import httpx
 
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.http.origins import Origin, origin_of
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.description import Kind, Service
 from swf_temporal.simulation.services.answering import Answering, RecordedRequests, no_service
 from swf_temporal.simulation.services.broker import ScriptedBrokers, Server, server_of

@@ -14,10 +14,10 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import check_openapi
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import server_url
-from swf_temporal.functions.documents.texts import read_text
 from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.text.parsing import read_data
 
 FOLDER = Path(__file__).parents[1] / "data"
 JUNK = st.sampled_from(
@@ -48,7 +48,7 @@ def damaged(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
 @given(data=st.data())
 def test_what_is_wrong_is_a_fault(name: str, data: st.DataObject) -> None:
     """Whatever stands in a document, a call fails as calls do, and never in a way that nobody foresaw."""
-    content = read_text((FOLDER / name).read_bytes())
+    content = read_data((FOLDER / name).read_bytes())
     path = data.draw(st.sampled_from(places(content)[1:]))
     document = Document(name, f"https://shop.example.com/{name}", damaged(content, path, data.draw(JUNK)))
 

@@ -6,7 +6,6 @@ all the runs of its definition and never changes.
 
 from copy import copy
 from functools import cached_property
-from typing import Any
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON

@@ -158,7 +158,7 @@ states:
 - {name: Z, type: inject, data: {}, end: true}
 """,
         [
-            "5:26 error 'PT0S' is no time at all: the shortest is a second",
+            "5:26 error 'PT0S' has no length: the shortest is a second",
             "5:42 error the timezone 'Mars/Base' is not known | such as Europe/Berlin",
         ],
     ),

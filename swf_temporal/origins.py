@@ -1,4 +1,4 @@
-"""Which server does a URL lead to?"""
+"""The server that a URL leads to: scheme, host and port."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -14,10 +14,15 @@ class Origin(NamedTuple):
     port: int
 
 
+def read_origin(url: str) -> Origin:
+    """Return the origin of *url*, with the port that its scheme implies. Raises ValueError if it is not a URL."""
+    parts = urlsplit(url)
+    return Origin(parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0))
+
+
 def origin_of(url: str) -> Origin:
     """Return the origin of *url*; one that is not a URL leads nowhere."""
     try:
-        parts = urlsplit(url)
-        return Origin(parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0))
+        return read_origin(url)
     except ValueError:
         return Origin("", url, 0)

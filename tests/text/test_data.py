@@ -1,10 +1,11 @@
-"""How the text of a document is read."""
+"""How texts become plain data: documents of services, inputs, configuration, secrets."""
 
 from typing import Any
 
 import pytest
 
-from swf_temporal.functions.documents.texts import read_text
+from swf_temporal.text.parsing import read_data
+from swf_temporal.text.yaml_text import write_yaml
 
 
 @pytest.mark.parametrize(
@@ -25,12 +26,12 @@ from swf_temporal.functions.documents.texts import read_text
 )
 def test_yaml_is_read_as_json_would_be(text: bytes, expected: Any) -> None:
     """What older YAML takes for a truth, a date or a time is a text, and so is every name."""
-    assert read_text(text) == expected
+    assert read_data(text) == expected
 
 
 def test_an_alias_is_what_it_stands_for() -> None:
     """It is read once, however often it is named."""
-    value = read_text(b"a: &x {b: 1}\nc: [*x, *x]")
+    value = read_data(b"a: &x {b: 1}\nc: [*x, *x]")
 
     assert value["a"] is value["c"][0] is value["c"][1]
 
@@ -56,4 +57,34 @@ def test_an_alias_is_what_it_stands_for() -> None:
 def test_what_cannot_be_read(text: bytes) -> None:
     """What is neither JSON nor YAML raises an error, whatever it is."""
     with pytest.raises(ValueError, match=r"."):
-        read_text(text)
+        read_data(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: 1\nb: [", "line 3, column 1: a value is missing here"),
+        ("a: 1\nb: \x07", "line 2, column 4: the character U+0007 is not allowed in YAML or JSON"),
+        ("a: 1\n---\nb: 2", "line 2, column 1: a second document starts here: a file holds one"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(text: str, told: str) -> None:
+    """As it is for definitions."""
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - its message is what is asked for
+        read_data(text)
+
+    assert str(raised.value) == told
+
+
+def test_the_flow_style_of_yaml() -> None:
+    """What begins like JSON and is not quite JSON is YAML."""
+    assert read_data("{a: 1, b: [c]} # done") == {"a": 1, "b": ["c"]}
+
+
+def test_what_is_written_can_be_read() -> None:
+    """Keys keep their order; texts that YAML would take for something else get quotes."""
+    value = {"z": ["1", True, None, "é\n"], "a": {}}
+
+    assert list(read_data(write_yaml(value))) == ["z", "a"]
+    assert read_data(write_yaml(value)) == value
+    assert write_yaml("text") == "text\n"

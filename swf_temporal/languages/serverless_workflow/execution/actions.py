@@ -7,22 +7,26 @@ their effects are applied in the order in which the actions are written.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON, add_result
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    ActionFrame,
+    ActionResult,
+    SequenceFrame,
+    keep_result,
+    parallel_action,
+)
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-
-ActionResult: TypeAlias = list[Any]
-"""`[path, value]`; the path is None where no toStateData says where the value goes, the value where there is none."""
 
 
 def name_of(action: Action) -> str:
@@ -44,7 +48,9 @@ def apply(effect: ActionResult | None, data: JSON, lane: Lane) -> JSON:
     return add_result(data, value) if path is None else lane.merged_at(path, value, data)
 
 
-async def run_actions(actions: Sequence[Action], mode: str, data: JSON, lane: Lane, timeout: str | None) -> JSON:
+async def run_actions(
+    actions: Sequence[Action], mode: str, data: JSON, lane: Lane[SequenceFrame], timeout: str | None
+) -> JSON:
     """Run *actions* one after the other, or all at once, and return the data with their effects."""
     if mode == "parallel" and len(actions) > 1:
         effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
@@ -58,7 +64,7 @@ async def run_actions(actions: Sequence[Action], mode: str, data: JSON, lane: La
 async def run_sequence(
     actions: Sequence[Action],
     data: JSON,
-    lane: Lane,
+    lane: Lane[SequenceFrame],
     timeout: str | None,
     effects: list[ActionResult] | None = None,
 ) -> JSON:
@@ -67,7 +73,8 @@ async def run_sequence(
     index = frame.get("at", 0)
     data = frame.get("data", data)
     while index < len(actions):
-        effect = await run_action(actions[index], data, lane.child("action", lane.path), timeout)
+        own = lane.child(frame.setdefault("action", {}), lane.path)
+        effect = await run_action(actions[index], data, own, timeout)
         data = apply(effect, data, lane)
         if effects is not None and effect is not None:
             effects.append(effect)
@@ -78,7 +85,7 @@ async def run_sequence(
     return data
 
 
-async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None) -> ActionResult | None:
+async def run_action(action: Action, data: JSON, lane: Lane[ActionFrame], timeout: str | None) -> ActionResult | None:
     """Perform *action* on *data* and return its effect, or None if it was skipped."""
     name = name_of(action)
     try:
@@ -88,7 +95,9 @@ async def run_action(action: Action, data: JSON, lane: Lane, timeout: str | None
         raise lane.locate(fault) from None
 
 
-async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> ActionResult | None:
+async def _run(
+    action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
+) -> ActionResult | None:
     frame = lane.frame
     if "condition" not in frame:
         frame["condition"] = action.condition is None or lane.holds(action.condition, data)
@@ -104,20 +113,22 @@ async def _run(action: Action, name: str, data: JSON, lane: Lane, timeout: str |
     return effect
 
 
-def _alone(action: Action, index: int, data: JSON, lane: Lane, timeout: str | None) -> Path[ActionResult | None]:
+def _alone(
+    action: Action, index: int, data: JSON, lane: Lane[SequenceFrame], timeout: str | None
+) -> Path[ActionResult | None]:
     async def path() -> ActionResult | None:
-        own = lane.child(f"action {index}", f"{lane.path}/{index}")
+        own = lane.child(parallel_action(lane.frame, index), f"{lane.path}/{index}")
         if "effect" not in own.frame:
             effect = await run_action(action, data, own, timeout)
-            own.frame.clear()
-            own.frame["effect"] = effect
-        done: ActionResult | None = own.frame["effect"]
-        return done
+            keep_result(own.frame, {"effect": effect})
+        return own.frame["effect"]
 
     return path
 
 
-async def _performed(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> ActionResult:
+async def _performed(
+    action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
+) -> ActionResult:
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     given = action.action_data_filter
@@ -140,7 +151,7 @@ def _is_detached(action: Action) -> bool:
     return ref is not None and ref.invoke == "async"
 
 
-async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
+async def _invoke(action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None) -> Any:
     """Return what *action* yields; NOTHING if it yields nothing because nobody waits for it."""
     lane.execution.run.checkpoint()
     if action.function_ref is not None:
@@ -153,13 +164,13 @@ async def _invoke(action: Action, name: str, data: JSON, lane: Lane, timeout: st
 
 
 async def _call_function(
-    action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane, timeout: str | None
+    action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
     execution = lane.execution
     function = execution.program.function(ref.ref_name)
     template = execution.program.expressions.template(ref.arguments)
     deferred: SecretTemplate | None = None
-    kept: dict[str, Any] | None = lane.frame.get("attempts")
+    kept = lane.frame.get("attempts")
     if kept is not None:
         arguments: JSON = kept["arguments"]
     elif "SECRETS" in template.mentions:
@@ -205,7 +216,9 @@ def _may_prove(function: Function) -> bool:
     return function.auth_ref is not None or function.type in ("rest", "openapi", "asyncapi")
 
 
-async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane, timeout: str | None) -> Any:
+async def _run_subflow(
+    action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
+) -> Any:
     execution = lane.execution
     fire_and_forget = ref.invoke == "async"
     if "attempt" not in lane.frame:
@@ -235,7 +248,7 @@ async def _run_subflow(action: Action, ref: SubflowRef, name: str, data: JSON, l
 
 
 async def _with_retries(
-    attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane
+    attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane[ActionFrame]
 ) -> Any:
     """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
     frame = lane.frame
@@ -259,7 +272,7 @@ async def _with_retries(
 
 
 async def _exchange_events(
-    action: Action, ref: EventRef, name: str, data: JSON, lane: Lane, timeout: str | None
+    action: Action, ref: EventRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
     """Produce an event and, unless nobody waits for it, return the payload of the event that answers it.
 

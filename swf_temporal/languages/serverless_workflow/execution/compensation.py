@@ -12,13 +12,14 @@ Undoing is not recursive: what the states that undo say of ends, and of compensa
 """
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.lane import Frame, Lane
+from swf_temporal.languages.serverless_workflow.execution.frames import UndoingFrame, WalkFrame, forget_deadlines
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.states import End, Transition
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
-async def compensate(data: JSON, lane: Lane) -> JSON:
+async def compensate(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
     """Undo all that is in the record and return the data as it is then."""
     execution = lane.execution
     if execution.undoing:
@@ -35,12 +36,11 @@ def while_undoing(leaving: Transition | End) -> Transition | End:
     return End() if isinstance(leaving, End) else leaving
 
 
-async def _undo(data: JSON, lane: Lane) -> JSON:
+async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
     execution = lane.execution
     frame = lane.frame.setdefault("compensation", {})
     if frame.get("done"):
-        done: JSON = frame["data"]
-        return done
+        return frame["data"]
     data = frame.get("data", data)
     while execution.compensation_log:
         state = execution.compensation_log[-1]
@@ -59,32 +59,19 @@ async def _undo(data: JSON, lane: Lane) -> JSON:
     return data
 
 
-def _broken_off(data: JSON, lane: Lane) -> Frame | None:
+def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
     execution = lane.execution
     if execution.semantics == FIRST_SEMANTICS or not execution.is_expired:
         return None
-    broken_off: Frame = execution.run.frame.get("walk", {}).get("run", {}).get("compensation", {})
-    walk: Frame | None = broken_off.pop("walk", None)
+    broken_off = execution.frame.get("walk", {}).get("run", {}).get("compensation", {})
+    walk = broken_off.pop("walk", None)
     if walk is None:
         return None
-    _give_time(walk)
+    # While it did not run, its time did not either.
+    forget_deadlines(walk)
     walk["data"] = data
     body = walk.get("run", {}).get("body", {})
     if "data" in body:
         body["data"] = data
     return walk
-
-
-def _give_time(frame: Frame) -> None:
-    """Forget when the timeouts end of what was broken off: while it did not run, its time did not either."""
-    for key in _DEADLINES:
-        frame.pop(key, None)
-    for key, inner in frame.items():
-        if isinstance(inner, dict) and key not in _NO_FRAMES:
-            _give_time(inner)
-
-
-_DEADLINES = ("deadline", "single", "action timeout", "result timeout")
-_NO_FRAMES = frozenset({"data", "result", "taken", "attempts"})
-"""Where frames keep objects that are the workflow's own, or another's."""

@@ -25,9 +25,9 @@ def refusal_of(program: Program, data: JSON) -> str | None:
 def check_input(execution: "Execution") -> None:
     """Compare a run's input with the schema, once. Raises SchemaMismatch unless the definition lets it pass."""
     program = execution.program
-    if program.input_schema is None or "begun" in execution.run.frame:
+    if program.input_schema is None or "begun" in execution.frame:
         return
-    execution.run.frame["begun"] = True
+    execution.frame["begun"] = True
     _check("input", execution.run.input, program.input_schema, program.workflow.data_input_schema, execution)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from swf_temporal.cloud_event import FIXED, CloudEvent
 from swf_temporal.data import JSON, add_result
+from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -66,7 +67,7 @@ def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
     return lane.selected(template, data)
 
 
-async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane) -> None:
+async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane[StateFrame]) -> None:
     """Produce *events* in the order written, none of them twice."""
     for index, event in enumerate(events):
         if index >= lane.frame.get("events", 0):

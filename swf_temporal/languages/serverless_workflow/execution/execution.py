@@ -6,7 +6,7 @@ run before a timeout are walks of their own. Everything that waits asks the run.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -15,6 +15,12 @@ from swf_temporal.languages.serverless_workflow.execution.compensation import co
 from swf_temporal.languages.serverless_workflow.execution.correlation import correlates, fixed_by, kept, required_values
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    InstanceFrame,
+    StateFrame,
+    WaitingFrame,
+    WalkFrame,
+)
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
@@ -22,7 +28,7 @@ from swf_temporal.languages.serverless_workflow.execution.run_state import State
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
-from swf_temporal.runtime.run import Frame, Run
+from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
@@ -42,6 +48,7 @@ class Execution:
     def __init__(self, program: "Program", run: Run, record: dict[str, Any]) -> None:
         """Make an execution of *program* for *run*, which goes on from what another wrote in *record*."""
         self.run = run
+        self.frame = cast("InstanceFrame", run.frame)
         self.program = program
         self.error: JSON = record.get("error")
         self.compensation_log: list[str] = list(record.get("compensation", ()))
@@ -81,12 +88,12 @@ class Execution:
     @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled, and undoes what it did."""
-        return "cancelled" in self.run.frame
+        return "cancelled" in self.frame
 
     @property
     def is_expired(self) -> bool:
         """Whether the workflow's time was over before it ended."""
-        return "expired" in self.run.frame
+        return "expired" in self.frame
 
     @property
     def deadline_passed(self) -> bool:
@@ -96,25 +103,24 @@ class Execution:
     @property
     def state(self) -> str | None:
         """The state that is running now."""
-        name: str | None = innermost_walk(self.run.frame).get("state")
-        return name
+        return innermost_walk(self.frame).get("state")
 
     @property
     def data(self) -> JSON:
         """The data that the running state began with."""
-        data: JSON = innermost_walk(self.run.frame).get("data", self.run.input)
+        data: JSON = innermost_walk(self.frame).get("data", self.run.input)
         return data
 
     @property
     def latest_data(self) -> JSON:
         """The data as the actions of the running state have left it."""
-        return latest_data(walk_under_way(self.run.frame), self.run.input)
+        return latest_data(walk_under_way(self.frame), self.run.input)
 
     # For lanes
 
     def is_starting(self, state: State) -> bool:
         """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
-        is_first = state.name == self.program.workflow.start_state and "moved" not in self.run.frame.get("walk", {})
+        is_first = state.name == self.program.workflow.start_state and "moved" not in self.frame.get("walk", {})
         return is_first and not self.undoing and not self.is_expired
 
     def may_take(self, ref: str, event: CloudEvent, lane: Lane) -> bool:
@@ -126,7 +132,7 @@ class Execution:
         )
 
     async def wait_for_event(
-        self, refs: Sequence[str], deadline: float | None, lane: Lane
+        self, refs: Sequence[str], deadline: float | None, lane: Lane[WaitingFrame]
     ) -> tuple[int, CloudEvent] | None:
         """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
         definitions = [self.program.event(ref) for ref in refs]
@@ -162,7 +168,7 @@ class Execution:
 
     # Walking
 
-    async def walk(self, start: str, data: JSON, frame: Frame) -> Ended:
+    async def walk(self, start: str, data: JSON, frame: WalkFrame) -> Ended:
         """Run states from *start* on until one of them ends."""
         name: str = frame.get("state", start)
         data = frame.get("data", data)
@@ -189,7 +195,7 @@ class Execution:
             name = leaving.next_state
             frame["moved"] = True
 
-    async def _leave(self, state: State, left: StateResult, lane: Lane) -> tuple[JSON, Transition | End]:
+    async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:
         """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
 
         Return the data, and which way it was left: what cannot be produced is an error of the state like any other.

@@ -7,6 +7,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
+from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, UndoingFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
@@ -32,7 +33,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     any other does. Without a `runBefore` it fails with TimedOut. A run that is cancelled undoes what it did if its
     definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
-    frame = execution.run.frame
+    frame = execution.frame
     check_input(execution)
     if "cancelled" not in frame:
         try:
@@ -43,9 +44,8 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
                 raise
             current.uncancel()
             _give_back(execution)
-    lane = _lane(execution)
-    lane.frame = frame.setdefault("cancelled", _undone_so_far(execution))
-    await compensate(execution.latest_data, lane)
+    undoing = frame.setdefault("cancelled", _undone_so_far(execution))
+    await compensate(execution.latest_data, _lane(execution).child(undoing, ""))
     raise asyncio.CancelledError
 
 
@@ -57,9 +57,9 @@ def _undoes_when_cancelled(execution: "Execution") -> bool:
     return asked is True and bool(execution.compensation_log)
 
 
-def _undone_so_far(execution: "Execution") -> dict[str, JSON]:
+def _undone_so_far(execution: "Execution") -> UndoingFrame:
     """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
-    run = walk_under_way(execution.run.frame).get("run", {})
+    run = walk_under_way(execution.frame).get("run", {})
     return {"compensation": run["compensation"]} if "compensation" in run else {}
 
 
@@ -69,7 +69,7 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
         _check_run_before(timeout.run_before, execution)
     if timeout is None:
         return await _run_through(execution)
-    frame = execution.run.frame
+    frame = execution.frame
     if "expired" not in frame:
         outcome = await _run_until(timeout, execution)
         if outcome is not None:
@@ -130,7 +130,7 @@ async def _idle_at(moment: float, execution: "Execution") -> None:
 
 def _is_idle(execution: "Execution") -> bool:
     """Tell whether a round has ended, and no other has begun: no event of it has come."""
-    frame = execution.run.frame
+    frame = execution.frame
     if "idle" in frame:
         return True
     walk = frame.get("walk", {})
@@ -141,7 +141,7 @@ def _is_idle(execution: "Execution") -> bool:
 async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
     """Walk from the start state to an end, and begin again as long as the workflow is to be kept active."""
     workflow = execution.program.workflow
-    frame = execution.run.frame
+    frame = execution.frame
     start = workflow.start_state
     while True:
         if "idle" in frame:
@@ -192,15 +192,15 @@ def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
 
 def _give_back(execution: "Execution") -> None:
     """Give the events back that the state had taken that was broken off: those that run now may wait for them."""
-    walk = innermost_walk(execution.run.frame)
+    walk = innermost_walk(execution.frame)
     run = walk.get("run")
     if run is not None:
-        name: str = walk["state"]
+        name = walk["state"]
         state = execution.program.state(name)
         give_back(run.get("body", {}), Lane(execution, state, run, execution.variables(), name))
 
 
-def _lane(execution: "Execution") -> Lane:
+def _lane(execution: "Execution") -> Lane[InstanceFrame]:
     """Return a lane for what belongs to no state."""
     workflow = execution.program.workflow
-    return Lane(execution, workflow.states[0], execution.run.frame, execution.variables(), "")
+    return Lane(execution, workflow.states[0], execution.frame, execution.variables(), "")

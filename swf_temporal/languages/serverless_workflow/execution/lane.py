@@ -7,13 +7,16 @@ progress record: plain JSON, written as the lane goes, read when a suspended ins
 
 from collections.abc import Coroutine, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from typing_extensions import TypeVar as DefaultTypeVar
 
 from swf_temporal.data import JSON, Path, merge_at
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Outcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
+from swf_temporal.languages.serverless_workflow.execution.frames import Deadline, Frame
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 
@@ -22,11 +25,12 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.model.states import State
 
 T = TypeVar("T")
-Frame = dict[str, Any]
+F_co = DefaultTypeVar("F_co", bound=Frame, covariant=True, default=Frame)
+G = TypeVar("G", bound=Frame)
 
 
-class Lane:
-    """One path of execution within an instance."""
+class Lane(Generic[F_co]):
+    """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
 
     __slots__ = ("branch", "execution", "frame", "path", "state", "variables")
 
@@ -34,7 +38,7 @@ class Lane:
         self,
         execution: "Execution",
         state: "State",
-        frame: Frame,
+        frame: F_co,
         variables: dict[str, JSON],
         path: str,
         branch: str | None = None,
@@ -47,12 +51,9 @@ class Lane:
         self.branch = branch
 
     def child(
-        self, key: str, path: str, *, branch: str | None = None, variables: dict[str, JSON] | None = None
-    ) -> "Lane":
-        """Return a lane inside this one, whose progress is recorded under *key*."""
-        frame = self.frame.get(key)
-        if frame is None:
-            frame = self.frame[key] = {}
+        self, frame: G, path: str, *, branch: str | None = None, variables: dict[str, JSON] | None = None
+    ) -> "Lane[G]":
+        """Return a lane inside this one, whose frame is *frame*."""
         own = {**self.variables, **variables} if variables else self.variables
         return Lane(self.execution, self.state, frame, own, path, branch or self.branch)
 
@@ -134,19 +135,20 @@ class Lane:
 
     # Waiting
 
-    def deadline(self, key: str, text: str | None, data: JSON) -> float | None:
+    def deadline(self, key: Deadline, text: str | None, data: JSON) -> float | None:
         """Return the moment at which a timeout ends, as seconds of the epoch.
 
         It is fixed when it is first asked for and kept under *key*, so that a suspended lane does not wait anew.
         """
         if text is None:
             return None
-        kept = self.frame.get(key)
+        frame = cast("dict[str, Any]", self.frame)
+        kept = frame.get(key)
         if kept is None:
-            kept = self.frame[key] = self.execution.run.time() + self.duration(text, data).total_seconds()
+            kept = frame[key] = self.execution.run.time() + self.duration(text, data).total_seconds()
         return float(kept)
 
-    async def pause(self, key: str, text: str, data: JSON, why: str) -> None:
+    async def pause(self, key: Deadline, text: str, data: JSON, why: str) -> None:
         """Wait as long as *text* says, counted from the first time this pause was begun."""
         begun = key in self.frame
         until = self.deadline(key, text, data)
@@ -178,7 +180,7 @@ class Lane:
         fault.action = fault.action or action
         return fault
 
-    def with_variables(self, variables: Mapping[str, JSON]) -> "Lane":
+    def with_variables(self, variables: Mapping[str, JSON]) -> "Lane[F_co]":
         """Return this lane seeing *variables* as well."""
         own = {**self.variables, **variables}
         return Lane(self.execution, self.state, self.frame, own, self.path, self.branch)

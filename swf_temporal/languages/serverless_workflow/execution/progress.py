@@ -1,24 +1,22 @@
-"""How far is an instance, as its progress tells: in which state, and with which data?"""
+"""How far an instance is: in which state, and with which data."""
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.lane import Frame
+from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, WalkFrame
 
 
-def walk_under_way(frame: Frame) -> Frame:
+def walk_under_way(frame: InstanceFrame) -> WalkFrame:
     """Return the progress of the instance's own walk, or of the one before its end."""
-    walk: Frame = frame.get("before") or frame.get("walk", {})
-    return walk
+    return frame.get("before") or frame.get("walk", {})
 
 
-def innermost_walk(frame: Frame) -> Frame:
+def innermost_walk(frame: InstanceFrame) -> WalkFrame:
     """Return the progress of the walk whose state is running: of what is being undone, if anything is."""
     walk = walk_under_way(frame)
     undoing = frame.get("cancelled") or walk.get("run", {})
-    inner: Frame = undoing.get("compensation", {}).get("walk") or walk
-    return inner
+    return undoing.get("compensation", {}).get("walk") or walk
 
 
-def latest_data(walk: Frame, data: JSON) -> JSON:
+def latest_data(walk: WalkFrame, data: JSON) -> JSON:
     """Return the data of a walk as it was left: by actions, by a state that is being left, or by undoing."""
     run = walk.get("run", {})
     data = run.get("body", {}).get("data", walk.get("data", data))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
+from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
 from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
@@ -36,7 +37,7 @@ class StateResult:
     """False if it met an error, and one of its onErrors entries leads on."""
 
 
-async def run_state(state: State, data: JSON, lane: Lane) -> StateResult:
+async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateResult:
     """Run *state* on *data*; raises the fault that no onErrors entry of it covers."""
     frame = lane.frame
     if "entered" not in frame:
@@ -54,7 +55,7 @@ async def run_state(state: State, data: JSON, lane: Lane) -> StateResult:
     return StateResult(step.data, leaving, not step.by.startswith("error"))
 
 
-def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> StateResult:
+def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
     """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
     step = _catch(state, lane.locate(fault), data, lane)
     lane.frame["left"] = [step.by, step.data]
@@ -62,7 +63,7 @@ def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane) ->
     return StateResult(step.data, _leaving(state, step.by), completed=False)
 
 
-async def _step(state: State, data: JSON, lane: Lane) -> Step:
+async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     given = state.state_data_filter
     try:
         if given is not None:
@@ -75,13 +76,13 @@ async def _step(state: State, data: JSON, lane: Lane) -> Step:
     return step
 
 
-async def _in_time(state: State, data: JSON, lane: Lane) -> Step:
+async def _in_time(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     """Run the body of *state* within its timeout.
 
     The state runs once: nothing tries it again. So the times for all of its attempts and for one are for the same
     thing, and the shorter decides.
     """
-    body = lane.child("body", lane.path)
+    body = lane.child(lane.frame.setdefault("body", {}), lane.path)
     timeouts = lane.execution.program.timeouts(state)
     total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
     if lane.execution.semantics == FIRST_SEMANTICS:
@@ -93,7 +94,7 @@ async def _in_time(state: State, data: JSON, lane: Lane) -> Step:
     return await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
 
 
-def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
+def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
     """Return the step that an onErrors entry asks for.
 
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
@@ -103,7 +104,7 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane) -> Step:
         raise fault
     lane.execution.error = fault.public()
     lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-    body = lane.frame.get("body") or {}
+    body = lane.frame.get("body", {})
     give_back(body, lane)
     return Step(body.get("data", data), f"error {state.on_errors.index(entry)}")
 

@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.states import (
     callback,
@@ -28,7 +29,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 )
 
 
-async def run_body(state: State, data: JSON, lane: Lane) -> Step:
+async def run_body(state: State, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the body of *state*."""
     match state:
         case OperationState():

@@ -5,12 +5,13 @@ from swf_temporal.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_sequence
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import CallbackState
 
 
-async def run(state: CallbackState, data: JSON, lane: Lane) -> Step:
+async def run(state: CallbackState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's action, then merge the event that answers it. The event's timeout runs from then on."""
     execution = lane.execution
     timeouts = execution.program.timeouts(state)

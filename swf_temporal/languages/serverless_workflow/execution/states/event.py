@@ -6,15 +6,14 @@ several definitions goes to one of them, and moves on to another if that lets th
 before all of them came, those that did are given back.
 """
 
-from typing import Any
-
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
-from swf_temporal.languages.serverless_workflow.execution.lane import Frame, Lane
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.event_matching import dealt, usable
@@ -22,7 +21,7 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
-async def run(state: EventState, data: JSON, lane: Lane) -> Step:
+async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
     if not await _came(state, data, lane):
         give_back(lane.frame, lane)
@@ -37,7 +36,7 @@ async def run(state: EventState, data: JSON, lane: Lane) -> Step:
     for index, entry in enumerate(state.on_events):
         if index < done or not _is_complete(state, entry, frame["taken"]):
             continue
-        actions = lane.child("actions", lane.path)
+        actions = lane.child(frame.setdefault("actions", {}), lane.path)
         if "merged" not in actions.frame:
             data = _merged(entry, data, frame["taken"], lane)
             actions.frame["merged"] = True
@@ -48,11 +47,11 @@ async def run(state: EventState, data: JSON, lane: Lane) -> Step:
     return Step(data)
 
 
-async def _came(state: EventState, data: JSON, lane: Lane) -> bool:
+async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
     """Take the events that the state needs; tell whether they came in time."""
     execution = lane.execution
     frame = lane.frame
-    taken: dict[str, JSON] = frame.setdefault("taken", {})
+    taken = frame.setdefault("taken", {})
     if frame.get("complete"):
         return True
     wanted = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
@@ -73,7 +72,7 @@ async def _came(state: EventState, data: JSON, lane: Lane) -> bool:
     return True
 
 
-def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane) -> float | None:
+def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane[BodyFrame]) -> float | None:
     """Return until when the state waits for its next event (section "Event Timeout Definition").
 
     A state in which an instance starts has all the time in the world until its first event comes: that is what, by the
@@ -85,13 +84,13 @@ def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane)
     return lane.deadline("deadline", execution.program.timeouts(state).event_timeout, data)
 
 
-def give_back(frame: Frame, lane: Lane) -> None:
+def give_back(frame: BodyFrame, lane: Lane) -> None:
     """Put what an event state took back into the inbox, where *frame* is the progress of one that did not get all.
 
     Attributes that its events fixed are free again, as if they had not been taken.
     """
     execution = lane.execution
-    taken: dict[str, Any] = frame.get("taken", {})
+    taken = frame.get("taken", {})
     if execution.semantics == FIRST_SEMANTICS or frame.get("complete") or not taken:
         return
     for name in frame.pop("fixed", ()):

@@ -12,7 +12,8 @@ from swf_temporal.data import JSON
 from swf_temporal.data import Path as Place
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.actions import ActionResult, apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, BodyFrame, iteration, keep_result
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
@@ -24,7 +25,7 @@ MAX_AT_ONCE = 1000
 """How many iterations run at once where the definition sets no batchSize: what an engine can hold, with room."""
 
 
-async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
+async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
     items = _collection(state, data, lane)
     if state.output_collection is not None and lane.execution.semantics > FIRST_SEMANTICS:
@@ -42,21 +43,21 @@ async def run(state: ForeachState, data: JSON, lane: Lane) -> Step:
     return Step(_appended(outputs, state.output_collection, data, lane))
 
 
-def _iteration(state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane) -> Path[list[ActionResult]]:
+def _iteration(
+    state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane[BodyFrame]
+) -> Path[list[ActionResult]]:
     timeout = lane.execution.program.timeouts(state).action_exec_timeout
 
     async def path() -> list[ActionResult]:
         param = state.iteration_param
-        own = lane.child(str(index), f"{lane.path}[{index}]", variables={param: item})
+        own = lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables={param: item})
         frame = own.frame
         if "done" not in frame:
             seen = {**data, param: item} if isinstance(data, dict) else {param: item}
-            effects: list[ActionResult] = frame.setdefault("effects", [])
+            effects = frame.setdefault("effects", [])
             await run_sequence(state.actions, seen, own, timeout, effects)
-            frame.clear()
-            frame["effects"], frame["done"] = effects, True
-        done: list[ActionResult] = frame["effects"]
-        return done
+            keep_result(frame, {"effects": effects, "done": True})
+        return frame["effects"]
 
     return path
 

@@ -2,12 +2,13 @@
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import OperationState
 
 
-async def run(state: OperationState, data: JSON, lane: Lane) -> Step:
+async def run(state: OperationState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's actions on *data*."""
     timeout = lane.execution.program.timeouts(state).action_exec_timeout
     return Step(await run_actions(state.actions, state.action_mode, data, lane, timeout))

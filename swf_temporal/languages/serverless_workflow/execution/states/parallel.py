@@ -6,14 +6,16 @@ applied to the state's data in the order in which the branches are written.
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WrongData
-from swf_temporal.languages.serverless_workflow.execution.actions import ActionResult, apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution import frames
+from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import Branch, ParallelState
 from swf_temporal.runtime.joining import MISSING, Path, join
 
 
-async def run(state: ParallelState, data: JSON, lane: Lane) -> Step:
+async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's branches until all, or as many as it asks for, have completed."""
     need = None if state.completion_type == "allOf" else _needed(state, data, lane)
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
@@ -23,21 +25,20 @@ async def run(state: ParallelState, data: JSON, lane: Lane) -> Step:
     return Step(data)
 
 
-def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane) -> Path[list[ActionResult]]:
+def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFrame]) -> Path[list[ActionResult]]:
     inherited = lane.execution.program.timeouts(state)
     action_timeout = branch.timeouts.action_exec_timeout or inherited.action_exec_timeout
     branch_timeout = branch.timeouts.branch_exec_timeout or inherited.branch_exec_timeout
 
     async def path() -> list[ActionResult]:
-        own = lane.child(f"branch {branch.name}", f"{lane.path}/{branch.name}", branch=branch.name)
+        own = lane.child(frames.branch(lane.frame, branch.name), f"{lane.path}/{branch.name}", branch=branch.name)
         frame = own.frame
-        effects: list[ActionResult] = frame.setdefault("effects", [])
+        effects = frame.setdefault("effects", [])
         if "done" not in frame:
             deadline = own.deadline("deadline", branch_timeout, data)
             work = run_sequence(branch.actions, data, own, action_timeout, effects)
             await own.within(deadline, work, f"branch {branch.name!r}")
-            frame.clear()
-            frame["effects"], frame["done"] = effects, True
+            frames.keep_result(frame, {"effects": effects, "done": True})
         return effects
 
     return path

@@ -4,12 +4,13 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import NoConditionMatched, TimedOut
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import SwitchState
 
 
-async def run(state: SwitchState, data: JSON, lane: Lane) -> Step:
+async def run(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Return the step to where the first condition that holds leads."""
     if state.event_conditions:
         return await _by_event(state, data, lane)
@@ -19,7 +20,7 @@ async def run(state: SwitchState, data: JSON, lane: Lane) -> Step:
     return _default(state, data, "none of its conditions holds")
 
 
-async def _by_event(state: SwitchState, data: JSON, lane: Lane) -> Step:
+async def _by_event(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Wait for the first event that a condition names; the default is taken when none came in time.
 
     Without an eventTimeout there is no time at which to take the default: the state waits for an event.

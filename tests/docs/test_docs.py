@@ -21,7 +21,7 @@ from tests.docs.pages import ROOT, Block, blocks_of
 PACKAGE = ROOT / "swf_temporal"
 RULES = PACKAGE / "languages" / "serverless_workflow" / "validation" / "rules"
 REFUSED = ROOT / "tests" / "scenarios" / "refused"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -128,6 +128,13 @@ def test_every_variable_is_listed() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "functions").rglob("*.py"))
     page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("functions.md", "configuration.md"))
     assert {name for name in re.findall(r"\"(SWF_[A-Z_]+)\"", text) if name not in page} == set()
+
+
+def test_contributing_names_files_that_exist() -> None:
+    """The page for those who change the code leads to files and folders that are there."""
+    paths = re.findall(r"`([\w-]+/[\w/.-]*)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_nothing_is_said_of_where_it_was_made() -> None:

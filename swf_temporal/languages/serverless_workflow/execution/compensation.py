@@ -44,13 +44,14 @@ async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
     data = frame.get("data", data)
     while execution.compensation_log:
         state = execution.compensation_log[-1]
-        first = execution.program.state(state).compensated_by
+        scope, name = execution.program.locate(state)
+        first = scope.state(name).compensated_by
         if first is not None:
             if "walk" not in frame and (begun := _broken_off(data, lane)) is not None:
                 frame["walk"] = begun
             if "walk" not in frame:
                 lane.emit(TraceKind.COMPENSATING, state, by=first)
-            ended = await execution.walk(first, data, frame.setdefault("walk", {}))
+            ended = await execution.walk(first, data, frame.setdefault("walk", {}), scope)
             data = ended.data
         execution.compensation_log.pop()
         frame.pop("walk", None)

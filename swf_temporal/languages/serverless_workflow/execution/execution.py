@@ -25,6 +25,7 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
+from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
@@ -120,7 +121,7 @@ class Execution:
 
     def is_starting(self, state: State) -> bool:
         """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
-        is_first = state.name == self.program.workflow.start_state and "moved" not in self.frame.get("walk", {})
+        is_first = state.name == self.program.scope.start and "moved" not in self.frame.get("walk", {})
         return is_first and not self.undoing and not self.is_expired
 
     def may_take(self, ref: str, event: CloudEvent, lane: Lane) -> bool:
@@ -156,7 +157,7 @@ class Execution:
             if "awaited" not in lane.frame:
                 lane.frame["awaited"] = True
                 lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
-            event = await self.run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state.name)
+            event = await self.run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state_path)
             if event is None:
                 del lane.frame["awaited"]
                 lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
@@ -168,8 +169,9 @@ class Execution:
 
     # Walking
 
-    async def walk(self, start: str, data: JSON, frame: WalkFrame) -> Ended:
-        """Run states from *start* on until one of them ends."""
+    async def walk(self, start: str, data: JSON, frame: WalkFrame, scope: Scope | None = None) -> Ended:
+        """Run states from *start* on until one of them ends: those of *scope*, or of the workflow itself."""
+        scope = self.program.scope if scope is None else scope
         name: str = frame.get("state", start)
         data = frame.get("data", data)
         while True:
@@ -178,17 +180,17 @@ class Execution:
             if "run" not in frame and self.deadline_passed and not self.undoing:
                 raise Expired
             await self.run.count_step()
-            state = self.program.state(name)
+            state = scope.state(name)
             run = frame.get("run")
             if run is None:
                 run = frame["run"] = {}
-            lane = Lane(self, state, run, self.variables(), name)
+            lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)
             left = await run_state(state, data, lane)
             if not self.undoing and left.completed and state.compensated_by is not None and "recorded" not in run:
                 run["recorded"] = True
-                self.compensation_log.append(name)
+                self.compensation_log.append(lane.state_path)
             data, leaving = await self._leave(state, left, lane)
-            lane.emit(TraceKind.STATE_LEFT, name)
+            lane.emit(TraceKind.STATE_LEFT, lane.state_path)
             del frame["run"]
             if isinstance(leaving, End):
                 return Ended(data, leaving)

@@ -96,7 +96,7 @@ def _timeout(execution: "Execution") -> WorkflowExecTimeout | None:
 def _check_run_before(state: str, execution: "Execution") -> None:
     """Refuse what only a run can tell: a `continueAs` names a state of another workflow."""
     workflow = execution.program.workflow
-    if all(one.name != state for one in workflow.states):
+    if state not in execution.program.scope.states:
         raise WrongData(f"{state!r} is to run before the end, and is no state of workflow {workflow.id!r}")
 
 
@@ -155,7 +155,7 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
         # The start state waits anew, with the data that this round ended with.
         frame["walk"] = {"state": start, "data": left.data}
         frame["again"] = True
-        if not isinstance(execution.program.state(start), EventState):
+        if not isinstance(execution.program.scope.state(start), EventState):
             frame["idle"] = True
 
 
@@ -196,11 +196,13 @@ def _give_back(execution: "Execution") -> None:
     run = walk.get("run")
     if run is not None:
         name = walk["state"]
-        state = execution.program.state(name)
-        give_back(run.get("body", {}), Lane(execution, state, run, execution.variables(), name))
+        scope = execution.program.scope
+        lane = Lane(execution, scope.state(name), run, execution.variables(), scope.path_of(name), scope)
+        give_back(run.get("body", {}), lane)
 
 
 def _lane(execution: "Execution") -> Lane[InstanceFrame]:
     """Return a lane for what belongs to no state."""
     workflow = execution.program.workflow
-    return Lane(execution, workflow.states[0], execution.frame, execution.variables(), "")
+    scope = execution.program.scope
+    return Lane(execution, workflow.states[0], execution.frame, execution.variables(), "", scope)

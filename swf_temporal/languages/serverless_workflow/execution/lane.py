@@ -22,6 +22,7 @@ from swf_temporal.runtime.joining import MISSING, within
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+    from swf_temporal.languages.serverless_workflow.execution.scope import Scope
     from swf_temporal.languages.serverless_workflow.model.states import State
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ G = TypeVar("G", bound=Frame)
 class Lane(Generic[F_co]):
     """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
 
-    __slots__ = ("branch", "execution", "frame", "path", "state", "variables")
+    __slots__ = ("branch", "execution", "frame", "path", "scope", "state", "variables")
 
     def __init__(
         self,
@@ -41,9 +42,12 @@ class Lane(Generic[F_co]):
         frame: F_co,
         variables: dict[str, JSON],
         path: str,
+        scope: "Scope",
         branch: str | None = None,
     ) -> None:
         self.execution = execution
+        self.scope = scope
+        """The states that the state stands among: where its transitions lead."""
         self.state = state
         self.frame = frame
         self.variables = variables
@@ -55,7 +59,12 @@ class Lane(Generic[F_co]):
     ) -> "Lane[G]":
         """Return a lane inside this one, whose frame is *frame*."""
         own = {**self.variables, **variables} if variables else self.variables
-        return Lane(self.execution, self.state, frame, own, path, branch or self.branch)
+        return Lane(self.execution, self.state, frame, own, path, self.scope, branch or self.branch)
+
+    @property
+    def state_path(self) -> str:
+        """The path of the state: its name, after the names of what holds it."""
+        return self.scope.path_of(self.state.name)
 
     # Evaluating
 
@@ -70,7 +79,7 @@ class Lane(Generic[F_co]):
         except WorkflowFault as fault:
             raise self.locate(fault) from None
         if isinstance(value, Several):
-            self.emit(TraceKind.SEVERAL_OUTPUTS, self.state.name, count=len(value))
+            self.emit(TraceKind.SEVERAL_OUTPUTS, self.state_path, count=len(value))
         return value
 
     def holds(self, condition: JSON, data: JSON) -> bool:
@@ -171,11 +180,11 @@ class Lane(Generic[F_co]):
     def emit(self, kind: TraceKind, name: str, **detail: JSON) -> None:
         """Take note of what happened on this lane."""
         host = self.execution.run.host
-        host.emit(TraceEntry(kind, self.path, self.state.name, name, host.now(), detail))
+        host.emit(TraceEntry(kind, self.path, self.state_path, name, host.now(), detail))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
         """Return *fault* knowing where it happened, as far as it did not know yet."""
-        fault.state = fault.state or self.state.name
+        fault.state = fault.state or self.state_path
         fault.branch = fault.branch or self.branch
         fault.action = fault.action or action
         return fault
@@ -183,4 +192,4 @@ class Lane(Generic[F_co]):
     def with_variables(self, variables: Mapping[str, JSON]) -> "Lane[F_co]":
         """Return this lane seeing *variables* as well."""
         own = {**self.variables, **variables}
-        return Lane(self.execution, self.state, self.frame, own, self.path, self.branch)
+        return Lane(self.execution, self.state, self.frame, own, self.path, self.scope, self.branch)

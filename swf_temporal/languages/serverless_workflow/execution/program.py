@@ -15,6 +15,7 @@ from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
+from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
@@ -31,7 +32,10 @@ class Program:
     def __init__(self, workflow: Workflow, semantics: int = SEMANTICS) -> None:
         self.workflow = workflow
         self.semantics = semantics
-        self.states: dict[str, State] = {state.name: state for state in workflow.states}
+        self.scope = Scope(workflow.id, {state.name: state for state in workflow.states}, workflow.start_state)
+        """The states of the workflow itself."""
+        self.scopes: dict[str, Scope] = {"": self.scope}
+        """The states that the workflow and parts of it hold, by the path of what holds them."""
         self.functions: dict[str, Function] = with_shared_auth(functions_of(workflow))
         events = workflow.events if semantics == FIRST_SEMANTICS else map(as_read, workflow.events)
         self.events: dict[str, Event] = {event.name: event for event in events}
@@ -47,7 +51,7 @@ class Program:
             language=workflow.expression_lang,
             guesses=semantics == FIRST_SEMANTICS,
         )
-        self._timeouts: dict[str, StateTimeouts] = {}
+        self._timeouts: dict[int, StateTimeouts] = {}
         self._rules: dict[int, RetryRule | None] = {}
 
     @property
@@ -69,7 +73,7 @@ class Program:
     @cached_property
     def input_schema(self) -> DataSchemaValidator | None:
         """What a run's input must fit. Where a run starts by waiting for an event, its input does not count."""
-        if isinstance(self.states.get(self.workflow.start_state), EventState):
+        if isinstance(self.scope.states.get(self.scope.start), EventState):
             return None
         return _validator("dataInputSchema", self.workflow.data_input_schema)
 
@@ -87,12 +91,12 @@ class Program:
         own.pop("about", None)
         return variant
 
-    def state(self, name: str) -> State:
-        """Return the state *name*."""
-        try:
-            return self.states[name]
-        except KeyError:
-            raise UnknownDefinition(f"{name!r} is not a state of workflow {self.workflow.id!r}") from None
+    def locate(self, path: str) -> tuple[Scope, str]:
+        """Return the scope of the state at *path*, and the name that the state has there."""
+        if path in self.scope.states:
+            return self.scope, path
+        holder, _, name = path.rpartition("/")
+        return self.scopes.get(holder, self.scope), name
 
     def function(self, name: str) -> Function:
         """Return the definition of the function *name*."""
@@ -120,7 +124,7 @@ class Program:
 
     def timeouts(self, state: State) -> StateTimeouts:
         """Return the timeouts of *state*; what it does not say it inherits from the workflow."""
-        known = self._timeouts.get(state.name)
+        known = self._timeouts.get(id(state))
         if known is None:
             ours, own = self.workflow.timeouts, state.timeouts
             whole = ours if own.state_exec_timeout is None else own
@@ -131,7 +135,7 @@ class Program:
                 branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
                 event_timeout=own.event_timeout or ours.event_timeout,
             )
-            self._timeouts[state.name] = known
+            self._timeouts[id(state)] = known
         return known
 
     def retry_rule(self, action: Action) -> RetryRule | None:

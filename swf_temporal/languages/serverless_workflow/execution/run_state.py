@@ -41,7 +41,7 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
     """Run *state* on *data*; raises the fault that no onErrors entry of it covers."""
     frame = lane.frame
     if "entered" not in frame:
-        lane.emit(TraceKind.STATE_ENTERED, state.name, type=state.type)
+        lane.emit(TraceKind.STATE_ENTERED, lane.state_path, type=state.type)
         frame["entered"] = True
     if "left" in frame:
         step = Step(frame["left"][1], frame["left"][0])

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
+from swf_temporal.runtime.execution import Execution
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
@@ -37,39 +38,6 @@ Frame: TypeAlias = dict[str, Any]
 
 MAX_STEPS_WITHOUT_WAIT = 200
 """After how many states or tasks in a row the host is given control."""
-
-
-class Execution(Protocol):
-    """What a language runs of one instance."""
-
-    async def execute(self) -> Completed | ContinuedAs:
-        """Run to the end. Raises the WorkflowFault that the workflow failed with."""
-
-    def record(self) -> dict[str, JSON]:
-        """Return what of its own must survive a suspension, under keys that the run's own record does not have."""
-
-    def abandon(self) -> None:
-        """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
-
-    @property
-    def state(self) -> str | None:
-        """The name of the part of the definition that is running now."""
-
-    @property
-    def data(self) -> JSON:
-        """The data that this part began with."""
-
-    @property
-    def error(self) -> JSON:
-        """The error that was caught last, as expressions see it."""
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether it was cancelled, and undoes what it did."""
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether the workflow's time was over before it ended."""
 
 
 class Program(Protocol):

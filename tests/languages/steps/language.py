@@ -1,0 +1,135 @@
+"""A language of one list of steps: what a language has to have, and no more.
+
+id: morning
+steps:
+- set: {cups: 2}
+- wait: PT5M
+- call: brew
+"""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+from swf_temporal.calls import Function
+from swf_temporal.data import merge
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import Problem
+from swf_temporal.languages.port import Checked, Definition, FunctionUse, LanguageBase, Part
+from swf_temporal.runtime.execution import ExecutionBase
+from swf_temporal.runtime.host import Completed, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.run import Run
+from swf_temporal.text.located import Object, plain
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch, nothing
+
+KINDS = ("set", "wait", "call")
+
+
+class StepsExecution(ExecutionBase):
+    """Takes one step after the other; the frame knows how many were taken."""
+
+    def __init__(self, definition: "StepsDefinition", run: Run) -> None:
+        super().__init__(run)
+        self.definition = definition
+
+    async def execute(self) -> Completed:
+        """Run to the end."""
+        frame = self.run.frame
+        for index, (kind, value) in enumerate(self.definition.steps):
+            if index < frame.setdefault("at", 0):
+                continue
+            self.run.checkpoint()
+            data, path = frame.setdefault("data", self.run.input), f"{index} {kind}"
+            if frame.get("state") != path:
+                frame["state"] = path
+                self.emit(TraceKind.STATE_ENTERED, path)
+            if kind == "set":
+                data = merge(data, value)
+            elif kind == "wait":
+                until = frame.setdefault("until", self.run.time() + parse_duration(value).total_seconds())
+                await self.run.sleep_until(until, path)
+                del frame["until"]
+            else:
+                function = Function(value, "custom")
+                call = FunctionCall(self.run.next_id(f"{path}/{value}"), function, data, state=path, action=value)
+                data = merge(data, await self.run.host.invoke(call))
+            self.emit(TraceKind.STATE_LEFT, path)
+            frame["at"], frame["data"] = index + 1, data
+        return Completed(frame.get("data", self.run.input))
+
+    def emit(self, kind: TraceKind, path: str) -> None:
+        """Add a step to the trace."""
+        self.run.host.emit(TraceEntry(kind, path, path, path, self.run.host.now()))
+
+
+class StepsDefinition(Definition):
+    """Some steps."""
+
+    def __init__(self, root: Object, source: Source) -> None:
+        self.id, self.source, self.root = str(root["id"]), source, root
+        self.steps: list[tuple[str, Any]] = [next(iter(plain(step).items())) for step in root["steps"]]
+
+    @property
+    def language(self) -> "Steps":
+        """The language of steps."""
+        return LANGUAGE
+
+    @property
+    def functions(self) -> tuple[FunctionUse, ...]:
+        """What it calls."""
+        return tuple(FunctionUse(Function(value, "custom")) for kind, value in self.steps if kind == "call")
+
+    @property
+    def outline(self) -> tuple[Part, ...]:
+        """Each step leads to the next."""
+        paths = [f"{index} {kind}" for index, (kind, _) in enumerate(self.steps)]
+        return tuple(
+            Part(path, kind, tuple(paths[index + 1 : index + 2]), ends=path == paths[-1])
+            for index, (path, (kind, _)) in enumerate(zip(paths, self.steps, strict=True))
+        )
+
+    def with_source(self, source: Source) -> Self:
+        """Return the same steps, read from elsewhere."""
+        return type(self)(self.root, source)
+
+
+class StepsProgram:
+    """Steps that runs can be begun with."""
+
+    def __init__(self, definition: StepsDefinition, semantics: int) -> None:
+        self.definition, self.id, self.semantics = definition, definition.id, semantics
+
+    def begin(self, run: Run, record: dict[str, Any]) -> StepsExecution:  # noqa: ARG002 - the frame says it all
+        """Return what runs for *run*."""
+        return StepsExecution(self.definition, run)
+
+
+class Steps(LanguageBase):
+    """The language."""
+
+    name = "steps"
+    title = "Steps"
+
+    def recognises(self, root: Object) -> bool:
+        """Tell whether *root* has steps."""
+        return "steps" in root
+
+    def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
+        """Return the definition, or what is wrong with it."""
+        problems = tuple(_problems(root, source))
+        return Checked(None if problems else StepsDefinition(root, source), problems)
+
+    def prepare(self, definition: Definition, semantics: int) -> StepsProgram:
+        """Return the program of some steps."""
+        assert isinstance(definition, StepsDefinition)
+        return StepsProgram(definition, semantics)
+
+
+def _problems(root: Object, source: Source) -> Iterator[Problem]:
+    for index, step in enumerate(root["steps"]):
+        if len(step) != 1 or next(iter(step)) not in KINDS:
+            message = f"a step is one of {', '.join(KINDS)}, and this is {', '.join(step)}"
+            yield source.problem("step-kind", message, root["steps"].positions[index])
+
+
+LANGUAGE = Steps()

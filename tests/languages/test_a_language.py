@@ -1,0 +1,105 @@
+"""A language of its own is added by one package and one line, and runs on both hosts."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.cli.scenario_host import scenario_host
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.known import LANGUAGES
+from swf_temporal.languages.port import parts_of
+from swf_temporal.loading import check, load
+from swf_temporal.runtime.host import TraceEntry
+from swf_temporal.runtime.run import Run
+from swf_temporal.simulation.scenario import Scenario, canonical, read_scenarios, run, world_of
+from swf_temporal.simulation.scenario import check as differences_of
+
+SCENARIOS = read_scenarios(Path(__file__).parent / "steps" / "scenarios.yaml")
+MORNING = """
+id: morning
+steps:
+  - set: {cups: 2}
+  - wait: PT5M
+  - call: brew
+"""
+
+
+@pytest.fixture(autouse=True)
+def _known() -> Iterator[None]:
+    """Let the language be known: this is the one line."""
+    LANGUAGES.append("tests.languages.steps.language")
+    yield
+    LANGUAGES.pop()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.claim)
+def test_its_scenarios_hold(scenario: Scenario) -> None:
+    """Scenarios run definitions of any language, and look at what is wrong with one."""
+    _, differences = run(scenario)
+    assert differences == []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS[:2], ids=lambda one: one.claim)
+def test_its_runs_survive_suspension(scenario: Scenario) -> None:
+    """What a run of it writes down is enough to go on with, after each of its steps."""
+
+    def suspended(at: int) -> tuple[Any, int]:
+        world, steps = world_of(scenario), 0
+
+        def look(running: Run, _: TraceEntry) -> None:
+            nonlocal steps
+            steps += 1
+            if steps == at:
+                running.suspend()
+
+        world.on_trace, world.resumed = look, lambda progress: json.loads(json.dumps(progress))
+        return world.run(scenario.input), steps
+
+    undisturbed, steps = suspended(0)
+    assert steps >= 3
+    for step in range(1, steps + 1):
+        again, _ = suspended(step)
+        assert (again.output, again.error, again.elapsed) == (
+            undisturbed.output,
+            undisturbed.error,
+            undisturbed.elapsed,
+        )
+        assert again.calls == undisturbed.calls
+
+
+@pytest.mark.temporal
+async def test_its_scenarios_hold_on_temporal() -> None:
+    """Its runs take the same course on Temporal."""
+    async with scenario_host() as host:
+        for scenario in SCENARIOS[:2]:
+            simulated, _ = run(scenario)
+            assert simulated is not None
+            observed = await host.observe(scenario)
+            assert differences_of(scenario, observed) == []
+            assert canonical(observed.trace) == canonical(simulated.trace)
+
+
+def test_its_definitions_are_described() -> None:
+    """The outline of a definition gives facts, a text and a diagram."""
+    definition = load(MORNING)
+    described = definition.language.describe(
+        definition, Catalogue([definition]), datetime(2030, 1, 1, tzinfo=UTC), lambda _: {}
+    )
+    assert [part.path for part in parts_of(definition.outline)] == ["0 set", "1 wait", "2 call"]
+    assert described.facts["parts"][0] == {"path": "0 set", "kind": "set", "leadsTo": ["1 wait"]}
+    assert described.facts["functions"] == [{"name": "brew", "type": "custom"}]
+    assert "  1 wait: wait → 2 call" in described.text().splitlines()
+    assert described.mermaid().splitlines()[-3:] == ["    s0 --> s1", "    s1 --> s2", "    s2 --> [*]"]
+
+
+def test_another_language_is_not_taken_for_it() -> None:
+    """What it does not recognise is read by the languages that are known otherwise."""
+    assert [problem.code for problem in check("id: x\nsteps:\n  - drink: all\n").problems] == ["step-kind"]
+    other = load(
+        {"id": "x", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
+    )
+    assert other.language.name == "serverless-workflow"

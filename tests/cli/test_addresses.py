@@ -9,10 +9,9 @@ import pytest
 from swf_temporal.cli.addresses import addresses_of
 from swf_temporal.cli.documents import folder_of
 from swf_temporal.languages.serverless_workflow.description.stated import Facts
-from swf_temporal.languages.serverless_workflow.description.text import text_of
 from swf_temporal.loading import load
 
-FUNCTIONS = Path(__file__).parents[2] / "functions"
+FUNCTIONS = Path(__file__).parents[1] / "functions"
 
 DEFINITION = """\
 id: leads
@@ -72,17 +71,3 @@ def test_what_is_elsewhere(addresses: dict[str, Facts]) -> None:
     """What no file describes, is told as it is named."""
     assert addresses["far"] == {"document": "https://far.example.com/api.yaml", "operationId": "go"}
     assert addresses["asked"] == {}
-
-
-@pytest.mark.parametrize(
-    ("facts", "line"),
-    [
-        ({"procedure": "shop.users.UserService/AddUser"}, "    calls shop.users.UserService/AddUser"),
-        ({"sendsTo": "light/measured"}, "    sends to light/measured"),
-        ({"receivesFrom": None}, "    receives from a channel that is known when it is called"),
-    ],
-)
-def test_in_words(every: Facts, facts: Facts, line: str) -> None:
-    """People read it under the function."""
-    function = {"name": "f", "type": "rpc", "operation": "a#b", "calledBy": [], **facts}
-    assert line in text_of({**every, "functions": [function]}).splitlines()

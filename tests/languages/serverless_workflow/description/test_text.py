@@ -103,3 +103,17 @@ def test_functions_that_are_carried_out_elsewhere() -> None:
     assert "  activity ChargeCard on the task queue payments\n" in text
     assert "  activity Remind on the workflow's own queue\n" in text
     assert "  a script, which its worker must allow with SWF_SCRIPTS\n" in text
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({"procedure": "shop.users.UserService/AddUser"}, "    calls shop.users.UserService/AddUser"),
+        ({"sendsTo": "light/measured"}, "    sends to light/measured"),
+        ({"receivesFrom": None}, "    receives from a channel that is known when it is called"),
+    ],
+)
+def test_in_words(every: Facts, facts: Facts, line: str) -> None:
+    """People read it under the function."""
+    function = {"name": "f", "type": "rpc", "operation": "a#b", "calledBy": [], **facts}
+    assert line in text_of({**every, "functions": [function]}).splitlines()

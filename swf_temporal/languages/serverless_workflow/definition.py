@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, WorkflowRef
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
+from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 class ServerlessWorkflowDefinition(Definition):
     """A definition whose model is a `Workflow`."""
 
-    def __init__(self, workflow: Workflow) -> None:
+    def __init__(self, workflow: Workflow, expressions: Expressions | None = None) -> None:
+        self._expressions = expressions
         self.workflow = workflow
         """The model: only this language's own code reads it."""
         self.id = workflow.id
@@ -141,7 +144,17 @@ class ServerlessWorkflowDefinition(Definition):
         """The program of the reading that new runs begin with."""
         from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not to load
 
-        return Program(self.workflow)
+        return Program(self.workflow, expressions=self.expressions)
+
+    @property
+    def expressions(self) -> Expressions:
+        """What compiles its expressions, and keeps what the rules had compiled, as runs of these days read them.
+
+        Raises BadExpression if they are in a language that is not supported.
+        """
+        if self._expressions is None:
+            self._expressions = expressions_of(self.workflow)
+        return self._expressions
 
     def refusal_of(self, data: JSON) -> str | None:
         """Return why a run would not even begin with *data*, or None if it would."""
@@ -155,7 +168,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     def with_source(self, source: Source) -> Self:
         """Return the same definition as if it had been read from *source*."""
-        return type(self)(self.workflow.model_copy(update={"source": source}))
+        return type(self)(self.workflow.model_copy(update={"source": source}), self._expressions)
 
     def problem(
         self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR

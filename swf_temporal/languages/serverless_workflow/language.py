@@ -1,17 +1,21 @@
 """The Serverless Workflow language: 0.8, the text that follows it, and the versions near them."""
 
 import re
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Problem, Severity
+from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.port import Addresses, Checked, Definition, Description
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
+from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, told_where_written
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
@@ -48,8 +52,11 @@ class ServerlessWorkflow:
         """Return the definition that *root* is, with all that is to be said about it."""
         reading = read_part(root, source, fetch)
         workflow, problems = reading.workflow, list(reading.problems)
+        expressions: Expressions | None = None
         if workflow is not None:
-            found = validate(workflow)
+            with suppress(BadExpression):  # a rule tells of a language that is not supported
+                expressions = expressions_of(workflow)
+            found = validate(workflow, expressions)
             problems += _of_what_is_left(found) if _stops(problems) else found
         if _stops(problems):
             workflow = None
@@ -57,7 +64,7 @@ class ServerlessWorkflow:
             # What travels with a run must not depend on documents that lie elsewhere.
             workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
         told = [told_where_written(problem) for problem in problems if not _is_about_others(problem)]
-        definition = None if workflow is None else ServerlessWorkflowDefinition(workflow)
+        definition = None if workflow is None else ServerlessWorkflowDefinition(workflow, expressions)
         return Checked(definition, tuple(sorted(told, key=partial(_order, source.name))))
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
@@ -69,7 +76,8 @@ class ServerlessWorkflow:
     def prepare(self, definition: Definition, semantics: int) -> PreparedProgram:
         """Return *definition* as a program."""
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
-        return PreparedProgram(definition.workflow, semantics)
+        compiled = None if semantics == FIRST_SEMANTICS else definition.expressions
+        return PreparedProgram(definition.workflow, semantics, compiled)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - one for all
         """Return the JSON Schema of definitions: one for all versions, which it tells apart by nothing."""

@@ -1,4 +1,4 @@
-"""What of a definition is worked out once, before anything runs?
+"""What of a definition is worked out once, before anything runs.
 
 States, functions and events by name; expressions compiled; timeouts with what they inherit. A program is shared by
 all the runs of its definition and never changes.
@@ -17,9 +17,10 @@ from swf_temporal.languages.serverless_workflow.execution.functions import auth_
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
+from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
-from swf_temporal.languages.serverless_workflow.model.states import EventState, ForeachState, State, StateTimeouts
+from swf_temporal.languages.serverless_workflow.model.states import EventState, State, StateTimeouts
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
@@ -27,9 +28,12 @@ from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
 
 class Program:
-    """A definition, ready to be interpreted as *semantics* says."""
+    """A definition, ready to be interpreted as *semantics* says.
 
-    def __init__(self, workflow: Workflow, semantics: int = SEMANTICS) -> None:
+    *expressions* are the definition's own as those semantics read them, if some of them were compiled before.
+    """
+
+    def __init__(self, workflow: Workflow, semantics: int = SEMANTICS, expressions: Expressions | None = None) -> None:
         self.workflow = workflow
         self.semantics = semantics
         self.scope = Scope(workflow.id, {state.name: state for state in workflow.states}, workflow.start_state)
@@ -41,16 +45,7 @@ class Program:
         self.events: dict[str, Event] = {event.name: event for event in events}
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
         self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
-        self.expressions = Expressions(
-            variables={s.iteration_param for s in workflow.states if isinstance(s, ForeachState)},
-            functions={
-                function.name: str(function.operation)
-                for function in workflow.functions
-                if function.type == "expression"
-            },
-            language=workflow.expression_lang,
-            guesses=semantics == FIRST_SEMANTICS,
-        )
+        self.expressions = expressions or expressions_of(workflow, guesses=semantics == FIRST_SEMANTICS)
         self._timeouts: dict[int, StateTimeouts] = {}
         self._rules: dict[int, RetryRule | None] = {}
 

@@ -1,9 +1,10 @@
-"""What does a rule see of a workflow, and how does it tell what it found?"""
+"""What a rule sees of a workflow, and how it tells what it found."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.states import State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.compiling import Result, compiled_fields
@@ -15,14 +16,16 @@ from swf_temporal.text.suggestions import did_you_mean
 class Context:
     """One workflow under validation, read once for all rules."""
 
-    def __init__(self, workflow: Workflow) -> None:
+    def __init__(self, workflow: Workflow, expressions: Expressions | None) -> None:
         self.workflow = workflow
+        self.compiler = expressions
+        """What compiles the expressions; None if they are in a language that is not supported: a rule says so."""
         self.nodes = Nodes(workflow)
 
     @cached_property
     def expressions(self) -> Sequence[tuple[Field, Result]]:
         """Every text that holds an expression, with what it compiles to."""
-        return tuple(compiled_fields(self.workflow, self.nodes))
+        return () if self.compiler is None else tuple(compiled_fields(self.nodes, self.compiler))
 
     @cached_property
     def states(self) -> Mapping[str, State]:

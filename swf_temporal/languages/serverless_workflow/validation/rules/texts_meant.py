@@ -23,7 +23,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     ProduceEvent,
     StateDataFilter,
 )
-from swf_temporal.languages.serverless_workflow.validation.compiling import expressions_of
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
 from swf_temporal.languages.serverless_workflow.validation.lookalikes import meant, names_in
@@ -45,9 +44,7 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each text that stands for itself and reads like an expression on the data."""
-    try:
-        expressions = expressions_of(context.workflow)
-    except BadExpression:
+    if context.compiler is None:
         return
     known = _known(context)
     for field in fields(context.nodes):
@@ -56,7 +53,7 @@ def check(context: Context) -> Iterator[Problem]:
             continue
         if isinstance(field.node, Auth) and isinstance(field.node.properties, str):
             continue  # the name of a secret, or its place, which is understood without marks
-        found = meant(field.text, expressions, known)
+        found = meant(field.text, context.compiler, known)
         if found is not None and _may_use(field, found):
             message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"
             yield context.warning("plain-text", message, field.position, f"did you mean '${{ {found} }}'?")

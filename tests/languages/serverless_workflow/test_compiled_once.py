@@ -1,0 +1,47 @@
+"""The rules and the runs of a definition share what its expressions compile to."""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.loading import load
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.simulation.simulate import simulate
+
+DEFINITION = {
+    "id": "once",
+    "version": "1",
+    "specVersion": "0.8",
+    "functions": [{"name": "double", "type": "expression", "operation": ".n * 2"}],
+    "states": [
+        {
+            "name": "A",
+            "type": "operation",
+            "actions": [{"functionRef": "double", "actionDataFilter": {"toStateData": "${ .twice }"}}],
+            "stateDataFilter": {"output": "${ {twice, text: (.n | tostring)} }"},
+            "end": True,
+        }
+    ],
+}
+
+
+def test_a_run_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What loading compiled is what a run evaluates."""
+    definition = load(DEFINITION, name="compiled once")
+
+    def compiled(_self: Any, text: str, _within: Any = ()) -> Any:
+        raise AssertionError(f"{text!r} is compiled again")
+
+    monkeypatch.setattr(Expressions, "_source", compiled)
+
+    assert simulate(definition, {"n": 2}).output == {"twice": 4, "text": "2"}
+
+
+def test_another_reading_compiles_its_own() -> None:
+    """Runs of the first semantics take some texts for expressions that others do not, and the other way round."""
+    definition = load(DEFINITION, name="compiled once")
+    now, first = (definition.language.prepare(definition, number) for number in (SEMANTICS, FIRST_SEMANTICS))
+
+    assert now.expressions is definition.language.prepare(definition, SEMANTICS).expressions  # type: ignore[attr-defined]  # this language's
+    assert now.expressions is not first.expressions  # type: ignore[attr-defined]  # this language's

@@ -22,6 +22,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     parallel_action,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
@@ -153,7 +154,7 @@ def _is_detached(action: Action) -> bool:
 
 async def _invoke(action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None) -> Any:
     """Return what *action* yields; NOTHING if it yields nothing because nobody waits for it."""
-    lane.execution.run.checkpoint()
+    lane.run.checkpoint()
     if action.function_ref is not None:
         return await _call_function(action, action.function_ref, name, data, lane, timeout)
     if action.sub_flow_ref is not None:
@@ -166,16 +167,15 @@ async def _invoke(action: Action, name: str, data: JSON, lane: Lane[ActionFrame]
 async def _call_function(
     action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
-    execution = lane.execution
-    function = execution.program.function(ref.ref_name)
-    template = execution.program.expressions.template(ref.arguments)
+    function = lane.program.function(ref.ref_name)
+    template = lane.program.expressions.template(ref.arguments)
     deferred: SecretTemplate | None = None
     kept = lane.frame.get("attempts")
     if kept is not None:
         arguments: JSON = kept["arguments"]
     elif "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
-        deferred = SecretTemplate(ref.arguments, data, known, execution.program.workflow.expression_lang)
+        deferred = SecretTemplate(ref.arguments, data, known, lane.program.workflow.expression_lang)
         arguments = ref.arguments
     else:
         arguments = lane.evaluate(template, data)
@@ -185,28 +185,28 @@ async def _call_function(
     if function.type == "expression":
         if ref.invoke == "async":
             return NOTHING  # nobody would see what it yields, nor its error
-        compiled = execution.program.expressions.expression(function.operation)
+        compiled = lane.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
     def keep(facts: dict[str, Any]) -> None:
         lane.frame["attempts"] = {**facts, "id": call.id, "arguments": arguments}
 
     call = FunctionCall(
-        id=execution.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"],
+        id=lane.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"],
         function=function,
         arguments=arguments,
         state=lane.state_path,
         action=name,
         deferred=deferred,
         timeout=None if timeout is None else lane.duration(timeout, data),
-        retry=None if ref.invoke == "async" else execution.program.retry_rule(action),
-        auth=execution.program.auth_of(function),
-        secrets=execution.program.workflow.secrets if deferred or _may_prove(function) else (),
+        retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
+        auth=lane.program.auth_of(function),
+        secrets=lane.program.workflow.secrets if deferred or _may_prove(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
-        attempts=None if ref.invoke == "async" else Attempts(kept, keep, execution.run.sleep_until),
+        attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
     )
-    result = await execution.run.host.invoke(call)
+    result = await lane.run.host.invoke(call)
     lane.frame.pop("attempts", None)
     return NOTHING if call.fire_and_forget else result
 
@@ -219,14 +219,13 @@ def _may_prove(function: Function) -> bool:
 async def _run_subflow(
     action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
-    execution = lane.execution
     fire_and_forget = ref.invoke == "async"
     if "attempt" not in lane.frame:
         lane.emit(TraceKind.ACTION_STARTED, name, subflow=ref.workflow_id)
 
     async def attempt() -> JSON:
         call = SubflowCall(
-            id=execution.run.next_id(f"{lane.path}/{name}"),
+            id=lane.run.next_id(f"{lane.path}/{name}"),
             workflow_id=ref.workflow_id,
             version=ref.version,
             data=data,
@@ -236,12 +235,12 @@ async def _run_subflow(
             outlives_parent=ref.on_parent_complete == "continue",
         )
         try:
-            return await execution.run.host.run_subflow(call)
+            return await lane.run.host.run_subflow(call)
         except SubflowFailed as fault:
-            fault.retryable = fault.retryable or execution.semantics == FIRST_SEMANTICS
+            fault.retryable = fault.retryable or lane.semantics == FIRST_SEMANTICS
             raise
 
-    rule = None if fire_and_forget else execution.program.retry_rule(action)
+    rule = None if fire_and_forget else lane.program.retry_rule(action)
     deadline = None if fire_and_forget else lane.deadline("action timeout", timeout, data)
     result = await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
     return NOTHING if fire_and_forget else result
@@ -256,8 +255,8 @@ async def _with_retries(
     while True:
         frame["attempt"] = number
         if number > 1:
-            await lane.execution.run.sleep_until(frame["again"], f"retry of {name}")
-            lane.execution.run.checkpoint()
+            await lane.run.sleep_until(frame["again"], f"retry of {name}")
+            lane.run.checkpoint()
         try:
             return await attempt()
         except WorkflowFault as fault:
@@ -268,7 +267,7 @@ async def _with_retries(
             lane.emit(TraceKind.ACTION_RETRIED, name, attempt=number, error=fault.name)
             number += 1
             frame["attempt"] = number
-            frame["again"] = lane.execution.run.time() + delay.total_seconds()
+            frame["again"] = lane.run.time() + delay.total_seconds()
 
 
 async def _exchange_events(
@@ -278,7 +277,7 @@ async def _exchange_events(
 
     An answer that does not come in time is asked for again as the action's retries say.
     """
-    frame, execution = lane.frame, lane.execution
+    frame = lane.frame
     if "attempt" not in frame:
         lane.emit(TraceKind.ACTION_STARTED, name, event=ref.produce_event_ref)
 
@@ -289,13 +288,13 @@ async def _exchange_events(
         if ref.invoke == "async" or ref.consume_event_ref is None:
             return NOTHING
         limit = lane.deadline("result timeout", ref.consume_event_timeout, data)
-        taken = await execution.wait_for_event([ref.consume_event_ref], limit, lane)
+        taken = await wait_for_event([ref.consume_event_ref], limit, lane)
         if taken is None:
             # Another attempt asks anew, and has as much time.
             del frame["produced"], frame["result timeout"]
             raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
-        return payload_of(execution.program.event(ref.consume_event_ref), taken[1])
+        return payload_of(lane.program.event(ref.consume_event_ref), taken[1])
 
-    rule = None if ref.invoke == "async" else execution.program.retry_rule(action)
+    rule = None if ref.invoke == "async" else lane.program.retry_rule(action)
     deadline = lane.deadline("action timeout", timeout, data)
     return await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")

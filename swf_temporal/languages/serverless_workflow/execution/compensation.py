@@ -11,6 +11,9 @@ where it was: in the middle of a chain, and of the actions of a state, on the da
 Undoing is not recursive: what the states that undo say of ends, and of compensation on their way, is ignored.
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import UndoingFrame, WalkFrame, forget_deadlines
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
@@ -19,16 +22,61 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
+class CompensationLog:
+    """The states that were completed and can be undone, in their order, by their paths."""
+
+    def __init__(self, record: Iterable[str]) -> None:
+        self._paths = list(record)
+        self._is_undoing = False
+
+    def __bool__(self) -> bool:
+        """Tell whether there is anything to undo."""
+        return bool(self._paths)
+
+    def to_json(self) -> list[JSON]:
+        """Return what must survive a suspension."""
+        return list(self._paths)
+
+    @property
+    def is_undoing(self) -> bool:
+        """Whether what was done is being undone."""
+        return self._is_undoing
+
+    @property
+    def latest(self) -> str:
+        """The state that is undone next."""
+        return self._paths[-1]
+
+    def add(self, path: str) -> None:
+        """Take in a state that was completed."""
+        self._paths.append(path)
+
+    def drop_latest(self) -> None:
+        """Forget the state that was undone, or that did not complete after all."""
+        if self._paths:
+            self._paths.pop()
+
+    def clear(self) -> None:
+        """Forget all: nothing is to be undone."""
+        self._paths.clear()
+
+    @contextmanager
+    def undoing(self) -> Iterator[None]:
+        """Be undoing as long as the context lasts."""
+        self._is_undoing = True
+        try:
+            yield
+        finally:
+            self._is_undoing = False
+
+
 async def compensate(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
     """Undo all that is in the record and return the data as it is then."""
-    execution = lane.execution
-    if execution.undoing:
+    log = lane.execution.compensation
+    if log.is_undoing:
         return data
-    execution.undoing = True
-    try:
+    with log.undoing():
         return await _undo(data, lane)
-    finally:
-        execution.undoing = False
 
 
 def while_undoing(leaving: Transition | End) -> Transition | End:
@@ -42,8 +90,8 @@ async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
     if frame.get("done"):
         return frame["data"]
     data = frame.get("data", data)
-    while execution.compensation_log:
-        state = execution.compensation_log[-1]
+    while execution.compensation:
+        state = execution.compensation.latest
         scope, name = execution.program.locate(state)
         first = scope.state(name).compensated_by
         if first is not None:
@@ -53,7 +101,7 @@ async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
                 lane.emit(TraceKind.COMPENSATING, state, by=first)
             ended = await execution.walk(first, data, frame.setdefault("walk", {}), scope)
             data = ended.data
-        execution.compensation_log.pop()
+        execution.compensation.drop_latest()
         frame.pop("walk", None)
         frame["data"] = data
     frame["done"], frame["data"] = True, data
@@ -63,7 +111,7 @@ async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
 def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
     execution = lane.execution
-    if execution.semantics == FIRST_SEMANTICS or not execution.is_expired:
+    if lane.semantics == FIRST_SEMANTICS or not execution.is_expired:
         return None
     broken_off = execution.frame.get("walk", {}).get("run", {}).get("compensation", {})
     walk = broken_off.pop("walk", None)

@@ -5,7 +5,7 @@ Definition"). An attribute with a value of its own must have it. One without is 
 has it: from then on only events with the same value belong to this instance.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, identity
@@ -53,9 +53,34 @@ def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
     }
 
 
-def kept(record: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return the attributes that a suspended instance had fixed; earlier versions wrote their names as they stood."""
-    return {_key(name): value for name, value in record.items()}
+class CorrelationKeys:
+    """The attributes that events have fixed, by which an instance knows its own."""
+
+    def __init__(self, record: Mapping[str, JSON]) -> None:
+        """Go on with what a suspended instance had fixed; earlier releases wrote names as they stood."""
+        self._values = {_key(name): value for name, value in record.items()}
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return what must survive a suspension."""
+        return self._values
+
+    @property
+    def names(self) -> list[str]:
+        """The attributes, in the order in which they were fixed."""
+        return list(self._values)
+
+    def correlates(self, definition: Event, event: CloudEvent, values: Mapping[str, JSON], semantics: int) -> bool:
+        """Tell whether *event* may be taken, where *values* are those that the definition demands."""
+        return correlates(definition, event, self._values, values, semantics)
+
+    def fix(self, definition: Event, event: CloudEvent) -> None:
+        """Fix the attributes that taking *event* fixes."""
+        self._values.update(fixed_by(definition, event))
+
+    def free(self, names: Iterable[str]) -> None:
+        """Let events with other values of these attributes belong to the instance again."""
+        for name in names:
+            self._values.pop(name, None)
 
 
 def _key(name: str) -> str:

@@ -40,29 +40,28 @@ def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: 
 
 async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
     """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
-    execution = lane.execution
-    definition = execution.program.event(ref)
+    definition = lane.program.event(ref)
     filled = lane.fill(dict(attributes), data) if attributes else {}
     own = filled if isinstance(filled, dict) else {}
     event = CloudEvent(
-        id=execution.run.host.new_id(),
+        id=lane.run.host.new_id(),
         source=definition.source or DEFAULT_SOURCE,
         type=definition.type or definition.name,
         data=_payload(template, data, lane),
         attributes={
-            "time": execution.run.host.now().isoformat(),
+            "time": lane.run.host.now().isoformat(),
             "datacontenttype": "application/json",
             **{name: value for name, value in own.items() if name.lower() not in FIXED},
         },
     )
     lane.emit(TraceKind.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
-    await execution.run.host.publish(event)
+    await lane.run.host.publish(event)
 
 
 def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
     if template is None:
         return data
-    if lane.execution.semantics == FIRST_SEMANTICS:
+    if lane.semantics == FIRST_SEMANTICS:
         return lane.fill(template, data)
     return lane.selected(template, data)
 

@@ -4,21 +4,19 @@
 run before a timeout are walks of their own. Everything that waits asks the run.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.languages.serverless_workflow.execution.compensation import compensate, while_undoing
-from swf_temporal.languages.serverless_workflow.execution.correlation import correlates, fixed_by, kept, required_values
+from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
+from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     InstanceFrame,
     StateFrame,
-    WaitingFrame,
     WalkFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
@@ -26,21 +24,13 @@ from swf_temporal.languages.serverless_workflow.execution.parameters import for_
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
+from swf_temporal.languages.serverless_workflow.execution.step import Ended
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
-from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a walk ended, and with which data."""
-
-    data: JSON
-    end: End
 
 
 class Execution:
@@ -51,15 +41,10 @@ class Execution:
         self.run = run
         self.frame = cast("InstanceFrame", run.frame)
         self.program = program
-        self.error: JSON = record.get("error")
-        self.compensation_log: list[str] = list(record.get("compensation", ()))
-        """The states that were completed and can be undone, in their order."""
-        self.correlation_keys: dict[str, JSON] = kept(record.get("correlation", {}))
-        """The attributes that events have fixed."""
-        self.soft_deadline: float | None = None
-        """After which no further state is begun, but to finish undoing."""
-        self.undoing = False
-        """Whether what was done is being undone."""
+        self._error: JSON = record.get("error")
+        self.compensation = CompensationLog(record.get("compensation", ()))
+        self.correlation = CorrelationKeys(record.get("correlation", {}))
+        self._soft_deadline: float | None = None
         self._about: dict[str, JSON] | None = None
 
     # For the run
@@ -72,14 +57,14 @@ class Execution:
     def record(self) -> dict[str, JSON]:
         """Return what must survive a suspension."""
         return {
-            "correlation": self.correlation_keys,
-            "compensation": list(self.compensation_log),
-            "error": self.error,
+            "correlation": self.correlation.to_json(),
+            "compensation": self.compensation.to_json(),
+            "error": self._error,
         }
 
     def abandon(self) -> None:
         """Undo nothing when what waits is ended: nobody cancels a run that only waits."""
-        self.compensation_log.clear()
+        self.compensation.clear()
 
     @property
     def semantics(self) -> int:
@@ -97,9 +82,27 @@ class Execution:
         return "expired" in self.frame
 
     @property
+    def error(self) -> JSON:
+        """The error that was caught last, as expressions see it."""
+        return self._error
+
+    def caught(self, fault: WorkflowFault) -> None:
+        """Let expressions see *fault* from now on."""
+        self._error = fault.public()
+
+    @contextmanager
+    def soft_deadline(self, moment: float) -> Iterator[None]:
+        """As long as the context lasts, begin no further state after *moment*, but to finish undoing."""
+        self._soft_deadline = moment
+        try:
+            yield
+        finally:
+            self._soft_deadline = None
+
+    @property
     def deadline_passed(self) -> bool:
         """Whether the last moment has passed."""
-        return self.soft_deadline is not None and self.run.time() >= self.soft_deadline
+        return self._soft_deadline is not None and self.run.time() >= self._soft_deadline
 
     @property
     def state(self) -> str | None:
@@ -122,50 +125,7 @@ class Execution:
     def is_starting(self, state: State) -> bool:
         """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
         is_first = state.name == self.program.scope.start and "moved" not in self.frame.get("walk", {})
-        return is_first and not self.undoing and not self.is_expired
-
-    def may_take(self, ref: str, event: CloudEvent, lane: Lane) -> bool:
-        """Tell whether *event* is one that *ref* defines, and belongs to this instance."""
-        definition = self.program.event(ref)
-        values = required_values(definition, lambda value: lane.fill(value, self.data))
-        return is_like(definition, event) and correlates(
-            definition, event, self.correlation_keys, values, self.semantics
-        )
-
-    async def wait_for_event(
-        self, refs: Sequence[str], deadline: float | None, lane: Lane[WaitingFrame]
-    ) -> tuple[int, CloudEvent] | None:
-        """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
-        definitions = [self.program.event(ref) for ref in refs]
-        # Once, and here: what fails where an event is delivered fails for whoever sends it.
-        values = [required_values(definition, lambda value: lane.fill(value, self.data)) for definition in definitions]
-
-        def which(event: CloudEvent) -> int:
-            for index, definition in enumerate(definitions):
-                if is_like(definition, event) and correlates(
-                    definition, event, self.correlation_keys, values[index], self.semantics
-                ):
-                    return index
-            return -1
-
-        event = self.run.inbox.take(lambda event: which(event) >= 0)
-        while event is None or (index := which(event)) < 0:
-            if event is not None:
-                # In the moment in which it was handed over another path took one that fixed an attribute.
-                self.run.inbox.hand_over(event)
-            self.run.checkpoint()
-            if "awaited" not in lane.frame:
-                lane.frame["awaited"] = True
-                lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
-            event = await self.run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state_path)
-            if event is None:
-                del lane.frame["awaited"]
-                lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
-                return None
-        lane.frame.pop("awaited", None)
-        self.correlation_keys.update(fixed_by(definitions[index], event))
-        lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
-        return index, event
+        return is_first and not self.compensation.is_undoing and not self.is_expired
 
     # Walking
 
@@ -177,7 +137,7 @@ class Execution:
         while True:
             frame["state"], frame["data"] = name, data
             self.run.checkpoint()
-            if "run" not in frame and self.deadline_passed and not self.undoing:
+            if "run" not in frame and self.deadline_passed and not self.compensation.is_undoing:
                 raise Expired
             await self.run.count_step()
             state = scope.state(name)
@@ -186,9 +146,14 @@ class Execution:
                 run = frame["run"] = {}
             lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)
             left = await run_state(state, data, lane)
-            if not self.undoing and left.completed and state.compensated_by is not None and "recorded" not in run:
+            if (
+                not self.compensation.is_undoing
+                and left.completed
+                and state.compensated_by is not None
+                and "recorded" not in run
+            ):
                 run["recorded"] = True
-                self.compensation_log.append(lane.state_path)
+                self.compensation.add(lane.state_path)
             data, leaving = await self._leave(state, left, lane)
             lane.emit(TraceKind.STATE_LEFT, lane.state_path)
             del frame["run"]
@@ -202,7 +167,7 @@ class Execution:
 
         Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
         """
-        leaving = while_undoing(left.leaving) if self.undoing else left.leaving
+        leaving = while_undoing(left.leaving) if self.compensation.is_undoing else left.leaving
         if not (leaving.compensate or leaving.produce_events):
             return left.data, leaving
         # The way that handles an error knows of it.
@@ -217,8 +182,8 @@ class Execution:
                 if not left.completed:
                     raise
                 instead = left_by_error(state, fault, data, lane)
-                if lane.frame.pop("recorded", False) and self.compensation_log:
-                    self.compensation_log.pop()
+                if lane.frame.pop("recorded", False):
+                    self.compensation.drop_latest()
                 return await self._leave(state, instead, lane)
         return data, leaving
 
@@ -232,7 +197,7 @@ class Execution:
                 "startTime": self.run.started,
                 "input": self.run.input,
             }
-        about = self._about if self.error is None else {**self._about, "error": self.error}
+        about = self._about if self._error is None else {**self._about, "error": self._error}
         return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.run.time()}
 
     def note_timeout(self) -> None:

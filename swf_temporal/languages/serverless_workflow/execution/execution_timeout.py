@@ -18,7 +18,8 @@ from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.execution.execution import Ended, Execution
+    from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+    from swf_temporal.languages.serverless_workflow.execution.step import Ended
 
 
 class Expired(Exception):  # noqa: N818 - a moment, not an error
@@ -54,7 +55,7 @@ def _undoes_when_cancelled(execution: "Execution") -> bool:
     if execution.semantics > FIRST_SEMANTICS and isinstance(asked, str):
         # The specification knows metadata as texts (section "Workflow Metadata").
         asked = asked.strip().lower() == "true"
-    return asked is True and bool(execution.compensation_log)
+    return asked is True and bool(execution.compensation)
 
 
 def _undone_so_far(execution: "Execution") -> UndoingFrame:
@@ -108,17 +109,14 @@ async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Co
         expiry = execution.run.time_out_at(deadline, "timeout of the workflow")
         outcome = await within(_run_through(execution), expiry)
         return None if outcome is MISSING else outcome
-    execution.soft_deadline = deadline
     try:
-        if not execution.program.workflow.keep_active:
-            return await _run_through(execution)
-        outcome = await within(_run_through(execution), _idle_at(deadline, execution))
+        with execution.soft_deadline(deadline):
+            if not execution.program.workflow.keep_active:
+                return await _run_through(execution)
+            outcome = await within(_run_through(execution), _idle_at(deadline, execution))
     except Expired:
         return None
-    else:
-        return None if outcome is MISSING else outcome
-    finally:
-        execution.soft_deadline = None
+    return None if outcome is MISSING else outcome
 
 
 async def _idle_at(moment: float, execution: "Execution") -> None:

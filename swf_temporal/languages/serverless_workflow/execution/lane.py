@@ -7,7 +7,7 @@ progress record: plain JSON, written as the lane goes, read when a suspended ins
 
 from collections.abc import Coroutine, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from typing_extensions import TypeVar as DefaultTypeVar
 
@@ -16,18 +16,63 @@ from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Outcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
-from swf_temporal.languages.serverless_workflow.execution.frames import Deadline, Frame
+from swf_temporal.languages.serverless_workflow.execution.frames import Deadline, Frame, InstanceFrame, WalkFrame
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+    from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog
+    from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
+    from swf_temporal.languages.serverless_workflow.execution.program import Program
     from swf_temporal.languages.serverless_workflow.execution.scope import Scope
+    from swf_temporal.languages.serverless_workflow.execution.step import Ended
     from swf_temporal.languages.serverless_workflow.model.states import State
 
 T = TypeVar("T")
 F_co = DefaultTypeVar("F_co", bound=Frame, covariant=True, default=Frame)
 G = TypeVar("G", bound=Frame)
+
+
+class Instance(Protocol):
+    """What a path of execution may ask of the execution that it belongs to."""
+
+    @property
+    def run(self) -> Run:
+        """The running instance."""
+
+    @property
+    def program(self) -> "Program":
+        """The definition, prepared."""
+
+    @property
+    def correlation(self) -> "CorrelationKeys":
+        """The attributes by which the instance knows its events."""
+
+    @property
+    def compensation(self) -> "CompensationLog":
+        """What was done and can be undone."""
+
+    @property
+    def frame(self) -> InstanceFrame:
+        """The progress of the whole instance."""
+
+    @property
+    def data(self) -> JSON:
+        """The data that the running state began with."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the workflow's time was over before it ended."""
+
+    def is_starting(self, state: "State") -> bool:
+        """Tell whether the instance, or a round of it, starts in *state*."""
+
+    def caught(self, fault: WorkflowFault) -> None:
+        """Let expressions see *fault* from now on."""
+
+    async def walk(self, start: str, data: JSON, frame: WalkFrame, scope: "Scope | None" = None) -> "Ended":
+        """Run states from *start* on until one of them ends."""
 
 
 class Lane(Generic[F_co]):
@@ -37,7 +82,7 @@ class Lane(Generic[F_co]):
 
     def __init__(
         self,
-        execution: "Execution",
+        execution: "Instance",
         state: "State",
         frame: F_co,
         variables: dict[str, JSON],
@@ -66,6 +111,31 @@ class Lane(Generic[F_co]):
         """The path of the state: its name, after the names of what holds it."""
         return self.scope.path_of(self.state.name)
 
+    @property
+    def run(self) -> Run:
+        """The instance: its clock, its ids, its inbox."""
+        return self.execution.run
+
+    @property
+    def program(self) -> "Program":
+        """The definition, prepared."""
+        return self.execution.program
+
+    @property
+    def semantics(self) -> int:
+        """The number of the reading that the run began with."""
+        return self.execution.program.semantics
+
+    @property
+    def correlation(self) -> "CorrelationKeys":
+        """The attributes by which the instance knows its events."""
+        return self.execution.correlation
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the state is where the instance, or a round of one that is kept active, starts: none led there."""
+        return self.execution.is_starting(self.state)
+
     # Evaluating
 
     def evaluate(self, compiled: Compiled, data: JSON) -> Any:
@@ -87,7 +157,7 @@ class Lane(Generic[F_co]):
 
         One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
         """
-        value = self._outcome(self.execution.program.expressions.condition(condition), data)
+        value = self._outcome(self.program.expressions.condition(condition), data)
         if not isinstance(value, Several):
             return is_true(value)
         truths = {is_true(one) for one in value}
@@ -105,18 +175,18 @@ class Lane(Generic[F_co]):
         """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
         if expression is None:
             return data
-        value = self.evaluate(self.execution.program.expressions.expression(expression), data)
+        value = self.evaluate(self.program.expressions.expression(expression), data)
         return None if value is NOTHING else value
 
     def fill(self, template: JSON, data: JSON) -> JSON:
         """Return *template* with the expressions in it replaced by what they yield."""
-        value = self.evaluate(self.execution.program.expressions.template(template), data)
+        value = self.evaluate(self.program.expressions.template(template), data)
         return None if value is NOTHING else value
 
     def target(self, expression: str, data: JSON) -> list[str | int]:
         """Return the path to the element that *expression* names."""
         try:
-            return self.execution.program.expressions.target(expression)(data, self.variables)
+            return self.program.expressions.target(expression)(data, self.variables)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
 
@@ -154,7 +224,7 @@ class Lane(Generic[F_co]):
         frame = cast("dict[str, Any]", self.frame)
         kept = frame.get(key)
         if kept is None:
-            kept = frame[key] = self.execution.run.time() + self.duration(text, data).total_seconds()
+            kept = frame[key] = self.run.time() + self.duration(text, data).total_seconds()
         return float(kept)
 
     async def pause(self, key: Deadline, text: str, data: JSON, why: str) -> None:
@@ -164,13 +234,13 @@ class Lane(Generic[F_co]):
         if not begun:
             self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
         if until is not None:
-            await self.execution.run.sleep_until(until, why)
+            await self.run.sleep_until(until, why)
 
     async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
         """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
         if deadline is None:
             return await work
-        result = await within(work, self.execution.run.time_out_at(deadline, f"timeout of {what}"))
+        result = await within(work, self.run.time_out_at(deadline, f"timeout of {what}"))
         if result is MISSING:
             raise self.locate(TimedOut(f"{what} took longer than it may"))
         return result
@@ -179,7 +249,7 @@ class Lane(Generic[F_co]):
 
     def emit(self, kind: TraceKind, name: str, **detail: JSON) -> None:
         """Take note of what happened on this lane."""
-        host = self.execution.run.host
+        host = self.run.host
         host.emit(TraceEntry(kind, self.path, self.state_path, name, host.now(), detail))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:

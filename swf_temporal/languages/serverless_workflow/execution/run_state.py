@@ -83,9 +83,9 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     thing, and the shorter decides.
     """
     body = lane.child(lane.frame.setdefault("body", {}), lane.path)
-    timeouts = lane.execution.program.timeouts(state)
+    timeouts = lane.program.timeouts(state)
     total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
-    if lane.execution.semantics == FIRST_SEMANTICS:
+    if lane.semantics == FIRST_SEMANTICS:
         single = None
         if isinstance(state, InjectState | SleepState):
             total = state.timeouts.state_exec_timeout
@@ -99,10 +99,10 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
 
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
     """
-    entry = handler_of(state, lane.execution.program.errors, fault)
+    entry = handler_of(state, lane.program.errors, fault)
     if entry is None:
         raise fault
-    lane.execution.error = fault.public()
+    lane.execution.caught(fault)
     lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
     body = lane.frame.get("body", {})
     give_back(body, lane)

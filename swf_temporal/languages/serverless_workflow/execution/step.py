@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.model.states import End
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +16,11 @@ class Step:
 
     data: JSON
     by: str = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a walk ended, and with which data."""
+
+    data: JSON
+    end: End

@@ -8,20 +8,20 @@ from swf_temporal.languages.serverless_workflow.execution.events import merge_ev
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import CallbackState
 
 
 async def run(state: CallbackState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's action, then merge the event that answers it. The event's timeout runs from then on."""
-    execution = lane.execution
-    timeouts = execution.program.timeouts(state)
+    timeouts = lane.program.timeouts(state)
     data = await run_sequence((state.action,), data, lane, timeouts.action_exec_timeout)
     deadline = lane.deadline("deadline", timeouts.event_timeout, data)
-    taken = await execution.wait_for_event([state.event_ref], deadline, lane)
+    taken = await wait_for_event([state.event_ref], deadline, lane)
     if taken is None:
         fault = TimedOut(f"event {state.event_ref!r} did not come in time")
-        if handler_of_timeout(state, execution.program.errors, fault):
+        if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
         return Step(data)
-    payload = payload_of(execution.program.event(state.event_ref), taken[1])
+    payload = payload_of(lane.program.event(state.event_ref), taken[1])
     return Step(merge_event(payload, state.event_data_filter, data, lane))

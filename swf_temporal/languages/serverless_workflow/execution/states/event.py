@@ -15,6 +15,7 @@ from swf_temporal.languages.serverless_workflow.execution.events import merge_ev
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.event_matching import dealt, usable
 from swf_temporal.runtime.host import TraceKind
@@ -26,13 +27,13 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     if not await _came(state, data, lane):
         give_back(lane.frame, lane)
         fault = TimedOut(f"state {state.name!r} did not get its events in time")
-        if handler_of_timeout(state, lane.execution.program.errors, fault):
+        if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
         return Step(data)
     frame = lane.frame
     done = frame.get("entry", 0)
     data = frame.get("data", data)
-    timeout = lane.execution.program.timeouts(state).action_exec_timeout
+    timeout = lane.program.timeouts(state).action_exec_timeout
     for index, entry in enumerate(state.on_events):
         if index < done or not _is_complete(state, entry, frame["taken"]):
             continue
@@ -49,7 +50,6 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
 
 async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
     """Take the events that the state needs; tell whether they came in time."""
-    execution = lane.execution
     frame = lane.frame
     taken = frame.setdefault("taken", {})
     if frame.get("complete"):
@@ -57,17 +57,17 @@ async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
     wanted = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
 
     def fits(ref: str, event: JSON) -> bool:
-        return shares and isinstance(event, dict) and execution.may_take(ref, CloudEvent.from_record(event), lane)
+        return shares and isinstance(event, dict) and may_take(ref, CloudEvent.from_record(event), lane)
 
-    shares = execution.semantics > FIRST_SEMANTICS
+    shares = lane.semantics > FIRST_SEMANTICS
     while not taken if state.exclusive else len(taken) < len(wanted):
-        refs, known = usable(wanted, taken, fits), set(execution.correlation_keys)
-        got = await execution.wait_for_event(refs, _deadline(state, taken, data, lane), lane)
+        refs, known = usable(wanted, taken, fits), set(lane.correlation.names)
+        got = await wait_for_event(refs, _deadline(state, taken, data, lane), lane)
         if got is None:
             return False
         index, event = got
         taken = frame["taken"] = dealt(event.to_record(), refs[index], wanted, taken, fits)
-        frame["fixed"] = [*frame.get("fixed", ()), *(name for name in execution.correlation_keys if name not in known)]
+        frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
     frame["complete"] = True
     return True
 
@@ -78,10 +78,9 @@ def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane[
     A state in which an instance starts has all the time in the world until its first event comes: that is what, by the
     specification, makes the instance.
     """
-    execution = lane.execution
-    if execution.semantics > FIRST_SEMANTICS and not taken and execution.is_starting(state):
+    if lane.semantics > FIRST_SEMANTICS and not taken and lane.is_starting:
         return None
-    return lane.deadline("deadline", execution.program.timeouts(state).event_timeout, data)
+    return lane.deadline("deadline", lane.program.timeouts(state).event_timeout, data)
 
 
 def give_back(frame: BodyFrame, lane: Lane) -> None:
@@ -89,16 +88,14 @@ def give_back(frame: BodyFrame, lane: Lane) -> None:
 
     Attributes that its events fixed are free again, as if they had not been taken.
     """
-    execution = lane.execution
     taken = frame.get("taken", {})
-    if execution.semantics == FIRST_SEMANTICS or frame.get("complete") or not taken:
+    if lane.semantics == FIRST_SEMANTICS or frame.get("complete") or not taken:
         return
-    for name in frame.pop("fixed", ()):
-        execution.correlation_keys.pop(name, None)
+    lane.correlation.free(frame.pop("fixed", ()))
     frame["taken"] = {}
     for ref in taken:
         lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
-    execution.run.inbox.give_back([CloudEvent.from_record(event) for event in taken.values()])
+    lane.run.inbox.give_back([CloudEvent.from_record(event) for event in taken.values()])
 
 
 def _is_complete(state: EventState, entry: OnEvents, taken: dict[str, JSON]) -> bool:
@@ -113,6 +110,6 @@ def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane) -> 
     for ref in entry.event_refs:
         event = taken.get(ref)
         if isinstance(event, dict):
-            payload = payload_of(lane.execution.program.event(ref), CloudEvent.from_record(event))
+            payload = payload_of(lane.program.event(ref), CloudEvent.from_record(event))
             data = merge_event(payload, entry.event_data_filter, data, lane)
     return data

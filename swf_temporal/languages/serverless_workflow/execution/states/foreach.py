@@ -28,7 +28,7 @@ MAX_AT_ONCE = 1000
 async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
     items = _collection(state, data, lane)
-    if state.output_collection is not None and lane.execution.semantics > FIRST_SEMANTICS:
+    if state.output_collection is not None and lane.semantics > FIRST_SEMANTICS:
         # Before anything is done whose results would have no place.
         _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
@@ -46,7 +46,7 @@ async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
 def _iteration(
     state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane[BodyFrame]
 ) -> Path[list[ActionResult]]:
-    timeout = lane.execution.program.timeouts(state).action_exec_timeout
+    timeout = lane.program.timeouts(state).action_exec_timeout
 
     async def path() -> list[ActionResult]:
         param = state.iteration_param
@@ -63,7 +63,7 @@ def _iteration(
 
 
 def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
-    items = lane.evaluate(lane.execution.program.expressions.expression(state.input_collection), data)
+    items = lane.evaluate(lane.program.expressions.expression(state.input_collection), data)
     if not isinstance(items, list):
         found = "nothing" if items is NOTHING else describe_value(items)
         raise lane.locate(

@@ -10,5 +10,5 @@ from swf_temporal.languages.serverless_workflow.model.states import OperationSta
 
 async def run(state: OperationState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's actions on *data*."""
-    timeout = lane.execution.program.timeouts(state).action_exec_timeout
+    timeout = lane.program.timeouts(state).action_exec_timeout
     return Step(await run_actions(state.actions, state.action_mode, data, lane, timeout))

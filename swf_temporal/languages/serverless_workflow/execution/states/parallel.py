@@ -26,7 +26,7 @@ async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
 
 
 def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFrame]) -> Path[list[ActionResult]]:
-    inherited = lane.execution.program.timeouts(state)
+    inherited = lane.program.timeouts(state)
     action_timeout = branch.timeouts.action_exec_timeout or inherited.action_exec_timeout
     branch_timeout = branch.timeouts.branch_exec_timeout or inherited.branch_exec_timeout
 

@@ -7,6 +7,7 @@ from swf_temporal.languages.serverless_workflow.execution.events import merge_ev
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import SwitchState
 
 
@@ -25,18 +26,17 @@ async def _by_event(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> St
 
     Without an eventTimeout there is no time at which to take the default: the state waits for an event.
     """
-    execution = lane.execution
-    deadline = lane.deadline("deadline", execution.program.timeouts(state).event_timeout, data)
+    deadline = lane.deadline("deadline", lane.program.timeouts(state).event_timeout, data)
     refs = [condition.event_ref for condition in state.event_conditions]
-    taken = await execution.wait_for_event(refs, deadline, lane)
+    taken = await wait_for_event(refs, deadline, lane)
     if taken is None:
         fault = TimedOut(f"none of {', '.join(refs)} came in time")
-        if handler_of_timeout(state, execution.program.errors, fault):
+        if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
         return _default(state, data, "no event came in time")
     index, event = taken
     condition = state.event_conditions[index]
-    payload = payload_of(execution.program.event(condition.event_ref), event)
+    payload = payload_of(lane.program.event(condition.event_ref), event)
     return Step(merge_event(payload, condition.event_data_filter, data, lane), f"condition {index}")
 
 

@@ -1,0 +1,61 @@
+"""Waiting for events that belong to this instance."""
+
+from collections.abc import Sequence
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.correlation import required_values
+from swf_temporal.languages.serverless_workflow.execution.frames import WaitingFrame
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.event_matching import is_like
+from swf_temporal.runtime.host import TraceKind
+
+
+def may_take(ref: str, event: CloudEvent, lane: Lane) -> bool:
+    """Tell whether *event* is one that *ref* defines, and belongs to this instance."""
+    definition = lane.program.event(ref)
+    return _belongs(definition, event, _required(definition, lane), lane)
+
+
+async def wait_for_event(
+    refs: Sequence[str], deadline: float | None, lane: Lane[WaitingFrame]
+) -> tuple[int, CloudEvent] | None:
+    """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
+    definitions = [lane.program.event(ref) for ref in refs]
+    # Once, and here: what fails where an event is delivered fails for the one who sends it.
+    required = [_required(definition, lane) for definition in definitions]
+    run = lane.run
+
+    def which(event: CloudEvent) -> int:
+        for index, definition in enumerate(definitions):
+            if _belongs(definition, event, required[index], lane):
+                return index
+        return -1
+
+    event = run.inbox.take(lambda event: which(event) >= 0)
+    while event is None or (index := which(event)) < 0:
+        if event is not None:
+            # In the moment in which it was handed over another path took one that fixed an attribute.
+            run.inbox.hand_over(event)
+        run.checkpoint()
+        if "awaited" not in lane.frame:
+            lane.frame["awaited"] = True
+            lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
+        event = await run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state_path)
+        if event is None:
+            del lane.frame["awaited"]
+            lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
+            return None
+    lane.frame.pop("awaited", None)
+    lane.correlation.fix(definitions[index], event)
+    lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
+    return index, event
+
+
+def _required(definition: Event, lane: Lane) -> dict[str, JSON]:
+    return required_values(definition, lambda value: lane.fill(value, lane.execution.data))
+
+
+def _belongs(definition: Event, event: CloudEvent, required: dict[str, JSON], lane: Lane) -> bool:
+    return is_like(definition, event) and lane.correlation.correlates(definition, event, required, lane.semantics)

@@ -1,7 +1,5 @@
-"""What do the texts on a command line stand for: data, events, functions, times?"""
+"""Texts on a command line as what they stand for: data, events, attributes, times."""
 
-import importlib
-import importlib.util
 import json
 import re
 import shlex
@@ -9,18 +7,13 @@ import sys
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text
-
-if TYPE_CHECKING:
-    from swf_temporal.functions.registry import Registry
-
 
 _PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
 
@@ -77,25 +70,6 @@ def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
                 raise UsageError(f"{path}: event {number}: {error}") from None
             events.append(given)
     return events
-
-
-def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> "Registry":
-    """Return the functions, and types of functions, that installed packages and *modules* offer; the latter win.
-
-    Of what is installed only what is in the modules and packages that are *allowed* counts; None allows all.
-    A module is the path of a Python file, or a dotted name. It offers what its registries hold; one without any
-    registry offers its public functions, by their own names. `module:function` names them too: a file is the module
-    that its name says. Raises UsageError if something cannot be imported.
-    """
-    from swf_temporal.functions.installed import installed, offered_by
-
-    offered = installed(allowed)
-    for name in modules:
-        found = offered_by(_imported(name), Path(name).stem if name.endswith(".py") else name)
-        if not found and not found.types:
-            raise UsageError(f"{name} offers no function", "public functions in it count, and what its registries hold")
-        offered.include(found)
-    return offered
 
 
 def length_of(text: str | None, option: str) -> timedelta | None:
@@ -161,30 +135,3 @@ def _is_json(text: str) -> bool:
 
 def _refuse(word: str) -> None:
     raise ValueError(f"{word} is no number of JSON")
-
-
-def _imported(name: str) -> ModuleType:
-    try:
-        if name.endswith(".py"):
-            return _run_file(Path(name))
-        # As `python -m` does: what lies in the current folder can be imported.
-        if "" not in sys.path:
-            sys.path.insert(0, "")
-        return importlib.import_module(name)
-    except UsageError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise UsageError(f"the functions in {name} cannot be imported: {type(error).__name__}: {error}") from error
-
-
-def _run_file(file: Path) -> ModuleType:
-    if not file.is_file():
-        raise UsageError(f"there is no file {file}")
-    # A name of its own: a file called json.py must not stand in for the module of that name.
-    specification = importlib.util.spec_from_file_location(f"functions in {file}", file)
-    if specification is None or specification.loader is None:
-        raise UsageError(f"{file} is no Python module")
-    module = importlib.util.module_from_spec(specification)
-    sys.path.append(str(file.parent.resolve()))
-    specification.loader.exec_module(module)
-    return module

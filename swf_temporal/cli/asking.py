@@ -1,12 +1,14 @@
-"""How does a command ask something of a server?"""
+"""Commands that ask something of a server."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+import typer
+
 from swf_temporal.cli.interrupts import ending_at_once
 
 if TYPE_CHECKING:
-    from temporalio.client import Client
+    from swf_temporal.app.client import Client
 
 Request: TypeAlias = "Callable[[Client], Awaitable[int]]"
 
@@ -17,21 +19,16 @@ def ask(request: Request, address: str | None, namespace: str | None) -> None:
     The server is the one at *address*, or the one that the environment names. What that refuses is told as a mistake.
     """
     with ending_at_once():
-        from swf_temporal.cli.stopping import run_until_stopped
+        from swf_temporal.app.stopping import run_until_stopped
 
-    run_until_stopped(_asked(request, address, namespace))
+    raise typer.Exit(run_until_stopped(_asked(request, address, namespace)))
 
 
 async def _asked(request: Request, address: str | None, namespace: str | None) -> int:
     with ending_at_once():
-        from temporalio.service import RPCError
-
-        from swf_temporal.cli.logs import be_quiet
-        from swf_temporal.errors import UsageError
-        from swf_temporal.temporal.client import connect
+        from swf_temporal.app.client import Client, refusals_told
+        from swf_temporal.app.logs import be_quiet
     be_quiet()
-    client = await connect(address=address, namespace=namespace)
-    try:
+    client = await Client.connect(address, namespace=namespace)
+    with refusals_told():
         return await request(client)
-    except RPCError as error:
-        raise UsageError(f"the server refuses: {error.message}") from None

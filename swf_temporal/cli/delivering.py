@@ -1,19 +1,19 @@
-"""What becomes of the events that `swf event` sends?"""
+"""What `swf event` does and prints."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
-from temporalio.client import Client
 
+from swf_temporal.app.client import Client
 from swf_temporal.cli.output import Form, print_data
-from swf_temporal.temporal.client import SENT, NeverTakenError, NoAnswerError, deliver, send
+from swf_temporal.temporal.client import SENT, NeverTakenError, NoAnswerError
 
 _TOLD = {
     "taken": "{instance} took {event}",
     "kept": "{instance} keeps {event} until a state waits for it",
     "duplicate": "{instance} had {event} already: it was not taken again",
-    SENT: "sent {event} to {instance}; nobody has answered for it",
+    SENT: "sent {event} to {instance}; no worker has answered for it",
 }
 """What people are told, by what became of an event."""
 
@@ -33,7 +33,7 @@ async def deliver_all(
     code = 0
     for event in events:
         try:
-            status = await _delivered(client, workflow_id, event, waits=waits)
+            status = await client.instance(workflow_id).send_event(event, wait=waits)
         except NeverTakenError as error:
             typer.echo(f"error: {error}", err=True)
             code = 1
@@ -50,13 +50,6 @@ async def deliver_all(
         elif answers:
             print_data(answers[0], form)
     return code
-
-
-async def _delivered(client: Client, workflow_id: str, event: Mapping[str, Any], *, waits: bool) -> str:
-    if not waits:
-        await send(client, workflow_id, event)
-        return SENT
-    return await deliver(client, workflow_id, event)
 
 
 def _called(event: Mapping[str, Any]) -> str:

@@ -41,13 +41,14 @@ def describe(
     if None not in (output, older) and output != older:
         raise UsageError(f"--format {older} and --output {output} contradict each other", "give one of them")
     with ending_at_once():
-        from swf_temporal.cli.addresses import addresses_of
-        from swf_temporal.cli.definitions import load_given, resources_of, with_sub_workflows
-        from swf_temporal.cli.documents import folder_of
+        from swf_temporal.app.addresses import addresses_of
+        from swf_temporal.app.definitions import load_given, resources_of, with_sub_workflows
+        from swf_temporal.app.documents import folder_of
+        from swf_temporal.cli.terminal import warn
         from swf_temporal.languages.catalogue import Catalogue
     readable = resources_of(resources)
     workflow = load_given(file, readable)
-    catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable))
+    catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable, warn=warn))
     folder = folder_of(workflow)
     described = workflow.language.describe(
         workflow, catalogue, datetime.now(UTC), lambda functions: addresses_of(folder, functions)

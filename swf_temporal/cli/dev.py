@@ -1,10 +1,15 @@
 """`swf dev`: a local server, its UI and a worker that follows the files."""
 
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
@@ -13,11 +18,10 @@ from swf_temporal.cli.options import (
     Format,
     FunctionModules,
     Level,
-    LogFormat,
-    LogLevel,
     Strict,
     TaskQueue,
 )
+from swf_temporal.cli.terminal import warn
 from swf_temporal.temporal.conventions import DEFAULT_PORT, DEFAULT_UI_PORT, TASK_QUEUE
 
 EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
@@ -51,17 +55,24 @@ def dev(
     Running instances keep the text that they began with. Instances are remembered from one start to the next. What
     happens to them is logged to stderr, without the data that they work on.
     """
+    settings = WorkerSettings(task_queue, grace_period=timedelta(), log_format=log_format, log_level=log_level)
     with ending_at_once():
-        from swf_temporal.cli.dev_process import develop
-    develop(
+        from swf_temporal.app.dev_server import Listening, prepare
+        from swf_temporal.app.stopping import run_until_stopped
+    development = prepare(
         folder,
-        functions=functions or [],
+        Listening(port, ui_port, database),
+        settings,
+        functions=functions or (),
         config=config,
-        port=port,
-        ui_port=ui_port,
-        database=database,
         strict=strict,
-        task_queue=task_queue,
-        log_format=log_format,
-        log_level=log_level,
+        tell=_teller(log_format),
     )
+    raise typer.Exit(run_until_stopped(development.serve()))
+
+
+def _teller(log_format: LogFormat) -> Callable[[str], None]:
+    """Return what tells news: in words to whoever watches, or in the log where that is for programs."""
+    if log_format is LogFormat.JSON:
+        return partial(logging.getLogger("swf").info, "%s")
+    return warn

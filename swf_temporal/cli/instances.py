@@ -126,7 +126,8 @@ def list_(
     """
     form = form_of(output, as_json=as_json)
     with ending_at_once():
-        from swf_temporal.cli.looking import Look, filter_of
+        from swf_temporal.app.instances import filter_of
+        from swf_temporal.cli.looking import Look
     look = Look(form, address, namespace)
     wanted = filter_of(status, definition, query)
     ask(lambda client: look.at_many(client, wanted, limit), address, namespace)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from swf_temporal.cli.verdicts import Verdict
+from swf_temporal.app.scenarios.verdicts import Verdict
 from swf_temporal.errors import UsageError
 
 

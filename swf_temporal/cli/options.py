@@ -3,12 +3,12 @@
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from swf_temporal.app.settings import LogFormat, LogLevel
 from swf_temporal.cli.completing import definitions_and_files, instance_ids
 from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
@@ -18,22 +18,6 @@ LOWEST_PORT, HIGHEST_PORT = 1, 65535
 
 STDIN = Path("-")
 """What stands for a definition on stdin."""
-
-
-class LogFormat(StrEnum):
-    """How a line of the log is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class LogLevel(StrEnum):
-    """From which weight on things are logged."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 def not_empty(value: str | None) -> str | None:

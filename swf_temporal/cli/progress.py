@@ -1,4 +1,4 @@
-"""What does somebody see who watches a run?"""
+"""What is shown of a run while it happens."""
 
 import asyncio
 import shlex
@@ -8,12 +8,11 @@ from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
-from temporalio.client import Client
-from temporalio.service import RPCError
 
+from swf_temporal.app.client import Client, Instance
+from swf_temporal.app.instances import with_sub_workflows
 from swf_temporal.cli.terminal import is_rich, styled
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import Handle, query
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -25,10 +24,10 @@ _INTERVAL = 0.2
 class Watch:
     """Tells on stderr what happens in a run, as it happens."""
 
-    def __init__(self, client: Client, handle: Handle, how_to_connect: str) -> None:
-        """Watch the run of *handle*. *how_to_connect* is what a command on another terminal has to be given."""
+    def __init__(self, client: Client, instance: Instance, how_to_connect: str) -> None:
+        """Watch *instance*. *how_to_connect* is what a command on another terminal has to be given."""
         self._client = client
-        self._handle = handle
+        self._instance = instance
         self._how_to_connect = how_to_connect
         self._last: dict[str, Any] | None = None
         self._hinted: set[str] = set()
@@ -45,7 +44,7 @@ class Watch:
     async def look(self) -> None:
         """Tell what has happened since the last look."""
         try:
-            trace = await query(self._client, self._handle.id, "trace")
+            trace = await self._instance.trace()
         except UsageError:
             return  # no worker has begun with it yet, or it has ended and is gone
         for entry in news(trace, self._last):
@@ -57,16 +56,16 @@ class Watch:
     async def _follow(self, status: "Status | None") -> None:
         while True:
             await self.look()
-            for instance in await family(self._client, self._handle.id):
-                await self._look_at(instance, status)
+            async for workflow_id in with_sub_workflows(self._client, self._instance.id):
+                await self._look_at(workflow_id, status)
             await asyncio.sleep(_INTERVAL)
 
     async def _look_at(self, workflow_id: str, status: "Status | None") -> None:
         try:
-            found = await query(self._client, workflow_id, "status")
+            found = await self._client.instance(workflow_id).status()
         except UsageError:
             return
-        if status is not None and workflow_id == self._handle.id and found["state"]:
+        if status is not None and workflow_id == self._instance.id and found["state"]:
             from rich.markup import escape
 
             status.update(escape(found["state"]))
@@ -138,15 +137,3 @@ def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iter
                 f"  {wait['state']} waits for event {event['name']!r} of type {event['type']!r}{until}; to send it:\n"
                 f"    {shlex.join(command)}{how_to_connect}"
             )
-
-
-async def family(client: Client, workflow_id: str) -> list[str]:
-    """Return the ids of an instance and of its sub-workflows that are running, their own included."""
-    found = [workflow_id]
-    for member in found:
-        try:
-            description = await client.get_workflow_handle(member).describe()
-        except RPCError:
-            continue  # it has just ended
-        found += [child.workflow_id for child in description.raw_description.pending_children]
-    return found

@@ -68,10 +68,12 @@ def apply(
     if STDIN in files and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with ending_at_once():
+        from swf_temporal.app.definitions import scheduled_in
         from swf_temporal.cli.arguments import json_value
-        from swf_temporal.cli.scheduling import apply_all, families_in
+        from swf_temporal.cli.scheduling import apply_all
+        from swf_temporal.cli.terminal import warn
     data = json_value(input_, "--input")
-    families = families_in(files, definitions or ())
+    families = scheduled_in(files, definitions or (), warn=warn)
     ask(
         lambda client: apply_all(client, families, form, data=data, task_queue=task_queue, paused=paused),
         address,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from swf_temporal.app.stopping import beside
 from swf_temporal.cli.output import Form, print_data
-from swf_temporal.cli.stopping import beside
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition

@@ -74,10 +74,10 @@ def start(
     workflows = []
     if is_file:
         with ending_at_once():
-            from swf_temporal.cli.definitions import read_to_run, with_sub_workflows
-            from swf_temporal.cli.fitting import refuse_unfit
-        workflow = read_to_run(file, strict=strict)
-        workflows = with_sub_workflows(workflow, file, definitions or (), strict=strict)
+            from swf_temporal.app.definitions import read_to_run, refuse_unfit, with_sub_workflows
+            from swf_temporal.cli.terminal import warn
+        workflow = read_to_run(file, warn=warn, strict=strict)
+        workflows = with_sub_workflows(workflow, file, definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
     order = Start(what, workflows, data, events, workflow_id, task_queue, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace)

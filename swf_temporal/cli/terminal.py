@@ -11,6 +11,11 @@ _USUAL_WIDTH = 80
 """Of a terminal that does not tell how wide it is."""
 
 
+def warn(text: object) -> None:
+    """Write *text* to stderr, in a line of its own."""
+    typer.echo(text, err=True)
+
+
 def is_rich(stream: IO[str]) -> bool:
     """Tell whether what is written to *stream* can be moved over and written anew."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from swf_temporal.cli.definitions import check_given, files_in, resources_of
-from swf_temporal.cli.documents import missing_from_files
+from swf_temporal.app.definitions import check_given, files_in, resources_of
+from swf_temporal.app.documents import missing_from_files
 from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import Form, print_yaml
 from swf_temporal.cli.terminal import Progress, styled

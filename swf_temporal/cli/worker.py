@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
@@ -14,8 +15,6 @@ from swf_temporal.cli.options import (
     Format,
     FunctionModules,
     Level,
-    LogFormat,
-    LogLevel,
     Namespace,
     ResourceFolders,
     Strict,
@@ -65,20 +64,16 @@ def worker(
     and Ctrl-C let the calls that are under way come to an end. What happens to instances is logged to stderr, without
     the data that they work on.
     """
-    with ending_at_once():
-        from swf_temporal.cli.worker_process import serve
-    serve(
-        paths or [Path()],
-        functions=functions or [],
-        config=config,
-        resources=resources,
-        strict=strict,
-        task_queue=task_queue,
-        known_definitions_only=known_definitions_only,
-        max_activities=max_activities,
-        health=health,
+    settings = WorkerSettings(
+        task_queue,
+        known_definitions_only,
+        max_activities,
+        health_port=health,
         log_format=log_format,
         log_level=log_level,
-        address=address,
-        namespace=namespace,
     )
+    with ending_at_once():
+        from swf_temporal.app.serving import Sources, prepare, serve
+        from swf_temporal.app.stopping import run_until_stopped
+    sources = Sources(paths or [Path()], functions or (), config, resources or (), strict)
+    raise typer.Exit(run_until_stopped(serve(prepare(sources, settings, address, namespace))))

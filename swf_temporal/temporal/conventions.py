@@ -28,3 +28,6 @@ NOTE = "definition "
 
 ACTIVITIES = 200
 """How many function calls may be under way at once in a worker that is not told otherwise."""
+
+WORKFLOWS = 2000
+"""How many running instances such a worker keeps in memory."""

@@ -12,7 +12,7 @@ from swf_temporal import __version__
 from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
-from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE
+from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
 _THRESHOLDS = 10_000, 20, 20
@@ -23,7 +23,7 @@ _THRESHOLDS = 10_000, 20, 20
 class Capacity:
     """How much one worker process takes on at once."""
 
-    workflows: int = 2000
+    workflows: int = WORKFLOWS
     """Running workflows kept in memory; others are replayed when something happens to them."""
     activities: int = ACTIVITIES
     """Function calls under way."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import typer
 
-from swf_temporal.cli.logs import be_quiet
-from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
+from swf_temporal.app.logs import be_quiet
+from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.scenario import Observed
 from tests.agreement.comparing import Compared, compare

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from swf_temporal.cli.scenario_host import ScenarioHost
-from swf_temporal.cli.stopping import beside
+from swf_temporal.app.scenarios.host import ScenarioHost
+from swf_temporal.app.stopping import beside
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import EPOCH

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.cli.scenario_host import scenario_host
+from swf_temporal.app.scenarios.host import scenario_host
 from tests.agreement.comparing import Compared, compare
 from tests.agreement.generating import scenario
 

@@ -11,7 +11,7 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.cli.documents import missing, missing_from_files
+from swf_temporal.app.documents import missing, missing_from_files
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.calling import Functions
 from swf_temporal.loading import load

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from swf_temporal import __version__
-from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
+from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows_of
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"

@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.cli.virtual_time import VirtualTime
+from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
 

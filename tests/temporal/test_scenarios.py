@@ -7,8 +7,8 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
-from swf_temporal.cli.scenario_host import ScenarioHost, scenario_host
-from swf_temporal.cli.virtual_time import VirtualTime
+from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
+from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER

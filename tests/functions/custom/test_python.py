@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from swf_temporal.app.function_modules import functions_of
 from swf_temporal.calls import Function
-from swf_temporal.cli.arguments import functions_of
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from swf_temporal.cli.addresses import addresses_of
-from swf_temporal.cli.documents import folder_of
+from swf_temporal.app.addresses import addresses_of
+from swf_temporal.app.documents import folder_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, Description
 from swf_temporal.languages.serverless_workflow.description.stated import Facts

@@ -6,8 +6,8 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.cli.addresses import addresses_of
-from swf_temporal.cli.documents import folder_of
+from swf_temporal.app.addresses import addresses_of
+from swf_temporal.app.documents import folder_of
 from swf_temporal.languages.serverless_workflow.description.stated import Facts
 from swf_temporal.loading import load
 

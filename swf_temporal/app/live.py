@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from swf_temporal.cli.definitions import documents_in, files_in
+from swf_temporal.app.definitions import documents_in, files_in
 from swf_temporal.errors import Problem
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import ENDINGS, Definition

@@ -1,4 +1,4 @@
-"""How does a command that waits run, and how does it end when it is told to?"""
+"""Work that ends when the process is told to stop, by Ctrl-C or SIGTERM."""
 
 import asyncio
 import signal
@@ -7,13 +7,11 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-import typer
-
 _T = TypeVar("_T")
 
 
-def run_until_stopped(work: Coroutine[Any, Any, int]) -> None:
-    """Do *work* and exit with the code that it returns.
+def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
+    """Do *work*, and return the exit code that it returns.
 
     Ctrl-C and SIGTERM cancel it: it is to clean up, and the exit code is then 130 or 143. A second Ctrl-C does not
     wait for that.
@@ -41,7 +39,7 @@ def run_until_stopped(work: Coroutine[Any, Any, int]) -> None:
         if not terminated:
             raise
         code = 128 + signal.SIGTERM
-    raise typer.Exit(code)
+    return code
 
 
 async def beside(work: Callable[[], _T]) -> _T:
@@ -63,7 +61,7 @@ async def beside(work: Callable[[], _T]) -> _T:
             result = work()
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             failure = error
-        with suppress(RuntimeError):  # nobody waits any more
+        with suppress(RuntimeError):  # the loop that waited has ended
             loop.call_soon_threadsafe(tell, result, failure)
 
     threading.Thread(target=target, daemon=True).start()

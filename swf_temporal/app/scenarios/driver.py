@@ -14,8 +14,8 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError
 
-from swf_temporal.cli.family import Due, Family, Member
-from swf_temporal.cli.virtual_time import CLOCK
+from swf_temporal.app.scenarios.family import Due, Family, Member
+from swf_temporal.app.scenarios.virtual_time import CLOCK
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import EventUse

@@ -33,9 +33,9 @@ def missing_from_files(workflows: Iterable[Definition], resources: Resources) ->
     naming = [one for one in workflows if any(file_named(use.function, folder_of(one)) for use in one.functions)]
     if not naming:
         return []
-    import asyncio
+    import asyncio  # noqa: PLC0415 - most definitions name no file
 
-    from swf_temporal.functions.glance import Glance
+    from swf_temporal.functions.glance import Glance  # noqa: PLC0415 - as above
 
     return asyncio.run(_missing(naming, Glance(resources).prepare, is_worker=False))
 

@@ -10,9 +10,9 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from swf_temporal.cli.driving import Driver
-from swf_temporal.cli.scripted import ScriptedCalls, Session
-from swf_temporal.cli.virtual_time import Listener, VirtualTime
+from swf_temporal.app.scenarios.driver import Driver
+from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
+from swf_temporal.app.scenarios.virtual_time import Listener, VirtualTime
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue

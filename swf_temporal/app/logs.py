@@ -1,4 +1,4 @@
-"""What does a worker log?"""
+"""Logging of a worker, and what commands that run one let through."""
 
 import json
 import logging
@@ -7,12 +7,11 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-import typer
 from temporalio import activity, workflow
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-from swf_temporal.cli.options import LogFormat, LogLevel
-from swf_temporal.cli.reachability import SERVER_LOG, CoreLines
+from swf_temporal.app.reachability import SERVER_LOG, CoreLines
+from swf_temporal.app.settings import LogFormat, LogLevel
 from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
 
 _NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
@@ -62,21 +61,6 @@ class JsonLine(logging.Formatter):
         if record.exc_info and is_debugging():
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
-
-
-class News:
-    """Tells those who watch a command what is new: in words, or in the log where that is for programs."""
-
-    def __init__(self, form: LogFormat) -> None:
-        self._log = logging.getLogger("swf") if form is LogFormat.JSON else None
-
-    def tell(self, *texts: str) -> None:
-        """Tell each of *texts*, which may have several lines."""
-        for text in texts:
-            if self._log is None:
-                typer.echo(text, err=True)
-            else:
-                self._log.info("%s", text)
 
 
 def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.cli.family import Call, Family
-from swf_temporal.cli.virtual_time import TOO_LATE, Report
+from swf_temporal.app.scenarios.family import Call, Family
+from swf_temporal.app.scenarios.virtual_time import TOO_LATE, Report
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault

@@ -1,19 +1,23 @@
-"""Which definitions does a command work with?"""
+"""The definitions at given paths: files, folders, standard input, and the sub-workflows beside them."""
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-import typer
-
-from swf_temporal.cli.options import STDIN
+from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.loading import check, check_file, conflicting, holds_definition
 from swf_temporal.text.origin import Source
+
+STDIN = Path("-")
+"""What stands for a definition on standard input."""
+
+Warn = Callable[[object], None]
+"""Is told what is doubtful about definitions that can run, one thing at a time."""
 
 _LEADS_ON = ("subFlowRef", "continueAs")
 _NOT_OURS = ("node_modules", "__pycache__")
@@ -93,15 +97,15 @@ def load_given(file: Path, resources: Resources | None = None) -> Definition:
     return checked.definition
 
 
-def read_to_run(file: Path, resources: Resources | None = None, *, strict: bool = False) -> Definition:
-    """Return the workflow in *file*, and tell what is doubtful about it.
+def read_to_run(file: Path, resources: Resources | None = None, *, warn: Warn, strict: bool = False) -> Definition:
+    """Return the workflow in *file*, and warn of what is doubtful about it.
 
     Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
     """
     checked = check_given(file, resources)
     if checked.definition is None:
         raise InvalidDefinition(checked.problems)
-    _tell_doubts(checked.warnings, strict=strict)
+    _warn_of(checked.warnings, warn, strict=strict)
     return checked.definition
 
 
@@ -118,29 +122,45 @@ def with_sub_workflows(
     folders: Iterable[Path],
     resources: Resources | None = None,
     *,
+    warn: Warn,
     strict: bool = False,
 ) -> list[Definition]:
     """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
 
-    They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, and that is told. So
-    is what is doubtful about those that it can lead to.
+    They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, with a warning. What
+    is doubtful about those that it can lead to is warned of as well.
     """
     warned: list[Problem] = []
     catalogue = catalogue_of(_only_folders(folders), resources, warned)
     if any(word in workflow.source.text for word in _LEADS_ON):
-        catalogue = Catalogue([*_beside(file, resources, warned), *catalogue])
+        catalogue = Catalogue([*_beside(file, resources, warned, warn), *catalogue])
     catalogue.add(workflow)
     reachable = list(catalogue.with_reachable(workflow))
     led_to = {one.source.name for one in reachable} - {workflow.source.name}
-    _tell_doubts([problem for problem in warned if problem.file in led_to], strict=strict)
+    _warn_of([problem for problem in warned if problem.file in led_to], warn, strict=strict)
     return [_anywhere(one) for one in reachable]
 
 
-def _tell_doubts(warnings: Sequence[Problem], *, strict: bool) -> None:
+def refuse_unfit(workflow: Definition, data: JSON) -> None:
+    """Raise UsageError if a run of *workflow* would fail at once, because *data* does not fit its schema."""
+    refusal = workflow.refusal_of({} if data is None else data)
+    if refusal is not None:
+        raise UsageError(refusal, f"dataInputSchema of {workflow.id!r} says what the input has to be")
+
+
+def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> list[list[Definition]]:
+    """Return the definitions with a schedule at *paths*, each with the sub-workflows that it can lead to.
+
+    Those are looked for beside the file, and in *folders*.
+    """
+    return [with_sub_workflows(workflow, file, folders, warn=warn) for workflow, file in _scheduled(paths)]
+
+
+def _warn_of(warnings: Sequence[Problem], warn: Warn, *, strict: bool) -> None:
     if strict and warnings:
         raise InvalidDefinition(warnings)
     for warning in warnings:
-        typer.echo(warning, err=True)
+        warn(warning)
 
 
 def _anywhere(workflow: Definition) -> Definition:
@@ -149,13 +169,34 @@ def _anywhere(workflow: Definition) -> Definition:
     return workflow.with_source(Source(source.text, str(Path(source.name).resolve())))
 
 
-def _beside(file: Path, resources: Resources | None, warned: list[Problem]) -> Iterator[Definition]:
+def _beside(file: Path, resources: Resources | None, warned: list[Problem], warn: Warn) -> Iterator[Definition]:
     for other in sorted(file.parent.iterdir()):
         if other == file or not holds_definition(other):
             continue
         checked: Checked = check_file(other, resources=resources)
         if checked.definition is None:
-            typer.echo(f"{other} is left out: it has errors (see `swf validate {other}`)", err=True)
+            warn(f"{other} is left out: it has errors (see `swf validate {other}`)")
         else:
             warned.extend(checked.warnings)
             yield checked.definition
+
+
+def _scheduled(paths: Iterable[Path]) -> list[tuple[Definition, Path]]:
+    """Return the definitions with a schedule that *paths* name, each with its file; a folder may have others, too.
+
+    All are read before anything is changed. Raises UsageError where a file has none, or two are of the same id.
+    """
+    found: list[tuple[Definition, Path]] = []
+    for path in paths:
+        inside = [(load_given(file), file) for file in (files_in(path) if path.is_dir() else [path])]
+        scheduled = [one for one in inside if not path.is_dir() or one[0].has_schedule]
+        if not scheduled:
+            raise UsageError(f"no definition in {path} has a schedule", "it is written under start: schedule:")
+        found += scheduled
+    by_id: dict[str, Path] = {}
+    for workflow, file in found:
+        workflow.schedule()
+        if workflow.id in by_id:
+            raise UsageError(f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has one schedule")
+        by_id[workflow.id] = file
+    return found

@@ -20,7 +20,7 @@ from temporalio.bridge.proto.child_workflow import ParentClosePolicy
 from temporalio.bridge.proto.workflow_activation import WorkflowActivationJob
 from temporalio.bridge.proto.workflow_commands import WorkflowCommand
 
-from swf_temporal.cli.virtual_time import CLOCK, CLOSING, Issued, Report
+from swf_temporal.app.scenarios.virtual_time import CLOCK, CLOSING, Issued, Report
 from swf_temporal.simulation.clock import Key
 
 Token = tuple[str, str, int]

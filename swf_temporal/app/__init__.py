@@ -1,0 +1,1 @@
+"""What puts hosts, functions and events together: workers, the development server, runs, scenarios. A library."""

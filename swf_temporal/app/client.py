@@ -1,0 +1,181 @@
+"""A client: starts instances of definitions on a Temporal server, sends them events, and reads what became of them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
+
+from temporalio import client as temporal
+from temporalio.service import RPCError
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal import client as engine
+from swf_temporal.temporal.conventions import TASK_QUEUE
+from swf_temporal.temporal.reaching import Server, server_of
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.port import Definition
+
+
+class Instance:
+    """An instance of a definition, which a client has started or knows by its id."""
+
+    def __init__(self, client: "Client", handle: engine.Handle) -> None:
+        self._client = client
+        self._handle = handle
+
+    def __repr__(self) -> str:
+        return f"Instance({self.id!r})"
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._handle.id
+
+    @property
+    def run_id(self) -> str | None:
+        """The id of the run with which it began, where this client has started it."""
+        return self._handle.result_run_id
+
+    @property
+    def link(self) -> str | None:
+        """Its address in the UI, where the server is a development server with one."""
+        return self._client.server.link(self.id, self.run_id)
+
+    async def result(self) -> JSON:
+        """Return its output, once it has ended. Raises RunEnded if it has none to give."""
+        return await engine.result(self._handle)
+
+    async def send_event(self, event: CloudEvent | Mapping[str, Any], *, wait: bool = True) -> str:
+        """Send an event, and return what became of it: `taken`, `kept` or `duplicate`; `sent` if that is not known.
+
+        *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. Without
+        *wait* it is left with the instance, whether or not a worker runs. Raises UsageError if it is not an event, or
+        if the instance never takes one like it.
+        """
+        given = event.to_json() if isinstance(event, CloudEvent) else event
+        if wait:
+            return await engine.deliver(self._client.temporal, self.id, given)
+        await engine.send(self._client.temporal, self.id, given)
+        return engine.SENT
+
+    async def status(self) -> dict[str, Any]:
+        """Return where it is and which events it awaits. A worker has to answer."""
+        return dict(await engine.query(self._client.temporal, self.id, "status"))
+
+    async def data(self) -> JSON:
+        """Return the data that it works on now. A worker has to answer."""
+        data: JSON = await engine.query(self._client.temporal, self.id, "data")
+        return data
+
+    async def trace(self) -> list[dict[str, Any]]:
+        """Return what happened in it, the latest entries. A worker has to answer."""
+        return list(await engine.query(self._client.temporal, self.id, "trace"))
+
+    async def cancel(self) -> None:
+        """Ask it to end. It may still do what its definition asks for in that case."""
+        await self._ask(self._handle.cancel())
+
+    async def terminate(self, reason: str | None = None) -> None:
+        """End it at once: nothing of its definition is done any more, and nothing undone."""
+        await self._ask(self._handle.terminate(reason=reason))
+
+    async def _ask(self, request: Any) -> None:
+        try:
+            await request
+        except RPCError as error:
+            raise engine.not_there(error, self.id) from None
+
+
+class Client:
+    """Talks to a Temporal server about instances of definitions.
+
+    client = await Client.connect("localhost:7233")
+    instance = await client.start(load("orders.yaml"), {"item": "mouse"})
+    print(await instance.result())
+    """
+
+    def __init__(self, temporal_client: temporal.Client) -> None:
+        """Talk by *temporal_client*, a client of the SDK."""
+        self.temporal = temporal_client
+        self._server: Server | None = None
+
+    @classmethod
+    def of(cls, server: Server) -> Self:
+        """Return a client of *server*, whose UI is known."""
+        client = cls(server.client)
+        client._server = server
+        return client
+
+    @property
+    def server(self) -> Server:
+        """The server, and where its UI is."""
+        if self._server is None:
+            self._server = server_of(self.temporal)
+        return self._server
+
+    @property
+    def address(self) -> str:
+        """The address of its server."""
+        return self.temporal.service_client.config.target_host
+
+    @property
+    def namespace(self) -> str:
+        """The namespace on that server."""
+        return self.temporal.namespace
+
+    @classmethod
+    async def connect(cls, address: str | None = None, *, namespace: str | None = None) -> Self:
+        """Return a client of the server at *address*; without one, of what the environment names (`TEMPORAL_ADDRESS`).
+
+        Raises UsageError if no server answers there, or it has no such namespace.
+        """
+        return cls(await engine.connect(address=address, namespace=namespace))
+
+    async def start(
+        self,
+        definition: "Definition | str",
+        data: JSON = None,
+        *,
+        workflow_id: str | None = None,
+        task_queue: str = TASK_QUEUE,
+        events: Iterable[CloudEvent | Mapping[str, Any]] = (),
+        sub_workflows: "Iterable[Definition]" = (),
+    ) -> Instance:
+        """Start an instance of *definition*: a definition, or the id of one that the workers serve.
+
+        An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *events*
+        are there from the start. Raises UsageError if an instance of that id is running, or if the data or an event is
+        not JSON.
+        """
+        definition_id = definition if isinstance(definition, str) else definition.id
+        options: dict[str, Any] = {
+            "workflow_id": workflow_id or new_id(definition_id),
+            "task_queue": task_queue,
+            "events": [one.to_json() if isinstance(one, CloudEvent) else one for one in events],
+        }
+        if isinstance(definition, str):
+            handle = await engine.start_known(self.temporal, definition, data, **options)
+        else:
+            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **options)
+        return Instance(self, handle)
+
+    def instance(self, workflow_id: str) -> Instance:
+        """Return the instance with the id *workflow_id*; whether there is one is not asked."""
+        return Instance(self, self.temporal.get_workflow_handle(workflow_id))
+
+
+def new_id(definition_id: str) -> str:
+    """Return the id of an instance for which none was chosen."""
+    return f"{definition_id}-{uuid4().hex[:8]}"
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Raise UsageError for what the server refuses, as long as the context lasts."""
+    try:
+        yield
+    except RPCError as error:
+        raise UsageError(f"the server refuses: {error.message}") from None

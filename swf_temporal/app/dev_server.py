@@ -1,0 +1,121 @@
+"""A development server: a Temporal server with its UI, and a worker that follows the files of a folder."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.documents import missing
+from swf_temporal.app.function_modules import functions_of
+from swf_temporal.app.live import LiveCatalogue
+from swf_temporal.app.logs import log_lines
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.stopping import stop_signal
+from swf_temporal.app.worker import Worker
+from swf_temporal.errors import Problem, UsageError
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.registry import Registry
+from swf_temporal.temporal.conventions import DEFAULT_PORT, TASK_QUEUE
+from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.server import local_server
+
+Tell = Callable[[str], None]
+"""Is told what is new, in texts that may have several lines."""
+
+_INTERVAL = 1.0
+"""Seconds between two looks at the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where the server listens, where its UI does, and where it remembers its workflows."""
+
+    port: int
+    ui_port: int
+    database: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """A folder that is served, and with what."""
+
+    live: LiveCatalogue
+    functions: Registry
+    call_settings: Settings
+    settings: WorkerSettings
+    listening: Listening
+    tell: Tell
+
+    async def serve(self) -> int:
+        """Serve the folder until the process is told to stop; return the exit code."""
+        told = stop_signal()
+        at = self.listening
+        async with local_server(port=at.port, ui_port=at.ui_port, database=at.database) as server:
+            worker = Worker(
+                Client.of(server),
+                definitions=self.live,
+                functions=self.functions,
+                settings=self.settings,
+                call_settings=self.call_settings,
+            )
+            async with worker:
+                self.tell(self._explanation(server))
+                await self._follow(worker, told)
+            self.tell("stopping the server")
+        return 0
+
+    async def _follow(self, worker: Worker, told: asyncio.Event) -> None:
+        """Read files again when they change, and tell what is new about them."""
+        seen, known = 0, list[Problem]()
+        while not told.is_set():
+            self._tell_all(self.live.refresh())
+            if seen != self.live.revision:
+                before, seen, known = known, self.live.revision, await missing(self.live, worker.functions)
+                self._tell_all(str(problem) for problem in known if problem not in before)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(told.wait(), _INTERVAL)
+
+    def _tell_all(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.tell(text)
+
+    def _explanation(self, server: Server) -> str:
+        port, task_queue = self.listening.port, self.settings.task_queue
+        example = next((workflow.id for workflow in self.live), "ID")
+        command = f"swf start {example} --input '{{}}'"
+        if task_queue != TASK_QUEUE:
+            command += f" --task-queue {task_queue}"
+        if port != DEFAULT_PORT:
+            command += f" --address 127.0.0.1:{port}"
+        return f"ready: 127.0.0.1:{port}, UI {server.ui}\nstart an instance with\n  {command}"
+
+
+def prepare(
+    folder: Path,
+    listening: Listening,
+    settings: WorkerSettings,
+    *,
+    functions: Iterable[str] = (),
+    config: Path | None = None,
+    strict: bool = False,
+    tell: Tell,
+) -> Development:
+    """Return what serves the definitions in *folder*, and log to stderr as *settings* say. Raises UsageError.
+
+    *functions* are Python files and modules. What is new is told to *tell*.
+    """
+    if listening.port == listening.ui_port:
+        raise UsageError(f"--port and --ui-port are both {listening.port}", "the server and its UI have a port each")
+    live = LiveCatalogue(folder, strict=strict)
+    call_settings = read_settings(os.environ, local=True, file=config)
+    offered = functions_of(functions, call_settings.modules)
+    log_lines(settings.log_format, settings.log_level)
+    for news in live.refresh():
+        tell(news)
+    if not list(live):
+        tell(f"there is no definition in {folder} that can be served yet")
+    return Development(live, offered, call_settings, settings, listening, tell)

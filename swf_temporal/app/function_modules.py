@@ -1,0 +1,56 @@
+"""The functions that a worker offers: those of installed packages, and those of named modules and files."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.installed import installed, offered_by
+from swf_temporal.functions.registry import Registry
+
+
+def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> Registry:
+    """Return the functions, and types of functions, that installed packages and *modules* offer; the latter win.
+
+    Of what is installed only what is in the modules and packages that are *allowed* counts; None allows all.
+    A module is the path of a Python file, or a dotted name. It offers what its registries hold; one without any
+    registry offers its public functions, by their own names. `module:function` names them too: a file is the module
+    that its name says. Raises UsageError if something cannot be imported.
+    """
+    offered = installed(allowed)
+    for name in modules:
+        found = offered_by(_imported(name), Path(name).stem if name.endswith(".py") else name)
+        if not found and not found.types:
+            raise UsageError(f"{name} offers no function", "public functions in it count, and what its registries hold")
+        offered.include(found)
+    return offered
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        if name.endswith(".py"):
+            return _run_file(Path(name))
+        # As `python -m` does: what lies in the current folder can be imported.
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        return importlib.import_module(name)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"the functions in {name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _run_file(file: Path) -> ModuleType:
+    if not file.is_file():
+        raise UsageError(f"there is no file {file}")
+    # A name of its own: a file called json.py must not stand in for the module of that name.
+    specification = importlib.util.spec_from_file_location(f"functions in {file}", file)
+    if specification is None or specification.loader is None:
+        raise UsageError(f"{file} is no Python module")
+    module = importlib.util.module_from_spec(specification)
+    sys.path.append(str(file.parent.resolve()))
+    specification.loader.exec_module(module)
+    return module

@@ -1,0 +1,192 @@
+"""What the server, and the worker that runs an instance, tell of it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.service import RPCError
+
+from swf_temporal.app.client import Client
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.client import Handle, RunEnded, has_ended, not_there, query, result
+
+PATIENCE = 5.0
+"""Seconds in which a worker should have answered a query."""
+
+_TAKEN_UP = 4
+"""How many events the history of an instance has once a worker has done its first task."""
+_TAKING_UP = 2.0
+"""Seconds in which a worker should have taken up what was started."""
+
+RUNNING = "running"
+
+_NAMES = {
+    "running": "Running",
+    "completed": "Completed",
+    "failed": "Failed",
+    "cancelled": "Canceled",
+    "terminated": "Terminated",
+    "timed-out": "TimedOut",
+    "continued": "ContinuedAsNew",
+}
+"""By our word for the status of an instance, that of Temporal."""
+_WITH_A_REASON = ("failed", "terminated", "timed-out")
+_OURS = {name.upper(): status for status, name in _NAMES.items()}
+
+
+class Listed(NamedTuple):
+    """Instances, the latest first, and how many more there are."""
+
+    rows: list[dict[str, Any]]
+    more: int
+
+
+async def listed(client: Client, wanted: str, limit: int) -> Listed:
+    """Return at most *limit* of the instances that the list filter *wanted* finds."""
+    rows = [_row(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
+    more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
+    return Listed(rows, max(more, 0))
+
+
+def filter_of(status: str | None, definition: str | None, query: str | None) -> str:
+    """Return the list filter of Temporal that finds what all of them describe."""
+    wanted = []
+    if status is not None:
+        wanted.append(f'ExecutionStatus = "{_NAMES[status]}"')
+    if definition is not None:
+        quoted = definition.replace("\\", "\\\\").replace('"', '\\"')
+        wanted.append(f'WorkflowType = "{quoted}"')
+    if query is not None:
+        wanted.append(f"({query})" if wanted else query)
+    return " AND ".join(wanted)
+
+
+async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
+    """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
+    execution = await _described(client, workflow_id)
+    facts = _row(execution) | _under_way(execution)
+    if facts["status"] in _WITH_A_REASON:
+        facts["reason"] = await _reason(client, workflow_id)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            facts |= await query(client.temporal, workflow_id, "status")
+            if with_trace:
+                facts["trace"] = await query(client.temporal, workflow_id, "trace")
+    except (TimeoutError, UsageError):
+        facts["note"] = "no worker answers for it now"
+    return facts
+
+
+class Look(NamedTuple):
+    """An instance at one moment: its status, and the trace if a worker answered."""
+
+    status: str | None
+    trace: list[dict[str, Any]] | None
+    task_queue: str
+
+
+async def look_at(client: Client, workflow_id: str) -> Look:
+    """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
+    execution = await _described(client, workflow_id)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            trace = await client.instance(workflow_id).trace()
+    except (TimeoutError, UsageError):
+        trace = None
+    return Look(_status_of(execution), trace, execution.task_queue)
+
+
+async def refuse_ended(client: Client, workflow_id: str) -> None:
+    """Raise UsageError if there is no instance of that id that runs."""
+    if (await _described(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
+        raise has_ended(workflow_id)
+
+
+async def was_taken_up(client: Client, workflow_id: str) -> bool:
+    """Tell whether a worker takes the instance up within a short time. Raises RunEnded if it fails at once."""
+    handle = client.temporal.get_workflow_handle(workflow_id)
+    for _ in range(int(_TAKING_UP / 0.05)):
+        found = await handle.describe()
+        if found.status is WorkflowExecutionStatus.FAILED:
+            await result(handle)
+        if (found.history_length or 0) >= _TAKEN_UP:
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+async def with_sub_workflows(client: Client, workflow_id: str) -> AsyncIterator[str]:
+    """Yield the ids of an instance and of its sub-workflows that are running, their own included."""
+    found = [workflow_id]
+    for member in found:
+        yield member
+        try:
+            description = await client.temporal.get_workflow_handle(member).describe()
+        except RPCError:
+            continue  # it has just ended
+        found += [child.workflow_id for child in description.raw_description.pending_children]
+
+
+async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+    handle: Handle = client.temporal.get_workflow_handle(workflow_id)
+    try:
+        return await handle.describe()
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+
+
+async def _reason(client: Client, workflow_id: str) -> str | None:
+    """Return why an instance that has ended gave no output."""
+    try:
+        await client.instance(workflow_id).result()
+    except RunEnded as ended:
+        return ended.message
+    return None  # it was started anew meanwhile
+
+
+def _row(execution: WorkflowExecution) -> dict[str, JSON]:
+    return {
+        "id": execution.id,
+        "runId": execution.run_id,
+        "definition": execution.workflow_type,
+        "status": _status_of(execution),
+        "started": _time(execution.start_time),
+        "ended": _time(execution.close_time),
+    }
+
+
+def _status_of(execution: WorkflowExecution) -> str | None:
+    return None if execution.status is None else _OURS[execution.status.name.replace("_", "")]
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="milliseconds")
+
+
+def _under_way(execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
+    """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
+    described = execution.raw_description
+    found: dict[str, list[Any]] = {
+        "calls": [_call(pending) for pending in described.pending_activities],
+        "subflows": [child.workflow_id for child in described.pending_children],
+    }
+    return {kind: those for kind, those in found.items() if those}
+
+
+def _call(pending: PendingActivityInfo) -> dict[str, Any]:
+    call: dict[str, Any] = {
+        "id": pending.activity_id,
+        "function": pending.activity_type.name,
+        "attempt": pending.attempt,
+    }
+    rests = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED and pending.attempt > 1
+    if rests and pending.HasField("scheduled_time"):
+        call["next"] = pending.scheduled_time.ToDatetime(tzinfo=UTC).isoformat(timespec="seconds")
+    if pending.HasField("last_failure"):
+        call["lastFailure"] = pending.last_failure.message
+    return call

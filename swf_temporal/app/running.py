@@ -1,0 +1,99 @@
+"""A run of one definition to its end, with a worker of its own."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from swf_temporal.app.client import Client, Instance, new_id
+from swf_temporal.app.servers import some_server
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.worker import Worker
+from swf_temporal.data import JSON
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.temporal.client import RunEnded
+
+_GRACE = 10
+"""Seconds in which a cancelled instance may end by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be run, and with what."""
+
+    workflows: Sequence[Definition]
+    """The definition, and its sub-workflows."""
+    data: JSON = None
+    workflow_id: str | None = None
+    events: Sequence[Mapping[str, Any]] = ()
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    call_settings: Settings = field(default_factory=Settings)
+    timeout: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    """An instance that runs, and the server that it runs on."""
+
+    client: Client
+    instance: Instance
+    is_own_server: bool
+    """Whether the server was started for this run, and ends with it."""
+    timeout: timedelta | None
+
+    async def output(self) -> JSON:
+        """Return the output of the instance. Raises RunEnded if it has none; out of time, it is cancelled."""
+        try:
+            async with asyncio.timeout(None if self.timeout is None else self.timeout.total_seconds()):
+                return await self.instance.result()
+        except TimeoutError:
+            await self.cancel()
+            raise RunEnded(f"it did not end within {self.timeout}, and was cancelled", "cancelled") from None
+
+    async def cancel(self) -> None:
+        """Ask the instance to end; terminate it if it does not within a short time, since its worker ends with us."""
+        with suppress(RunEnded):
+            try:
+                async with asyncio.timeout(_GRACE):
+                    await self.instance.cancel()
+                    await self.instance.result()
+            except TimeoutError:
+                await self.instance.terminate("its worker was stopped")
+
+
+@asynccontextmanager
+async def started(order: Order, address: str | None = None, namespace: str | None = None) -> AsyncIterator[StartedRun]:
+    """Start an instance of the first definition of *order* on some server, and serve it as long as the context lasts.
+
+    The server is one that is there already, see `some_server`, or is started. Raises UsageError if one that was named
+    does not answer.
+    """
+    first, *others = order.workflows
+    async with some_server(address, namespace) as (server, is_own):
+        client = Client.of(server)
+        # Its definitions alone are served: more may be called here than on a worker, whoever finds the queue.
+        settings = WorkerSettings(
+            task_queue=f"swf-run-{uuid4().hex[:12]}", known_definitions_only=True, grace_period=timedelta()
+        )
+        worker = Worker(
+            client,
+            definitions=Catalogue(order.workflows),
+            functions=order.functions,
+            settings=settings,
+            call_settings=order.call_settings,
+        )
+        async with worker:
+            instance = await client.start(
+                first,
+                order.data,
+                workflow_id=order.workflow_id or new_id(first.id),
+                task_queue=settings.task_queue,
+                events=order.events,
+                sub_workflows=others,
+            )
+            yield StartedRun(client, instance, is_own, order.timeout)

@@ -1,0 +1,101 @@
+"""Serving definitions until the process is told to stop, as `swf worker` does."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swf_temporal.app.definitions import catalogue_of, resources_of
+from swf_temporal.app.documents import in_one_line, missing
+from swf_temporal.app.function_modules import functions_of
+from swf_temporal.app.health import health_endpoint
+from swf_temporal.app.logs import log_lines
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.stopping import stop_signal
+from swf_temporal.app.worker import Worker
+from swf_temporal.errors import Problem
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.temporal.worker import tune_gc
+
+_log = logging.getLogger("swf")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a worker is made of: files, folders and modules that have its definitions, functions and configuration."""
+
+    definitions: Iterable[Path]
+    functions: Iterable[str] = ()
+    """Python files and modules."""
+    config: Path | None = None
+    resources: Iterable[Path] = field(default_factory=tuple)
+    """Folders that definitions may read, besides their own."""
+    strict: bool = False
+    """Whether warnings about definitions count as errors."""
+
+
+def prepare(
+    sources: Sources, settings: WorkerSettings, address: str | None = None, namespace: str | None = None
+) -> Worker:
+    """Return a worker that has what *sources* name, and log to stderr as *settings* say.
+
+    Raises InvalidDefinition if a definition cannot run, and UsageError for what is not there.
+    """
+    readable = resources_of(sources.resources)
+    warned: list[Problem] = []
+    catalogue = catalogue_of(sources.definitions, readable, warned, strict=sources.strict)
+    call_settings = read_settings(os.environ, file=sources.config, resources=readable)
+    offered = functions_of(sources.functions, call_settings.modules)
+    log_lines(settings.log_format, settings.log_level)
+    for problem in warned:
+        _log.warning("%s", in_one_line(problem))
+    return Worker(
+        address,
+        namespace=namespace,
+        definitions=catalogue,
+        functions=offered,
+        settings=settings,
+        call_settings=call_settings,
+    )
+
+
+async def serve(worker: Worker) -> int:
+    """Let *worker* work until the process is told to stop; return the exit code."""
+    told = stop_signal()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(worker)
+        if worker.settings.health_port is not None:
+            await stack.enter_async_context(health_endpoint(worker.settings.health_port, worker.is_ready))
+        tune_gc()
+        _log_what_is_served(worker)
+        looking = asyncio.create_task(_log_what_is_missing(worker))
+        await told.wait()
+        looking.cancel()
+        await asyncio.wait([looking])
+        _log.info("told to stop: finishing what is under way")
+    _log.info("stopped")
+    return 0
+
+
+def _log_what_is_served(worker: Worker) -> None:
+    only_known = worker.settings.known_definitions_only
+    if not list(worker.catalogue):
+        what = "nothing" if only_known else "only instances that bring their own"
+        _log.warning("there is no definition: %s can run", what)
+    for definition in worker.catalogue:
+        _log.info("serving %s %s from %s", definition.id, definition.version or "", definition.source.name)
+    if only_known:
+        _log.info("refusing instances that bring another definition than these")
+    client = worker.client
+    _log.info(
+        "working for %s, namespace %s, task queue %s", client.address, client.namespace, worker.settings.task_queue
+    )
+
+
+async def _log_what_is_missing(worker: Worker) -> None:
+    """Look at the documents of all functions that are files, so that the first calls find them read."""
+    for problem in await missing(worker.catalogue, worker.functions):
+        _log.warning("%s", in_one_line(problem))

@@ -1,0 +1,46 @@
+"""Settings of the worker itself; those of the calls that it makes are in `functions/operator/settings.py`.
+
+Nothing heavy is imported here: options on the command line are made of it. `configuration.py` reads the settings.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+
+
+class LogFormat(StrEnum):
+    """How a line of the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """The least severity that is logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """What a worker serves, how much of it at once, and what it tells about itself."""
+
+    task_queue: str = TASK_QUEUE
+    """The task queue whose instances it runs."""
+    known_definitions_only: bool = False
+    """Whether it refuses instances that bring another definition than those that it serves."""
+    max_activities: int = ACTIVITIES
+    """How many function calls may be under way at once."""
+    max_cached_workflows: int = WORKFLOWS
+    """How many running instances are kept in memory; others are replayed when something happens to them."""
+    grace_period: timedelta = timedelta(seconds=30)
+    """How long calls that are under way may still take when the worker is told to stop."""
+    health_port: int | None = None
+    """The port on which it answers `/livez` and `/readyz`; none if there is no such port."""
+    log_format: LogFormat = LogFormat.TEXT
+    log_level: LogLevel = LogLevel.INFO

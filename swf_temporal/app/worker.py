@@ -1,0 +1,164 @@
+"""A worker: the process that runs instances of definitions and makes their calls."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from temporalio import client as temporal
+from temporalio import worker as temporal_worker
+from temporalio.service import RPCError
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.reachability import watched
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.errors import UsageError
+from swf_temporal.events.sinks import HttpSink
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.causes import causes
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
+from swf_temporal.performing import Calls
+from swf_temporal.temporal.troubles import trouble_of
+from swf_temporal.temporal.worker import Capacity, make_worker
+
+_log = logging.getLogger("swf")
+
+_REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
+"""How the library's message begins where the server refuses what a worker cannot do without."""
+
+
+class Worker:
+    """Runs instances of definitions, and makes their calls, for as long as its context lasts.
+
+        async with Worker("localhost:7233", definitions=["orders.yaml"], functions=registry, task_queue="orders"):
+            ...
+
+    Secrets, the configuration of calls and the address for produced events, `SWF_SINK`, come from the environment.
+    """
+
+    def __init__(
+        self,
+        client: Client | str | None = None,
+        *,
+        namespace: str | None = None,
+        definitions: Catalogue | Iterable[Definition | str | os.PathLike[str]] = (),
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        task_queue: str | None = None,
+        settings: WorkerSettings | None = None,
+        call_settings: Settings | None = None,
+    ) -> None:
+        """Make a worker for the server of *client*.
+
+        Instead of a client it may be the address of a server, or None for the one that the environment names; then
+        *namespace* may be given as well.
+
+        *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
+        *task_queue* wins over that of *settings*. *call_settings* are used instead of those of the environment.
+        Raises InvalidDefinition if a definition cannot run.
+        """
+        settings = settings or WorkerSettings()
+        self.settings = settings if task_queue is None else replace(settings, task_queue=task_queue)
+        self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
+        self._client = client
+        self._namespace = namespace
+        self._offered = functions or {}
+        self._call_settings = call_settings
+        self._running: AbstractAsyncContextManager[tuple[temporal_worker.Worker, Functions]] | None = None
+        self._worker: temporal_worker.Worker | None = None
+        self._functions: Functions | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin to work. Raises UsageError if no server answers, or it does not let this worker work."""
+        client = self._client
+        if not isinstance(client, Client):
+            client = self._client = await Client.connect(client, namespace=self._namespace)
+        self._running = self._serving(client.temporal)
+        self._worker, self._functions = await self._running.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        """Stop: calls that are under way may still take as long as the settings allow."""
+        assert self._running is not None  # noqa: S101 - for the type checker
+        return await self._running.__aexit__(kind, error, traceback)
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        async with self:
+            await asyncio.Event().wait()
+
+    @property
+    def client(self) -> Client:
+        """The client of its server, once it works."""
+        if not isinstance(self._client, Client):
+            raise UsageError("the worker does not work yet", "use it in `async with`")
+        return self._client
+
+    @property
+    def functions(self) -> Functions:
+        """What makes the calls, once it works."""
+        if self._functions is None:
+            raise UsageError("the worker does not work yet", "use it in `async with`")
+        return self._functions
+
+    async def is_ready(self) -> bool:
+        """Tell whether it works, and its server answers."""
+        try:
+            is_running = self._worker is not None and self._worker.is_running
+            return is_running and await self.client.temporal.service_client.check_health()
+        except RPCError:
+            return False
+
+    @asynccontextmanager
+    async def _serving(self, client: temporal.Client) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
+        settings = self.settings
+        call_settings = self._call_settings or read_settings(os.environ)
+        calls, sink = (
+            Calls(self._offered, env=os.environ, settings=call_settings),
+            HttpSink(os.environ.get("SWF_SINK")),
+        )
+        if weak := calls.secrets.unprotected():
+            _log.warning(
+                "short or common secrets are hidden in results only where a value is nothing else: %s", ", ".join(weak)
+            )
+        worker = make_worker(
+            client,
+            self.catalogue,
+            calls,
+            sink,
+            task_queue=settings.task_queue,
+            only_known=settings.known_definitions_only,
+            capacity=Capacity(settings.max_cached_workflows, settings.max_activities),
+            graceful_shutdown_timeout=settings.grace_period,
+        )
+        try:
+            async with watched(client), worker:
+                yield worker, calls.functions
+        except RuntimeError as error:
+            if not str(error).startswith(_REFUSED):
+                raise
+            raise _refusal(client, error) from None
+        finally:
+            await calls.aclose()
+            await sink.aclose()
+
+
+def _catalogue_of(definitions: Iterable[Definition | str | os.PathLike[str]]) -> Catalogue:
+    return Catalogue(one if isinstance(one, Definition) else load(one) for one in definitions)
+
+
+def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
+    """Return what it means that a worker cannot work, which the library tells by *error* and its causes."""
+    trouble = trouble_of("; ".join(map(str, (error, *causes(error)))))
+    host = client.service_client.config.target_host
+    text = f"no worker can serve the namespace {client.namespace!r} of the server at {host}"
+    return UsageError(f"{text}: {trouble.what}", trouble.hint)

@@ -162,7 +162,7 @@ def _listed(page: Path) -> set[str]:
 def _problem_codes() -> set[str]:
     """Return the codes that stand in the source, wherever it tells of a problem."""
     folders = [*(PACKAGE / "languages").rglob("*.py"), *(PACKAGE / "text").rglob("*.py")]
-    sources = [*folders, PACKAGE / "loading.py", PACKAGE / "cli" / "documents.py"]
+    sources = [*folders, PACKAGE / "loading.py", PACKAGE / "app" / "documents.py"]
     codes = {duplicate_key("", Position(), Position())[0]}
     for source in sources:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):

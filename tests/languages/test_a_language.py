@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.cli.scenario_host import scenario_host
+from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.known import LANGUAGES
 from swf_temporal.languages.port import parts_of

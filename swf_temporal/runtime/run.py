@@ -146,12 +146,13 @@ class Run:
         number = self.numbers[what] = self.numbers.get(what, 0) + 1
         return f"{what}#{number}"
 
-    async def count_step(self) -> None:
-        """Count a step that waits for nothing by itself, and give the host control after many of them in a row."""
+    def has_gone_on(self) -> bool:
+        """Count a step that waits for nothing by itself; tell whether the host is to be given control after it."""
         self._steps += 1
-        if self._steps >= MAX_STEPS_WITHOUT_WAIT:
-            self._steps = 0
-            await self.host.yield_control()
+        if self._steps < MAX_STEPS_WITHOUT_WAIT:
+            return False
+        self._steps = 0
+        return True
 
     async def time_out_at(self, moment: float, why: str) -> None:
         """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs."""

@@ -27,7 +27,8 @@ class CompensationLog:
 
     def __init__(self, record: Iterable[str]) -> None:
         self._paths = list(record)
-        self._is_undoing = False
+        self.is_undoing = False
+        """Whether what was done is being undone; only `undoing` sets it."""
 
     def __bool__(self) -> bool:
         """Tell whether there is anything to undo."""
@@ -36,11 +37,6 @@ class CompensationLog:
     def to_json(self) -> list[JSON]:
         """Return what must survive a suspension."""
         return list(self._paths)
-
-    @property
-    def is_undoing(self) -> bool:
-        """Whether what was done is being undone."""
-        return self._is_undoing
 
     @property
     def latest(self) -> str:
@@ -63,11 +59,11 @@ class CompensationLog:
     @contextmanager
     def undoing(self) -> Iterator[None]:
         """Be undoing as long as the context lasts."""
-        self._is_undoing = True
+        self.is_undoing = True
         try:
             yield
         finally:
-            self._is_undoing = False
+            self.is_undoing = False
 
 
 async def compensate(data: JSON, lane: Lane[UndoingFrame]) -> JSON:

@@ -139,7 +139,8 @@ class Execution:
             self.run.checkpoint()
             if "run" not in frame and self.deadline_passed and not self.compensation.is_undoing:
                 raise Expired
-            await self.run.count_step()
+            if self.run.has_gone_on():
+                await self.run.host.yield_control()
             state = scope.state(name)
             run = frame.get("run")
             if run is None:

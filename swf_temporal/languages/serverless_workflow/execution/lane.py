@@ -78,7 +78,7 @@ class Instance(Protocol):
 class Lane(Generic[F_co]):
     """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
 
-    __slots__ = ("branch", "execution", "frame", "path", "scope", "state", "variables")
+    __slots__ = ("branch", "execution", "frame", "path", "program", "run", "scope", "state", "variables")
 
     def __init__(
         self,
@@ -91,6 +91,10 @@ class Lane(Generic[F_co]):
         branch: str | None = None,
     ) -> None:
         self.execution = execution
+        self.run = execution.run
+        """The instance: its clock, its ids, its inbox."""
+        self.program = execution.program
+        """The definition, prepared."""
         self.scope = scope
         """The states that the state stands among: where its transitions lead."""
         self.state = state
@@ -109,22 +113,13 @@ class Lane(Generic[F_co]):
     @property
     def state_path(self) -> str:
         """The path of the state: its name, after the names of what holds it."""
-        return self.scope.path_of(self.state.name)
-
-    @property
-    def run(self) -> Run:
-        """The instance: its clock, its ids, its inbox."""
-        return self.execution.run
-
-    @property
-    def program(self) -> "Program":
-        """The definition, prepared."""
-        return self.execution.program
+        scope, name = self.scope, self.state.name
+        return scope.path_of(name) if scope.path else name
 
     @property
     def semantics(self) -> int:
         """The number of the reading that the run began with."""
-        return self.execution.program.semantics
+        return self.program.semantics
 
     @property
     def correlation(self) -> "CorrelationKeys":

@@ -4,6 +4,7 @@
     ├── InvalidDefinition              the author's: the definition cannot run; carries every Problem found
     ├── UsageError                     the caller's: a file, an option, a server, an id that is not there
     ├── Unsupported                    ours: names the section of the specification that we do not carry out
+    ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
     └── WorkflowFault                  a run's: what went wrong while it ran
         ├── CallFailed                 a function answered with an error, or could not be reached
         ├── TimedOut                   something took longer than the definition allows
@@ -109,6 +110,19 @@ class Unsupported(SwfError):  # noqa: N818 - an adjective, like NotImplemented
         super().__init__(f"{what} (section “{section}”) is not carried out here")
 
 
+class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
+    """A stored record that only a newer release can go on with.
+
+    It fails no run: the task that met it fails, and is tried again until a worker of that release takes it.
+    """
+
+    def __init__(self, what: str, number: int, known: int) -> None:
+        super().__init__(
+            f"{what} {number} is newer than this release of swf-temporal knows, which is {known}: "
+            "a worker of the release that began it has to go on with it"
+        )
+
+
 class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specification's sense of error
     """What went wrong in a run.
 
@@ -157,7 +171,11 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         """Of a sub-workflow that failed: how many `levels` down, in which `workflow`, and the `message` there."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain JSON, to carry the fault across a process boundary."""
+        """Return the facts as plain JSON, to carry the fault across a process boundary.
+
+        They stand in histories: every release reads them, passes over those that it does not know, and takes a kind
+        that it does not know for a plain WorkflowFault.
+        """
         facts = {"kind": type(self).__name__, **{key: getattr(self, key) for key in _FACTS}}
         return {key: value for key, value in facts.items() if value is not None}
 

@@ -1,6 +1,7 @@
 """What a language runs of one instance, as the run and the hosts see it."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from swf_temporal.data import JSON
@@ -16,7 +17,7 @@ class Execution(Protocol):
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
 
-    def record(self) -> dict[str, JSON]:
+    def record(self) -> Mapping[str, object]:
         """Return what of its own must survive a suspension, under keys that the run's own record does not have."""
 
     def abandon(self) -> None:

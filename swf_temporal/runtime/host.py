@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
@@ -57,6 +57,15 @@ class TraceEntry:
     detail: Mapping[str, JSON] = field(default_factory=dict)
 
 
+class TemplateRecord(TypedDict):
+    """A SecretTemplate as it travels. Releases up to 0.1.0 refuse one with other fields."""
+
+    template: JSON
+    data: JSON
+    variables: dict[str, JSON]
+    language: str
+
+
 @dataclass(frozen=True, slots=True)
 class SecretTemplate:
     """Arguments that mention secrets. They are filled where the call is performed and never in a workflow."""
@@ -65,6 +74,17 @@ class SecretTemplate:
     data: JSON
     variables: dict[str, JSON]
     language: str = "jq"
+
+    def to_json(self) -> TemplateRecord:
+        """Return the template as JSON."""
+        return {
+            "template": self.template, "data": self.data, "variables": self.variables, "language": self.language,
+        }  # fmt: skip
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> "SecretTemplate":
+        """Return the template that `to_json` wrote, in this release or another."""
+        return SecretTemplate(record["template"], record["data"], record["variables"], record.get("language", "jq"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +184,14 @@ class Completed:
     output: JSON
 
 
+class LimitRecord(TypedDict):
+    """A Limit as it is stored."""
+
+    seconds: float
+    interrupt: bool
+    runBefore: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How long a continued execution may take: it takes the place of its workflow's own timeout."""
@@ -173,22 +201,18 @@ class Limit:
     run_before: str | None = None
     """The state to run when the time is over."""
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> LimitRecord:
         """Return the limit as JSON."""
         return {"seconds": self.seconds, "interrupt": self.interrupt, "runBefore": self.run_before}
 
     @staticmethod
-    def from_json(record: JSON) -> "Limit | None":
+    def from_json(record: Any) -> "Limit | None":
         """Return the limit that `to_json` wrote; a number alone, as runs carried it before, is its seconds."""
         if isinstance(record, int | float):
             return Limit(record)
-        if not isinstance(record, dict):
+        if not isinstance(record, Mapping):
             return None
-        return Limit(
-            float(str(record["seconds"])),
-            interrupt=bool(record["interrupt"]),
-            run_before=None if record["runBefore"] is None else str(record["runBefore"]),
-        )
+        return Limit(record["seconds"], interrupt=record.get("interrupt", True), run_before=record.get("runBefore"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ the ids that were seen are remembered up to a bound, so that an instance may liv
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
 from swf_temporal.runtime.joining import SuspendRequested
 
 Accepts: TypeAlias = Callable[[CloudEvent], bool]
@@ -19,17 +20,26 @@ REMEMBERED = 2000
 """How many event ids are remembered."""
 
 
+class InboxRecord(TypedDict, total=False):
+    """What of an inbox survives a suspension."""
+
+    kept: list[dict[str, JSON]]
+    """The records of the events that no path has taken yet."""
+    seen: list[list[str]]
+    """`[source, id]` of those that came."""
+
+
 class Inbox:
     """The events of one instance."""
 
-    def __init__(self, record: dict[str, Any] | None = None) -> None:
+    def __init__(self, record: Mapping[str, Any] | None = None) -> None:
         record = record or {}
         self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
         self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._interrupted = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> InboxRecord:
         """Return what must survive a suspension."""
         if not self.kept and not self.seen:
             return {}

@@ -6,10 +6,10 @@ what the earlier ones were dealt without having been there.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, cast
 
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.error_matching import ErrorName, is_named
@@ -38,6 +38,20 @@ def jitter_of(key: str) -> JitterSource:
 def no_jitter(_attempt: int) -> float:
     """Deal every attempt the middle, by which jitter changes nothing."""
     return 0.5
+
+
+class RetryRecord(TypedDict, total=False):
+    """A rule as it travels. What is missing is nothing: 0, false, none."""
+
+    delay: float
+    increment: float
+    multiplier: float
+    max_delay: float | None
+    max_attempts: int | None
+    jitter: float
+    jitter_is_fraction: bool
+    only: list[ErrorName]
+    never: list[ErrorName]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +103,36 @@ class RetryRule:
             return delay
         return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the rule as JSON, without what says nothing."""
+    def to_json(self) -> RetryRecord:
+        """Return the rule as JSON, without what says nothing.
+
+        Releases up to 0.1.0 refuse a rule with fields that they do not know: a new fact of a retry goes beside it, into
+        the record of the call.
+        """
         facts = {
             "delay": self.delay, "increment": self.increment, "multiplier": self.multiplier,
             "max_delay": self.max_delay, "max_attempts": self.max_attempts, "jitter": self.jitter,
             "jitter_is_fraction": self.jitter_is_fraction, "only": list(self.only), "never": list(self.never),
         }  # fmt: skip
         said = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
-        return said if self.max_delay is None else {**said, "max_delay": self.max_delay}
+        if self.max_delay is not None:
+            said["max_delay"] = self.max_delay
+        return cast("RetryRecord", said)
 
     @staticmethod
-    def from_json(facts: dict[str, Any]) -> "RetryRule":
-        """Return the rule that `to_json` wrote."""
-        names = {key: tuple((name, code) for name, code in facts.get(key, ())) for key in ("only", "never")}
-        numbers = {key: value for key, value in facts.items() if key not in names}
-        return RetryRule(**{"delay": 0.0, "multiplier": 0.0, **numbers, **names})
+    def from_json(record: Mapping[str, Any]) -> "RetryRule":
+        """Return the rule that `to_json` wrote, in this release or another."""
+        return RetryRule(
+            delay=record.get("delay", 0.0),
+            increment=record.get("increment", 0.0),
+            multiplier=record.get("multiplier", 0.0),
+            max_delay=record.get("max_delay"),
+            max_attempts=record.get("max_attempts"),
+            jitter=record.get("jitter", 0.0),
+            jitter_is_fraction=record.get("jitter_is_fraction", False),
+            only=tuple((name, code) for name, code in record.get("only", ())),
+            never=tuple((name, code) for name, code in record.get("never", ())),
+        )
 
     @property
     def _limit(self) -> float:

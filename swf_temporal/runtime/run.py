@@ -12,9 +12,9 @@ waited for is waited for until the same moment as before.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -26,18 +26,37 @@ from swf_temporal.runtime.host import (
     Host,
     Instance,
     Limit,
+    LimitRecord,
     Outcome,
     Suspended,
     TraceEntry,
     TraceKind,
 )
-from swf_temporal.runtime.inbox import Inbox
+from swf_temporal.runtime.inbox import Inbox, InboxRecord
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
 
 Frame: TypeAlias = dict[str, Any]
 
 MAX_STEPS_WITHOUT_WAIT = 200
 """After how many states or tasks in a row the host is given control."""
+
+
+class ProgressRecord(TypedDict, total=False):
+    """What survives the suspension of a run: this, and what the language's execution adds under keys of its own.
+
+    A field that this release does not know belongs to a moment that has passed once the run goes on: it is passed over.
+    """
+
+    frame: Frame
+    """How far every path is, in the language's terms."""
+    input: JSON
+    started: float
+    """When the instance began, as seconds of the epoch."""
+    inbox: InboxRecord
+    numbers: dict[str, int]
+    """How often each id was given."""
+    limit: LimitRecord | float | None
+    """What takes the place of the workflow's own timeout."""
 
 
 class Program(Protocol):
@@ -51,7 +70,7 @@ class Program(Protocol):
     def semantics(self) -> int:
         """The number of the reading: see `runtime/semantics.py`."""
 
-    def begin(self, run: "Run", record: dict[str, Any]) -> Execution:
+    def begin(self, run: "Run", record: Mapping[str, Any]) -> Execution:
         """Return what runs for *run*, going on from what an execution before wrote in *record*."""
 
 
@@ -64,7 +83,7 @@ class Run:
         host: Host,
         data: JSON,
         instance: Instance,
-        progress: dict[str, Any] | None = None,
+        progress: Mapping[str, Any] | None = None,
         limit: Limit | None = None,
     ) -> None:
         """Make an instance that begins with *data*, or goes on from *progress*.
@@ -201,13 +220,13 @@ class Run:
 
     def _progress(self) -> dict[str, Any]:
         """Return all that must survive a suspension, as plain JSON."""
-        record: dict[str, Any] = {
+        record: ProgressRecord = {
             "frame": self.frame,
             "input": self.input,
             "started": self.started,
             "inbox": self.inbox.to_json(),
             "numbers": self.numbers,
             "limit": None if self.limit is None else self.limit.to_json(),
-            **self.execution.record(),
         }
-        return {key: value for key, value in record.items() if value not in ({}, [], None) or key == "input"}
+        kept = {**record, **self.execution.record()}
+        return {key: value for key, value in kept.items() if value not in ({}, [], None) or key == "input"}

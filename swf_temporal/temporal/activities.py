@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -21,7 +20,7 @@ from swf_temporal.temporal.chronicle import tell_failed_call, tell_failed_event
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
-from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, call_from_json, pinned
+from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
 
 _SHORTEST = timedelta(milliseconds=1)
 
@@ -84,13 +83,13 @@ class Activities:
             raise application_error(fault, non_retryable=not fault.retryable) from None
 
     @activity.defn(name=RESOLVE)
-    async def resolve(self, workflow_id: str, version: str | None) -> list[dict[str, str]]:
+    async def resolve(self, workflow_id: str, version: str | None) -> list[PinnedRecord]:
         """Return the definition of a workflow type, and those that it may lead to."""
         try:
             found = self.catalogue.find(workflow_id, version)
         except UnknownDefinition as fault:
             raise application_error(fault, non_retryable=True) from None
-        return [asdict(one) for one in pinned(self.catalogue.with_reachable(found))]
+        return [one.to_json() for one in pinned(self.catalogue.with_reachable(found))]
 
     @activity.defn(name=ADMIT)
     async def admit(self, digests: list[str]) -> list[str | None]:

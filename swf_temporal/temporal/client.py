@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import (
@@ -107,7 +107,7 @@ async def _refuse_unknown_namespace(client: Client) -> None:
             ) from None
 
 
-async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it optional
+async def start(
     client: Client,
     workflows: "Sequence[Definition]",
     data: JSON = None,
@@ -115,21 +115,20 @@ async def start(  # noqa: PLR0913 - what may be said of a run, nearly all of it 
     workflow_id: str,
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
-    suspend_after: int | None = None,
-    scripted: bool = False,
+    others: Mapping[str, JSON] | None = None,
 ) -> Handle:
     """Start an instance of the first of *workflows*; the others are its sub-workflows.
 
     The definitions are pinned: the run keeps them, whatever becomes of the files. *events* are there from the start.
-    Where it is *scripted*, its worker answers all functions, those too that name an activity of Temporal.
+    *others* are fields of the run's record that mean something to a worker of the caller's own.
     Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
     """
     from swf_temporal.temporal.records import Pin, pinned  # noqa: PLC0415 - heavy, and for definitions alone
 
     first = workflows[0]
-    pin = Pin(pinned(list(workflows)), version=first.version, suspend_after=suspend_after, scripted=scripted)
+    pin = Pin(pinned(workflows), version=first.version, others=others or {})
     pin.events = _ready(events)
-    arguments = [_input(data), pin.to_json()]
+    arguments = [_input(data), cast("JSON", pin.to_json())]
     return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id)
 
 
@@ -150,7 +149,7 @@ async def start_known(
     if events:
         from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
 
-        arguments.append(Pin([], events=_ready(events)).to_json())
+        arguments.append(cast("JSON", Pin([], events=_ready(events)).to_json()))
     return await _start(client, definition_id, arguments, workflow_id, task_queue, definition_id)
 
 

@@ -53,9 +53,10 @@ _STOCK = frozenset(
 class TemporalHost:
     """The host of one workflow execution."""
 
-    def __init__(self, pin: Pin, source: str) -> None:
+    def __init__(self, pin: Pin, source: str, *, runs_external_activities: bool = True) -> None:
         self.pin = pin
         self.source = source
+        self.runs_external_activities = runs_external_activities
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._pending = 0
@@ -106,7 +107,7 @@ class TemporalHost:
         if call.fire_and_forget:
             await self._detach(call)
             return None
-        terms = None if self.pin.scripted else parse_activity(call.function)
+        terms = parse_activity(call.function) if self.runs_external_activities else None
         if terms is not None:
             return await self._run_engine_activity(call, terms)
         payload = await self._payload(call_to_json(call, self.source))
@@ -160,7 +161,7 @@ class TemporalHost:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
         parent = self.pin
-        pin = Pin(parent.definitions, call.version, semantics=parent.semantics, scripted=parent.scripted)
+        pin = Pin(parent.definitions, call.version, semantics=parent.semantics)
         broken_off: list[bool] = []
         try:
             handle = await noticing(self._start_child(call.workflow_id, call, pin), lambda: broken_off.append(True))
@@ -213,7 +214,7 @@ class TemporalHost:
     async def _detach(self, call: FunctionCall) -> None:
         """Run a call that nobody waits for in a workflow of its own: an activity would be lost with this one."""
         record = call_to_json(call, self.source)
-        pin = Pin(definitions=self.pin.definitions, call=record, scripted=self.pin.scripted)
+        pin = Pin(definitions=self.pin.definitions, call=record)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,

@@ -1,22 +1,28 @@
-"""What travels between clients, workflows and activities, beside the user's own data?
+"""Records that travel between clients, workflows and activities, beside the user's own data.
 
 The second argument of a workflow, if our client started it, is a *pin*: the texts of the definitions that the run
 may need, so that a changed file never changes a running instance. A run that was started with nothing but its data
 looks its definition up once, by a local activity, and carries the same record from then on.
+
+Formats. A record has a format number, which is that of the oldest release that can go on with it: one that says nothing
+new is written as it always was. No number means the first format. What a reader does not know it passes over, as long
+as the number is one that it knows; a record with a higher one it leaves to a newer release. docs/compatibility.md has
+the rules for whoever changes a record.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, TypedDict, cast
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
+from swf_temporal.errors import NewerRecord
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.runtime.host import FunctionCall, SecretTemplate
-from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.host import FunctionCall, LimitRecord, SecretTemplate, TemplateRecord
+from swf_temporal.runtime.retrying import RetryRecord, RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
@@ -29,77 +35,131 @@ ADMIT = "look definitions up"
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
-_SEMANTICS = "semantics"
-"""Where the number stands among those of a pin: workers of the first release refuse records with unknown fields.
+FORMAT: Final = 1
+"""The newest format of a record that this release can go on with."""
+FIRST_FORMAT: Final = 1
+"""The format of a record that has no number."""
+
+_SEMANTICS, _FORMAT = "semantics", "format"
+"""Where these numbers stand among those of a pin: workers of the first release refuse pins with unknown fields.
 
 The other numbers belong to ids of calls, which have a slash in them.
 """
 
 
+class PinnedRecord(TypedDict):
+    """A Pinned as it travels. Workers of the first release refuse one with other fields."""
+
+    text: str
+    name: str
+    sha256: str
+
+
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """The text of a definition, where it was read from, and the text's SHA-256 for whoever compares."""
+    """The text of a definition, where it was read from, and the text's SHA-256."""
 
     text: str
     name: str
     sha256: str = ""
 
+    def to_json(self) -> PinnedRecord:
+        """Return the record of what is pinned."""
+        return {"text": self.text, "name": self.name, "sha256": self.sha256}
+
     @staticmethod
-    def from_json(record: Mapping[str, str]) -> "Pinned":
+    def from_json(record: Mapping[str, Any]) -> "Pinned":
         """Return what was pinned; fields that a later release added are passed over."""
-        return Pinned(**_known(Pinned, record))
+        return Pinned(record["text"], record["name"], record.get("sha256", ""))
+
+
+class PinRecord(TypedDict, total=False):
+    """A Pin as it is stored: what says nothing is missing."""
+
+    definitions: list[PinnedRecord]
+    version: str
+    events: list[dict[str, JSON]]
+    progress: dict[str, Any]
+    numbers: dict[str, int]
+    limit: LimitRecord | float
+    call: "CallRecord"
 
 
 @dataclass(slots=True)
 class Pin:
-    """What a run carries from its start on."""
+    """What a run carries from its start on, and from one execution to the next."""
 
     definitions: list[Pinned] = field(default_factory=list)
     version: str | None = None
     events: list[dict[str, JSON]] = field(default_factory=list)
-    """Events that were sent with the start."""
+    """Records of events that were sent with the start."""
     progress: dict[str, Any] | None = None
-    """Where a continued run goes on."""
+    """Where a continued run goes on: see `runtime.run.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
-    limit: JSON = None
+    limit: LimitRecord | float | None = None
     """What a `continueAs` sets in place of the workflow's own timeout."""
-    call: dict[str, Any] | None = None
-    """The call that this run consists in: one that was invoked `async`, and that nobody waits for."""
-    scripted: bool = False
-    """Whether a script answers all functions, so that activities of others are not run."""
+    call: "CallRecord | None" = None
+    """The call that this run consists in: one that was invoked `async`, whose result no path waits for."""
     semantics: int | None = SEMANTICS
     """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
-    suspend_after: int | None = None
-    """After how many events of history the run continues as new, where the server's own advice is not to be awaited."""
+    format: int = FIRST_FORMAT
+    """The format of this pin, and of all that it holds."""
+    others: Mapping[str, JSON] = field(default_factory=dict)
+    """Fields that this release does not know. They are facts about the run: every execution carries them on."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> PinRecord:
         """Return the pin as JSON, without what says nothing."""
-        record = asdict(self)
-        semantics = record.pop("semantics")
-        if semantics not in (None, FIRST_SEMANTICS):
-            record["numbers"] = {**self.numbers, _SEMANTICS: semantics}
-        return {key: value for key, value in record.items() if value not in (None, [], {}) and value is not False}
+        numbers = dict(self.numbers)
+        if self.semantics is not None and self.semantics != FIRST_SEMANTICS:
+            numbers[_SEMANTICS] = self.semantics
+        if self.format != FIRST_FORMAT:
+            numbers[_FORMAT] = self.format
+        record = {
+            **self.others,
+            "definitions": [one.to_json() for one in self.definitions],
+            "version": self.version,
+            "events": self.events,
+            "progress": self.progress,
+            "numbers": numbers,
+            "limit": self.limit,
+            "call": self.call,
+        }
+        return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})
 
     @staticmethod
-    def from_json(record: dict[str, Any]) -> "Pin":
-        """Return the pin that `to_json` wrote, in this release or another: unknown fields are passed over."""
+    def from_json(record: Mapping[str, Any]) -> "Pin":
+        """Return the pin that `to_json` wrote, in this release or another.
+
+        Raises NewerRecord for one that only a newer release can go on with.
+        """
         definitions = [Pinned.from_json(one) for one in record.get("definitions", ())]
         numbers = dict(record.get("numbers", {}))
         # What comes without digests was not written by any release of ours: it is as new as a run without a pin.
         unrecorded = None if any(not one.sha256 for one in definitions) else FIRST_SEMANTICS
-        semantics = numbers.pop(_SEMANTICS, unrecorded)
+        semantics, number = numbers.pop(_SEMANTICS, unrecorded), numbers.pop(_FORMAT, FIRST_FORMAT)
+        _check_number("the format of a run's record,", number, FORMAT)
+        _check_number("the semantics of a run,", semantics or FIRST_SEMANTICS, SEMANTICS)
         return Pin(
-            **{**_known(Pin, record), "definitions": definitions, "numbers": numbers, "semantics": semantics},
+            definitions=definitions,
+            version=record.get("version"),
+            events=list(record.get("events", ())),
+            progress=record.get("progress"),
+            numbers=numbers,
+            limit=record.get("limit"),
+            call=record.get("call"),
+            semantics=semantics,
+            format=number,
+            others={key: value for key, value in record.items() if key not in PinRecord.__annotations__},
         )
 
 
-def _known(kind: type[Pin] | type[Pinned], record: Mapping[str, Any]) -> dict[str, Any]:
-    names = {one.name for one in fields(kind)}
-    return {key: value for key, value in record.items() if key in names}
+def _check_number(what: str, number: int, known: int) -> None:
+    if number > known:
+        raise NewerRecord(what, number, known)
 
 
-def pinned(workflows: list[Definition]) -> list[Pinned]:
+def pinned(workflows: Sequence[Definition]) -> list[Pinned]:
     """Return the texts of *workflows*."""
     return [Pinned(workflow.source.text, workflow.source.name, workflow.digest) for workflow in workflows]
 
@@ -108,7 +168,7 @@ def pinned(workflows: list[Definition]) -> list[Pinned]:
 def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
     """Return the definitions that a run carries.
 
-    One with a digest was checked when the run was started; one without came from somebody else, unchecked.
+    One with a digest was checked when the run was started; one without came from another client, unchecked.
     """
     return Catalogue(
         load_pinned(one.text, name=one.name) if one.sha256 else load(one.text, name=one.name) for one in definitions
@@ -124,13 +184,33 @@ def program_of(
     return definition, definition.language.prepare(definition, semantics)
 
 
-def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:
+class _CallRecord(TypedDict):
+    function: dict[str, JSON]
+    """Releases up to 0.1.0 refuse a function, and an auth, with fields that they do not know."""
+    source: str
+    """Where the definition was read from."""
+
+
+class CallRecord(_CallRecord, total=False):
+    """What an activity has to know of a call. All releases pass over fields here that they do not know."""
+
+    arguments: JSON
+    deferred: TemplateRecord
+    retry: RetryRecord
+    selectionSet: JSON
+    auth: list[dict[str, JSON]]
+    secrets: list[str]
+    format: int
+    """Missing in records of the first format."""
+
+
+def call_to_json(call: FunctionCall, source: str) -> CallRecord:
     """Return what an activity has to know of a call. *source* is where the definition was read from."""
-    record: dict[str, Any] = {"function": call.function.to_json(), "source": source}
+    record: CallRecord = {"function": call.function.to_json(), "source": source}
     if call.arguments is not None:
         record["arguments"] = call.arguments
     if call.deferred is not None:
-        record["deferred"] = asdict(call.deferred)
+        record["deferred"] = call.deferred.to_json()
     if call.retry is not None:
         record["retry"] = call.retry.to_json()
     if call.selection_set is not None:
@@ -142,8 +222,12 @@ def call_to_json(call: FunctionCall, source: str) -> dict[str, Any]:
     return record
 
 
-def call_from_json(record: dict[str, Any], *, activity_id: str, state: str) -> FunctionCall:
-    """Return the call that `call_to_json` wrote."""
+def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> FunctionCall:
+    """Return the call that `call_to_json` wrote, in this release or another.
+
+    Raises NewerRecord for one that only a newer release can perform.
+    """
+    _check_number("the format of a call's record,", record.get("format", FIRST_FORMAT), FORMAT)
     deferred = record.get("deferred")
     retry = record.get("retry")
     return FunctionCall(
@@ -152,7 +236,7 @@ def call_from_json(record: dict[str, Any], *, activity_id: str, state: str) -> F
         arguments=record.get("arguments"),
         state=state,
         action=activity_id,
-        deferred=None if deferred is None else SecretTemplate(**deferred),
+        deferred=None if deferred is None else SecretTemplate.from_json(deferred),
         retry=None if retry is None else RetryRule.from_json(retry),
         selection_set=record.get("selectionSet"),
         auth=tuple(Auth.from_json(auth) for auth in record.get("auth", ())),

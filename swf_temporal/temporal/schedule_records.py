@@ -1,8 +1,9 @@
 """What is a definition's schedule to the engine: its times, what it starts, and what it remembers?"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import TypedDict
 
 from temporalio import client as engine
 from temporalio.client import (
@@ -27,7 +28,17 @@ _SHORT = 12
 """Characters of a digest that people are shown."""
 
 
-def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str) -> dict[str, JSON]:
+class ScheduleFacts(TypedDict):
+    """What a schedule, and the instances that it starts, remember in their memo. Unknown fields are ignored."""
+
+    definition: str
+    version: str | None
+    digest: str
+    madeFrom: str
+    """A digest of everything that the schedule is made from."""
+
+
+def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str) -> ScheduleFacts:
     """Return which definition is started, and a digest of everything that a schedule is made from."""
     first = workflows[0]
     everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
@@ -36,12 +47,12 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
 
 
 def schedule_of(
-    spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str, facts: Mapping[str, JSON]
+    spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str, facts: ScheduleFacts
 ) -> Schedule:
     """Return the schedule that starts the first of *workflows* at the times of *spec*; the others go with it."""
     first = workflows[0]
     named = first.id if first.version is None else f"{first.id} {first.version}"
-    pin = Pin(pinned(list(workflows)), version=first.version)
+    pin = Pin(pinned(workflows), version=first.version)
     return Schedule(
         action=ScheduleActionStartWorkflow(
             first.id,

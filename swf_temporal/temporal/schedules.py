@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
@@ -181,7 +181,7 @@ async def _of(client: Client, definition_id: str) -> AsyncIterator[ScheduleHandl
         raise UsageError(f"the server refused the schedule of {definition_id!r}: {error.message}") from None
 
 
-async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, JSON]) -> Outcome:
+async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, Any]) -> Outcome:
     """Change the schedule to what is *wanted*, but for what was done to it by hand."""
     outcome = Outcome.UPDATED
 
@@ -189,7 +189,11 @@ async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, 
         nonlocal outcome
         present = found.description.schedule
         same_times = present.spec == wanted.spec
-        if same_times and present.policy == wanted.policy and await facts_of(found.description) == facts:
+        if (
+            same_times
+            and present.policy == wanted.policy
+            and facts.items() <= (await facts_of(found.description)).items()
+        ):
             outcome = Outcome.UNCHANGED
             return None
         outcome = Outcome.UPDATED

@@ -50,11 +50,14 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     only_known: bool = False,
     capacity: Capacity | None = None,
     runner: WorkflowRunner | None = None,
+    interpreter: type[Interpreter] | None = None,
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run.
 
     Where *only_known* is true, it takes no run that brings another definition along than those.
+
+    *interpreter* is what runs definitions, where that is to be another than ours.
 
     *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
 
@@ -66,7 +69,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[KnownOnly if only_known else Interpreter],
+        workflows=[interpreter or (KnownOnly if only_known else Interpreter)],
         activities=[ours.call, ours.publish, ours.resolve, ours.admit, *options.pop("activities", ())],
         workflow_runner=runner or UnsandboxedWorkflowRunner(),
         max_cached_workflows=capacity.workflows,

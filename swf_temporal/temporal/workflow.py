@@ -7,6 +7,7 @@ and continues as new with its progress; so does one whose definition asks for it
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, NoReturn
 
@@ -16,7 +17,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
-from swf_temporal.errors import FatalFault, InvalidDefinition, WorkflowFault
+from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_RUN, check_size
@@ -28,7 +29,7 @@ from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
 from swf_temporal.temporal.descriptions import details, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, should_take_stock
-from swf_temporal.temporal.records import RESOLVE, Pin, Pinned, call_from_json, catalogue_of, program_of
+from swf_temporal.temporal.records import RESOLVE, CallRecord, Pin, Pinned, call_from_json, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
     NotTakenError,
     as_signal,
@@ -66,6 +67,9 @@ class Interpreter:
     only_known: ClassVar[bool] = False
     """Whether a run may bring no definition along but those that its worker serves."""
 
+    runs_external_activities: ClassVar[bool] = True
+    """Whether `temporal:ACTIVITY` is the activity of another worker, and not a function that this one answers."""
+
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._data, self._pin, self._wrong = _read(args)
@@ -85,6 +89,8 @@ class Interpreter:
             return await self._outcome()
 
     async def _outcome(self) -> Any:
+        if isinstance(self._wrong, NewerRecord):
+            raise self._wrong  # only the workflow task fails, and is tried again until a newer worker takes it
         try:
             if is_asked_about(self._pin, only_known=self.only_known):
                 await admit(self._pin)
@@ -164,12 +170,16 @@ class Interpreter:
         """Return what happened in this run so far, the latest entries."""
         return [] if self._host is None else [_entry(entry) for entry in self._host.trace]
 
-    async def _call(self, record: dict[str, Any]) -> Any:
+    def is_long(self) -> bool:
+        """Tell whether this execution is long enough to continue as new."""
+        return workflow.info().is_continue_as_new_suggested()
+
+    async def _call(self, record: CallRecord) -> Any:
         call = call_from_json(record, activity_id=workflow.info().workflow_type, state=workflow.info().workflow_type)
-        return await TemporalHost(self._pin, record["source"]).invoke(call)
+        return await self._new_host(record["source"]).invoke(call)
 
     async def _program(self) -> tuple[Definition, Program]:
-        if self._wrong is not None:
+        if isinstance(self._wrong, str):
             raise WorkflowFault(self._wrong, name="WrongInput")
         info = workflow.info()
         semantics = self._semantics()
@@ -186,7 +196,7 @@ class Interpreter:
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = workflow.info()
-        host = self._host = TemporalHost(self._pin, definition.source.name)
+        host = self._host = self._new_host(definition.source.name)
         host.on_trace = self._noted
         self._definition = definition
         self._chronicle.started(definition)
@@ -210,6 +220,9 @@ class Interpreter:
                         workflow.continue_as_new(args=[None, pin.to_json()])
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     progress, self._stays = outcome.progress, True
+
+    def _new_host(self, source: str) -> TemporalHost:
+        return TemporalHost(self._pin, source, runs_external_activities=self.runs_external_activities)
 
     def _begin(self, run: Run) -> None:
         """Hand over what came before the first step."""
@@ -235,8 +248,8 @@ class Interpreter:
 
     def _next_pin(self, **changes: Any) -> Pin:
         pin = self._pin
-        own = {"version": pin.version, "suspend_after": pin.suspend_after, "scripted": pin.scripted}
-        return Pin(**{"definitions": pin.definitions, "semantics": pin.semantics, **own, **changes})
+        of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None)
+        return replace(of_the_run, **changes)
 
     def _size(self, value: Any) -> int:
         return len(workflow.payload_converter().to_payload(value).data)
@@ -275,12 +288,10 @@ class Interpreter:
         if should_take_stock(entry) and not self._stays and entry.at is not self._took_stock:
             # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.
             self._took_stock = entry.at
-            info = workflow.info()
-            limit = self._pin.suspend_after
-            length = info.get_current_history_length()
-            if not (info.is_continue_as_new_suggested() or (limit and length >= limit)):
+            if not self.is_long():
                 return
-            is_endangered = length >= _LONGEST or info.get_current_history_size() >= _LARGEST
+            info = workflow.info()
+            is_endangered = info.get_current_history_length() >= _LONGEST or info.get_current_history_size() >= _LARGEST
             if is_endangered or not (run.execution.is_cancelled or self._has_children_to_end()):
                 run.suspend()
 
@@ -301,19 +312,37 @@ class KnownOnly(Interpreter):
         return await super().run(args)
 
 
+@workflow.defn(dynamic=True, sandboxed=False)
+class AnsweringAll(Interpreter):
+    """One execution of a definition in a scenario, which answers all functions, those too that name an activity."""
+
+    runs_external_activities = False
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition whose id is this workflow's type; the result is its output."""
+        return await super().run(args)
+
+
 def _recorded_semantics() -> int:
     """Return the reading that a run without a pin began with; its history has a marker for each but the first."""
     numbers = range(SEMANTICS, FIRST_SEMANTICS, -1)
     return next((number for number in numbers if workflow.patched(f"semantics-{number}")), FIRST_SEMANTICS)
 
 
-def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | None]:
+def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord | None]:
     """Return a workflow's data and pin, or what is wrong with them."""
     try:
         data = _value(args[0]) if args else {}
         pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
     except _UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
+    except NewerRecord as error:
+        return {}, Pin(), error
     return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
 
 

@@ -11,7 +11,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflow import AnsweringAll
 
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json.gz"))
 
@@ -32,7 +32,7 @@ async def test_replays(path: Path) -> None:
     """A recorded history replays without a server, command by command as it was."""
     kept = recorded(path)
     runner = VirtualTime() if kept.get("time") == "virtual" else UnsandboxedWorkflowRunner()
-    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
+    replayer = Replayer(workflows=[AnsweringAll], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
     history = WorkflowHistory.from_json(kept["workflow_id"], kept["history"])
 
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)

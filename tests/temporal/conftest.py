@@ -2,14 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import pytest
+from temporalio import workflow
 from temporalio.client import WorkflowHistory
+from temporalio.common import RawValue
 from temporalio.worker import Worker, WorkflowRunner
 
 from swf_temporal.cloud_event import CloudEvent
@@ -23,8 +25,12 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.reaching import Server
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
+from swf_temporal.temporal.workflow import Interpreter
 
 Answer = Callable[[JSON], Any]
+
+SUSPEND_AFTER = "suspend_after"
+"""The field of a run's record that says after how many events of history it continues as new."""
 
 
 @dataclass
@@ -49,6 +55,41 @@ class Scripted:
     async def publish(self, event: CloudEvent) -> None:
         """Keep the event."""
         self.published.append(event)
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class Suspending(Interpreter):
+    """One execution of a definition that continues as new after as many events of history as its test says."""
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition."""
+        return await super().run(args)
+
+    def is_long(self) -> bool:
+        """Tell whether there are as many events."""
+        limit = self._pin.others.get(SUSPEND_AFTER)
+        return super().is_long() or (isinstance(limit, int) and workflow.info().get_current_history_length() >= limit)
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class SuspendingKnownOnly(Suspending):
+    """The same of a definition that its worker serves."""
+
+    only_known = True
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition."""
+        return await super().run(args)
 
 
 class Bench:
@@ -81,7 +122,7 @@ class Bench:
             scripted,
             task_queue=queue,
             runner=runner,
-            only_known=only_known,
+            interpreter=SuspendingKnownOnly if only_known else Suspending,
         )
         async with worker:
             yield Running(self, list(definitions), scripted, queue, worker)
@@ -101,6 +142,8 @@ class Running:
         """Start an instance with its definition pinned."""
         first = self.definitions[definition]
         others = [one for one in self.definitions if one is not first]
+        if SUSPEND_AFTER in options:
+            options["others"] = {SUSPEND_AFTER: options.pop(SUSPEND_AFTER)}
         workflow_id = options.pop("workflow_id", f"{first.id}-{os.getpid()}-{next(Bench.numbers)}")
         return await swf.start(
             self.bench.client, [first, *others], data, workflow_id=workflow_id, task_queue=self.queue, **options

@@ -1,14 +1,18 @@
 """Runs and the releases that serve them: what an older release wrote, and what a newer one may add."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import WorkflowExecutionStatus
 
+from swf_temporal.errors import NewerRecord
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
+from swf_temporal.temporal.records import Pin, Pinned, call_from_json, catalogue_of, pinned
 from tests.temporal.conftest import Bench, define, events_of
 
 _UNRULY = """
@@ -34,11 +38,50 @@ def test_a_pin_says_which_reading_its_run_began_with() -> None:
 
 
 def test_a_pin_of_a_newer_release_is_read() -> None:
-    """Fields that a later release adds are passed over."""
+    """Fields that a later release adds are carried along unread, those of a definition are passed over."""
     record = Pin([Pinned("text", "name", "digest")]).to_json()
     newer = {**record, "colour": "blue", "definitions": [{**record["definitions"][0], "language": "x"}]}
 
-    assert Pin.from_json(newer) == Pin.from_json(record)
+    assert Pin.from_json(newer) == replace(Pin.from_json(record), others={"colour": "blue"})
+    assert Pin.from_json(newer).to_json() == {**record, "colour": "blue"}
+
+
+@pytest.mark.parametrize("number", ["format", "semantics"])
+def test_a_record_that_needs_a_newer_release_is_left_to_it(number: str) -> None:
+    """What it says may not be passed over, and so nothing is made of it here."""
+    numbers = {"a/f": 3, number: 99}
+    with pytest.raises(NewerRecord, match=f"{number} of a run.* 99 is newer"):
+        Pin.from_json({"numbers": numbers})
+    with pytest.raises(NewerRecord, match="format of a call"):
+        call_from_json({"function": {"name": "f"}, "source": "", "format": 99}, activity_id="a", state="a")
+
+
+@pytest.mark.parametrize("number", ["format", "semantics"])
+async def test_a_run_waits_for_the_release_that_can_go_on_with_it(bench: Bench, number: str) -> None:
+    """It does not fail with a worker that is too old: its task does, and is tried again."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    async with bench.worker(definition) as worker:
+        pin = {**Pin(pinned([definition])).to_json(), "numbers": {number: 99}}
+        handle = await bench.client.start_workflow(
+            "sample", args=[{}, pin], id=f"releases-{number}", task_queue=worker.queue
+        )
+        async with asyncio.timeout(30):
+            while not (found := failed_tasks(await events_of(handle))):
+                await asyncio.sleep(0.02)
+        described = await handle.describe()
+        await handle.terminate()
+
+    assert described.status == WorkflowExecutionStatus.RUNNING
+    assert "99 is newer than this release" in found[0]
+
+
+def failed_tasks(events: Sequence[HistoryEvent]) -> list[str]:
+    """Return why workflow tasks failed."""
+    return [
+        event.workflow_task_failed_event_attributes.failure.message
+        for event in events
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
+    ]
 
 
 def test_a_pin_without_digests_has_recorded_nothing() -> None:

@@ -25,6 +25,7 @@ from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
+from swf_temporal.temporal.workflow import AnsweringAll
 
 _CONFIGURED = (
     # A workflow may continue as new at once; the server would have it wait a second.
@@ -66,7 +67,6 @@ class ScenarioHost:
             workflow_id=workflow_id,
             task_queue=_TASK_QUEUE,
             events=early,
-            scripted=True,
         )
         status = await driver.drive(cancelling=scenario.cancel)
         observed = await self._observed(handle, session, status)
@@ -128,6 +128,7 @@ async def scenario_host(
             calls,
             task_queue=_TASK_QUEUE,
             capacity=_CAPACITY,
+            interpreter=AnsweringAll,
             unsandboxed_workflow_runner=runner_of(calls.listen),
         )
         _be_patient(worker)

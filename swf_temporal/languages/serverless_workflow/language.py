@@ -15,6 +15,7 @@ from swf_temporal.languages.serverless_workflow.expressions import expressions_o
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, told_where_written
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
@@ -73,7 +74,7 @@ class ServerlessWorkflow:
         definition = None if reading.workflow is None else ServerlessWorkflowDefinition(reading.workflow)
         return Checked(definition, reading.problems)
 
-    def prepare(self, definition: Definition, semantics: int) -> PreparedProgram:
+    def prepare(self, definition: Definition, semantics: int) -> Program:
         """Return *definition* as a program."""
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
         compiled = None if semantics == FIRST_SEMANTICS else definition.expressions

@@ -7,7 +7,7 @@ steps:
 - call: brew
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 from swf_temporal.calls import Function
@@ -99,7 +99,7 @@ class StepsProgram:
     def __init__(self, definition: StepsDefinition, semantics: int) -> None:
         self.definition, self.id, self.semantics = definition, definition.id, semantics
 
-    def begin(self, run: Run, record: dict[str, Any]) -> StepsExecution:  # noqa: ARG002 - the frame says it all
+    def begin(self, run: Run, record: Mapping[str, Any]) -> StepsExecution:  # noqa: ARG002 - the frame says it all
         """Return what runs for *run*."""
         return StepsExecution(self.definition, run)
 

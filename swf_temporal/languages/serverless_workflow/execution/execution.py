@@ -4,9 +4,9 @@
 run before a timeout are walks of their own. Everything that waits asks the run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
@@ -33,10 +33,21 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
+class ExecutionRecord(TypedDict):
+    """What of an execution survives a suspension, beside what its run keeps."""
+
+    correlation: dict[str, JSON]
+    """The correlation keys."""
+    compensation: list[JSON]
+    """The compensation log."""
+    error: JSON
+    """The error that was caught last."""
+
+
 class Execution:
     """One running workflow."""
 
-    def __init__(self, program: "Program", run: Run, record: dict[str, Any]) -> None:
+    def __init__(self, program: "Program", run: Run, record: Mapping[str, Any]) -> None:
         """Make an execution of *program* for *run*, which goes on from what another wrote in *record*."""
         self.run = run
         self.frame = cast("InstanceFrame", run.frame)
@@ -54,7 +65,7 @@ class Execution:
         self._set_parameters()
         return await run_in_time(self)
 
-    def record(self) -> dict[str, JSON]:
+    def record(self) -> ExecutionRecord:
         """Return what must survive a suspension."""
         return {
             "correlation": self.correlation.to_json(),

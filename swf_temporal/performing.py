@@ -1,4 +1,4 @@
-"""How is a call that an interpretation asks for carried out for real, with secrets and settings?"""
+"""Performing the calls that a run asks for, with secrets and settings."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

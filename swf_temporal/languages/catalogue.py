@@ -1,4 +1,4 @@
-"""Which definition is meant by an id and, perhaps, a version?"""
+"""The catalogue of definitions, by id and version."""
 
 import re
 from collections.abc import Iterable, Iterator

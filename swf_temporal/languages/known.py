@@ -16,7 +16,10 @@ from swf_temporal.text.resources import Fetch, nothing
 LANGUAGES: list[str] = [
     "swf_temporal.languages.serverless_workflow.language",
 ]
-"""The modules of languages, each of which has its `LANGUAGE`. The first is asked last: it explains what is nobody's."""
+"""The modules of languages, each with its `LANGUAGE`.
+
+The first is asked last: it tells what is wrong with a text that no language recognises.
+"""
 
 
 def languages() -> Iterator[Language]:

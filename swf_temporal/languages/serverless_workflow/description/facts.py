@@ -1,4 +1,4 @@
-"""What does a workflow need, and what does it do?"""
+"""The facts of a workflow: what it needs, and what it does."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What does a workflow look like as a state diagram of Mermaid?
+"""A workflow as a state diagram of Mermaid.
 
 Mermaid draws no dashed lines between states: ways that are not the usual course have labels between thin dashes.
 """

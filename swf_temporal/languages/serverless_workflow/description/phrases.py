@@ -1,4 +1,4 @@
-"""In which words are actions, and the ways out of a state, told to people?"""
+"""Phrases for actions and for the ways out of a state."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""When are failed actions tried again, in words and in seconds?"""
+"""The facts of retry strategies: in words, and as delays in seconds."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""When are instances started, in words, and what are the next times?"""
+"""The facts of a schedule: in words, and its next times."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

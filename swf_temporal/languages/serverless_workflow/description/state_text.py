@@ -1,4 +1,4 @@
-"""How are the facts of a state told to people?"""
+"""The facts of a state as lines of text."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Which of many facts are there to tell?"""
+"""Leaving out facts that say nothing."""
 
 from typing import Any, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What does each state of a workflow do, and where does it lead?"""
+"""The facts of each state: what it does, and where it leads."""
 
 from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
 from swf_temporal.languages.serverless_workflow.model.actions import Action

@@ -1,4 +1,4 @@
-"""How are the facts of a workflow told to people?"""
+"""The facts of a workflow as text."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""How is an action performed, and how do its results reach the state's data?
+"""Performing actions, and merging their results into the state's data.
 
 An action runs through the phases of the specification in order: condition, sleep before, data filter in, the
 invocation, data filter out, sleep after. What it gives is an *effect*: a value and where in the data it goes.
@@ -147,13 +147,13 @@ async def _performed(
 
 
 def _is_detached(action: Action) -> bool:
-    """Tell whether nobody waits for it; then its filter is not for it."""
+    """Tell whether it is fire-and-forget; then its filter does not apply."""
     ref = action.function_ref or action.sub_flow_ref
     return ref is not None and ref.invoke == "async"
 
 
 async def _invoke(action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None) -> Any:
-    """Return what *action* yields; NOTHING if it yields nothing because nobody waits for it."""
+    """Return what *action* yields; NOTHING for what is fire-and-forget."""
     lane.run.checkpoint()
     if action.function_ref is not None:
         return await _call_function(action, action.function_ref, name, data, lane, timeout)
@@ -184,7 +184,7 @@ async def _call_function(
         lane.emit(TraceKind.ACTION_STARTED, name, function=function.name, arguments=arguments)
     if function.type == "expression":
         if ref.invoke == "async":
-            return NOTHING  # nobody would see what it yields, nor its error
+            return NOTHING  # its result and its error would be dropped
         compiled = lane.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
@@ -273,7 +273,7 @@ async def _with_retries(
 async def _exchange_events(
     action: Action, ref: EventRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
-    """Produce an event and, unless nobody waits for it, return the payload of the event that answers it.
+    """Produce an event and, unless it is fire-and-forget, return the payload of the event that answers it.
 
     An answer that does not come in time is asked for again as the action's retries say.
     """

@@ -20,7 +20,7 @@ def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFa
 def handler_of_timeout(state: StateBase, errors: dict[str, ErrorName], fault: TimedOut) -> OnError | None:
     """Return the onErrors entry that asks for a timeout by name.
 
-    A missed event is no error unless the author says so; an entry that merely catches everything does not say so.
+    A missed event is not an error unless the author says so; an entry that merely catches everything does not say so.
     """
     named = {ref: errors.get(ref, (ref, None)) for entry in state.on_errors for ref in entry.error_refs}
     for entry in state.on_errors:

@@ -1,4 +1,4 @@
-"""How is what was done undone?
+"""Compensation: undoing what completed states did.
 
 Every completed execution of a state that names a `compensatedBy` state goes into the record. When a transition or
 an end asks for compensation, they are undone in reverse order: for each, the chain of states that begins with its

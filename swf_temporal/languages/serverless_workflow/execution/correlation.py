@@ -1,4 +1,4 @@
-"""Which events belong to this instance?
+"""Correlation: which events belong to this instance.
 
 An event definition may name context attributes by which its events are told apart (section "Correlation
 Definition"). An attribute with a value of its own must have it. One without is fixed by the first event taken that
@@ -89,5 +89,5 @@ def _key(name: str) -> str:
 
 
 def _as_text(value: JSON) -> str:
-    """Return a value as it travels: the number 7 and the text "7" are one attribute to whoever sends it."""
+    """Return a value as it travels: the number 7 and the text "7" are one attribute to a sender."""
     return value if isinstance(value, str) else identity(value)

@@ -1,4 +1,4 @@
-"""What if a workflow's input or output does not fit its schema? (section "Workflow Definition Structure")."""
+"""Checking a workflow's input and output against their schemas (section "Workflow Definition Structure")."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How do events enter an instance's data, and how does an instance make its own?"""
+"""Merging events into an instance's data, and producing events."""
 
 from collections.abc import Mapping
 

@@ -74,7 +74,7 @@ class Execution:
         }
 
     def abandon(self) -> None:
-        """Undo nothing when what waits is ended: nobody cancels a run that only waits."""
+        """Undo nothing when what waits is ended: a run that only waits was not cancelled."""
         self.compensation.clear()
 
     @property

@@ -1,4 +1,4 @@
-"""How long does an instance live: until its end, its timeout, or for ever?"""
+"""The life of an instance: to its end, to its execution timeout, or for ever where it is kept active."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -98,7 +98,7 @@ def _check_run_before(state: str, execution: "Execution") -> None:
     """Refuse what only a run can tell: a `continueAs` names a state of another workflow."""
     workflow = execution.program.workflow
     if state not in execution.program.scope.states:
-        raise WrongData(f"{state!r} is to run before the end, and is no state of workflow {workflow.id!r}")
+        raise WrongData(f"{state!r} is to run before the end, and is not a state of workflow {workflow.id!r}")
 
 
 async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Completed | ContinuedAs | None:

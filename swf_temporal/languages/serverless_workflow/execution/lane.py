@@ -1,4 +1,4 @@
-"""What does a path of execution know: its place, its variables, its record of progress?
+"""A path of execution: its place, its variables, its record of progress.
 
 A lane is one path through an instance: a state, a branch of it, an iteration. All that states and actions need of
 the execution they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the

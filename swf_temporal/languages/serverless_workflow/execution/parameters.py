@@ -1,4 +1,4 @@
-"""What do the expressions among a workflow's own parameters yield for one run?
+"""The values of expressions among a workflow's own parameters, for one run.
 
 Its name and version, its timeouts and its retries may hold expressions, which see the workflow's input and nothing
 else (section "Workflow Expressions"). They are evaluated when a run begins; a run that goes on evaluates them again,

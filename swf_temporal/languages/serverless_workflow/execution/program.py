@@ -98,7 +98,7 @@ class Program:
         if name in self.functions:
             return self.functions[name]
         if "functions" in self.workflow.externals:
-            # Defined in a document that could not be read: whoever performs the call may know it by name.
+            # Defined in a document that could not be read: what performs the call may know it by name.
             return Function(name=name, type="custom")
         raise UnknownDefinition(f"{name!r} is not a function of workflow {self.workflow.id!r}")
 

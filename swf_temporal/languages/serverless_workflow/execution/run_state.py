@@ -1,4 +1,4 @@
-"""What surrounds every state, whatever its type?
+"""Running one state: what surrounds the body of every state, whatever its type.
 
 In the order of the specification: filter the input, run within the state's timeout, catch what the state's onErrors
 catch, filter the output. What is special about a type of state stands in its own file under `states/`.

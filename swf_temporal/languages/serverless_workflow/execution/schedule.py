@@ -1,4 +1,4 @@
-"""When is a definition to be started by itself?"""
+"""The times at which a definition is to be started by its schedule."""
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.specs import ScheduleSpec

@@ -1,4 +1,7 @@
-"""Who may fetch a function's document? One function says it for all that share it (section "AuthRef Definition")."""
+"""The credentials for fetching a document (section "AuthRef Definition").
+
+One function names them for all that share the document.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace

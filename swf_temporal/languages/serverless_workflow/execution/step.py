@@ -1,4 +1,4 @@
-"""What does running a state's body come to?"""
+"""The results of running a state's body, and of a walk."""
 
 from dataclasses import dataclass
 

@@ -14,10 +14,10 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Found, Functions
 from swf_temporal.functions.custom.script import is_script
-from swf_temporal.functions.documents.servers import server_url
-from swf_temporal.functions.http.plain import target
 from swf_temporal.functions.openapi.looking import Described
+from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.operator.settings import Settings, environment_name
+from swf_temporal.functions.plain.plain import target
 from swf_temporal.runtime.external_activities import parse_activity
 
 Facts: TypeAlias = dict[str, Any]

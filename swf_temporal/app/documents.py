@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed, Problem, Severity
 from swf_temporal.fetching.resources import Resources, is_web
-from swf_temporal.functions.at_hand import file_named
+from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.functions.operator.options import environment_name
 from swf_temporal.languages.port import Definition, FunctionUse
 from swf_temporal.text.suggestions import nearest

@@ -13,16 +13,15 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.operations import Operation
-from swf_temporal.functions.at_hand import file_named, looked
 from swf_temporal.functions.auth.auth import proofs, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.custom import Custom
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts
+from swf_temporal.functions.documents.local_documents import file_named, looked
 from swf_temporal.functions.graphql.graphql import GraphQL
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.plain import PlainHttp
 from swf_temporal.functions.metadata import HIDE_SECRETS, switch
 from swf_temporal.functions.odata.odata import OData
 from swf_temporal.functions.openapi.looking import Described
@@ -30,6 +29,7 @@ from swf_temporal.functions.openapi.openapi import OpenApi
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.own_types import close, performers
+from swf_temporal.functions.plain.plain import PlainHttp
 from swf_temporal.functions.registry import FunctionType, Registry
 from swf_temporal.functions.rpc.rpc import Rpc
 from swf_temporal.functions.secrets import scrub, withhold, withhold_strong

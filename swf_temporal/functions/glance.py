@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from swf_temporal.calls import Function
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions.at_hand import file_named, looked
+from swf_temporal.functions.documents.local_documents import file_named, looked
 
 if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions

@@ -9,7 +9,7 @@ from swf_temporal.functions.asyncapi.operations import Operation, Parameter, Pla
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.openapi.parameters import as_text, escape
+from swf_temporal.functions.http.parameters import as_text, escape
 from swf_temporal.text.suggestions import suggestion
 
 _OUTRIGHT = ("payload", "headers", "correlationId")

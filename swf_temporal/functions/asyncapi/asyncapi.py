@@ -14,11 +14,11 @@ from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.asyncapi.parts import is_version_3
 from swf_temporal.functions.asyncapi.security import prove
 from swf_temporal.functions.asyncapi.servers import find_server
-from swf_temporal.functions.at_hand import only_here
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Documents, document_and_operation, is_web, locate
+from swf_temporal.functions.documents.local_documents import only_here
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.http.client import Http

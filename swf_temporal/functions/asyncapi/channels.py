@@ -13,7 +13,7 @@ from swf_temporal.functions.asyncapi.operations import MessageType, Operation, P
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.asyncapi.servers import Target
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.operator.settings import Settings
 
 

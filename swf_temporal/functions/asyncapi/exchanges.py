@@ -16,7 +16,7 @@ from swf_temporal.functions.asyncapi.schemas import check_schemas
 from swf_temporal.functions.asyncapi.security import Proof, credentials
 from swf_temporal.functions.asyncapi.servers import Target
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.settings import Settings
 

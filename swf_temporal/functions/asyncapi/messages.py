@@ -13,7 +13,7 @@ from swf_temporal.functions.asyncapi.schemas import header_violations, named_pro
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, read_answer, split_content_type
 from swf_temporal.functions.http.bodies import write_body
-from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.http.parameters import as_text
 
 _JSON = "application/json"
 _ANYTHING = MessageType("message", "")

@@ -8,7 +8,7 @@ from swf_temporal.functions.asyncapi.locations import read_location
 from swf_temporal.functions.asyncapi.operations import Bindings, MessageType, Parameter
 from swf_temporal.functions.asyncapi.schemas import is_understood, self_contained
 from swf_temporal.functions.documents.parts import Document, Part, beside
-from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.http.parameters import as_text
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 

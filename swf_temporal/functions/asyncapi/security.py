@@ -11,8 +11,8 @@ from swf_temporal.functions.asyncapi.brokers.port import Credentials
 from swf_temporal.functions.asyncapi.operations import Possibilities
 from swf_temporal.functions.auth.auth import Key, find_auth, key_for
 from swf_temporal.functions.auth.credentials import key_in, properties_of
+from swf_temporal.functions.auth.schemes import matching, secret_named
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.openapi.security import matching, secret_named
 
 _MECHANISMS = {
     "userPassword": None,

@@ -1,50 +1,16 @@
-"""At which URL is the service that a document describes?"""
+"""The URLs of services: what the operator configures for a function or its document, or what a definition says."""
 
-import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.documents.parts import as_path
-from swf_temporal.functions.openapi.operations import Operation
-from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.functions.urls import split_url
-from swf_temporal.text.suggestions import suggestion
-
-
-def server_url(
-    settings: Settings,
-    function: str,
-    document: Document,
-    operation: Operation,
-    variables: Mapping[str, JSON] | None = None,
-) -> str:
-    """Return the URL in front of an operation's path.
-
-    What is configured wins: for the function, for the document (as the definition writes it, by its file's
-    name, or by that without its ending), for all. Then the document's first server counts, or the first that has the
-    *variables* which the definition gives; others have their defaults. A server that is relative to the document needs
-    one that was fetched. Raises CallFailed if none of them says.
-    """
-    configured = configured_url(settings, function, document.name)
-    if configured:
-        return configured
-    declared = (
-        _swagger_server(document, operation) if document.is_swagger else _server(document, operation, variables or {})
-    )
-    try:
-        url = urljoin(document.url, declared) if document.url else declared
-    except ValueError as error:
-        message = f"the server '{declared}', which '{document.name}' names, is not a URL: {error}"
-        raise permanent_failure("BadUrl", message) from error
-    if not is_web(url):
-        raise no_server(function, f"the document '{document.name}' does not name one")
-    return url
 
 
 def configured_url(settings: Settings, function: str, document: str) -> str | None:
@@ -73,27 +39,6 @@ def no_server(function: str, reason: str) -> CallFailed:
     return permanent_failure("NoServer", message)
 
 
-def _server(document: Document, operation: Operation, given: Mapping[str, JSON]) -> str:
-    servers = operation.servers or ({},)
-    known = [document.resolve(server.get("variables")) for server in servers]
-    place = next((place for place, declared in enumerate(known) if given.keys() <= declared.keys()), 0)
-    server, declared = servers[place], known[place]
-    for name in given:
-        if name not in declared:
-            message = f"the server in '{document.name}' has no variable '{name}'{suggestion(name, declared)}"
-            raise permanent_failure("BadOperation", message)
-
-    def fill(match: re.Match[str]) -> str:
-        name = match[1]
-        if name not in declared:
-            raise permanent_failure(
-                "BadDocument", f"the server in '{document.name}' has an undeclared variable '{name}'"
-            )
-        return variable_value(document, name, document.resolve(declared[name]), given.get(name))
-
-    return re.sub(r"\{([^{}]+)\}", fill, str(server.get("url", "/")))
-
-
 def variable_value(document: Document, name: str, declared: Mapping[str, JSON], given: JSON) -> str:
     """Return the value of a server's variable: what is *given*, or its default. Raises CallFailed if that cannot be."""
     if given is None:
@@ -107,14 +52,3 @@ def variable_value(document: Document, name: str, declared: Mapping[str, JSON], 
         )
         raise permanent_failure("BadOperation", message)
     return as_text(given)
-
-
-def _swagger_server(document: Document, operation: Operation) -> str:
-    content = document.content
-    path = str(content.get("basePath", "/"))
-    host = content.get("host")
-    if not host:
-        return path
-    own = split_url(document.url).scheme if document.url else "http"
-    scheme = "https" if "https" in operation.schemes else next(iter(operation.schemes), own)
-    return f"{scheme}://{host}{path}"

@@ -8,13 +8,13 @@ from dataclasses import replace
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import key_for
+from swf_temporal.functions.auth.requests import signed, with_keys
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import is_name, operation, post, selection_set
 from swf_temporal.functions.graphql.schema import Field, Schemas, question_to
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.http.signing import signed, with_keys
 from swf_temporal.functions.operator.settings import Settings
 
 _FOR_GOOD = frozenset({"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"})

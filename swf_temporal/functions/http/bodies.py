@@ -5,16 +5,13 @@ from collections.abc import Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.files import bytes_of, is_file
 from swf_temporal.functions.http.answers import is_json, split_content_type
-from swf_temporal.functions.http.media_types import FORM, is_multipart, is_text
+from swf_temporal.functions.http.media_types import FORM, bytes_of, is_file, is_multipart, is_text
 from swf_temporal.functions.http.multipart import multipart
-from swf_temporal.functions.openapi.operations import Parameter
-from swf_temporal.functions.openapi.parameters import as_text, in_query
-from swf_temporal.functions.openapi.request_bodies import Field
+from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
 
 
-def write_body(value: JSON, media_type: str, fields: Mapping[str, Field] | None = None) -> tuple[bytes, str]:
+def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | None = None) -> tuple[bytes, str]:
     """Return a body's bytes and its content type.
 
     Anything can be written as JSON, objects as forms too, whose *fields* may have ways of their own, and texts as
@@ -38,13 +35,13 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, Field] | None 
     return _encoded(as_text(value), charset), media_type
 
 
-def _form(value: Mapping[str, JSON], fields: Mapping[str, Field]) -> bytes:
+def _form(value: Mapping[str, JSON], fields: Mapping[str, FormField]) -> bytes:
     pieces = [_piece(name, item, fields.get(name)) for name, item in value.items() if item is not None]
     # Of a space as `%20` not all services know in a form.
     return "&".join(piece for piece in pieces if piece).replace("%20", "+").encode("ascii")
 
 
-def _piece(name: str, value: JSON, field: Field | None) -> str:
+def _piece(name: str, value: JSON, field: FormField | None) -> str:
     style = field.style if field else None
     if field is None or style is None:
         # An object is JSON here. Exploded, it would lose its name.

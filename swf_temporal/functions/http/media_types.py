@@ -1,9 +1,12 @@
 """Which media type is a body sent in, of those that a service takes, and which does one ask for?"""
 
+import base64
+import binascii
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeGuard
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.documents.files import is_file
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
 
 FORM = "application/x-www-form-urlencoded"
@@ -97,3 +100,16 @@ def is_form(kind: str) -> bool:
 
 def _has_files(fields: dict[str, JSON]) -> bool:
     return any(is_file(item) for value in fields.values() for item in (value if isinstance(value, list) else [value]))
+
+
+def is_file(value: JSON) -> TypeGuard[dict[str, Any]]:
+    """Tell whether *value* stands for bytes."""
+    return isinstance(value, dict) and isinstance(value.get("base64"), str)
+
+
+def bytes_of(value: dict[str, Any]) -> bytes:
+    """Return the bytes that *value* stands for. Raises CallFailed if they cannot be read."""
+    try:
+        return base64.b64decode(value["base64"], validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise permanent_failure("BadArguments", f"'base64' does not hold base64: {error}") from error

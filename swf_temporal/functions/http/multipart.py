@@ -8,17 +8,15 @@ import httpx
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.files import bytes_of, is_file
-from swf_temporal.functions.http.media_types import MULTIPART, OCTETS
-from swf_temporal.functions.openapi.parameters import as_text
-from swf_temporal.functions.openapi.request_bodies import Field
+from swf_temporal.functions.http.media_types import MULTIPART, OCTETS, bytes_of, is_file
+from swf_temporal.functions.http.parameters import FormField, as_text
 
 _Part = tuple[str | None, bytes, str | None, Mapping[str, str]]
 
-_PLAIN = Field()
+_PLAIN = FormField()
 
 
-def multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, Field]) -> tuple[bytes, str]:
+def multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, FormField]) -> tuple[bytes, str]:
     """Return the bytes and the content type of a form: a part for each field, and for each item of an array.
 
     Raises CallFailed for a form with no part, which no service can read.
@@ -37,7 +35,7 @@ def multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, Field])
     return encoded.read(), encoded.headers["content-type"].replace(MULTIPART, kind, 1)
 
 
-def _part(name: str, item: JSON, field: Field) -> _Part:
+def _part(name: str, item: JSON, field: FormField) -> _Part:
     """Return a file's name, the bytes, the content type and the headers of one part."""
     headers = dict(field.headers)
     if is_file(item):
@@ -55,13 +53,13 @@ def _part(name: str, item: JSON, field: Field) -> _Part:
     return None, content, declared, headers
 
 
-def _type_of_file(item: Mapping[str, Any], field: Field) -> str:
+def _type_of_file(item: Mapping[str, Any], field: FormField) -> str:
     """Return what a file says that it is, or what the document says."""
     own = item.get("mediaType")
     return _line(str(own)) if own else _first(field) or OCTETS
 
 
-def _first(field: Field) -> str | None:
+def _first(field: FormField) -> str | None:
     """Return the first media type that is declared for a part and is one, and not a range such as `image/*`."""
     declared = [kind.strip() for kind in (field.content_type or "").split(",")]
     return next((kind for kind in declared if kind and "*" not in kind), None)

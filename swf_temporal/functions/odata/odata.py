@@ -8,12 +8,12 @@ import json
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.functions.auth.requests import signed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.http.signing import signed
 from swf_temporal.functions.odata.answers import entities, error_in, next_link
 from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.operator.settings import Settings

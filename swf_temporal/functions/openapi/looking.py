@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from swf_temporal.functions.at_hand import only_here
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Document, Documents, document_and_operation
+from swf_temporal.functions.documents.local_documents import only_here
 from swf_temporal.functions.openapi.operations import Operation, find_operation
 
 

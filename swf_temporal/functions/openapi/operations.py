@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.openapi.request_bodies import Body, collection_style, read_body, read_swagger_body
 from swf_temporal.functions.openapi.responses import Responses
 from swf_temporal.text.suggestions import suggestion
@@ -18,24 +18,6 @@ _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEFAULT_STYLE = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
 _NEGOTIATED = frozenset({"accept", "content-type"})
 """Headers that are no parameters: the media types that an operation declares say what they may be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """An argument that travels in the path, the query, a header or a cookie."""
-
-    name: str
-    where: str
-    required: bool = False
-    default: JSON = None
-    style: str = "form"
-    explode: bool = False
-    media_type: str | None = None
-    """How the value is written, whatever the style."""
-    allow_reserved: bool = False
-    """Whether characters that mean something in a URL stay as they are."""
-    allow_empty: bool = False
-    """Whether an empty array or object is sent, as a name without a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,24 +8,9 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.documents.parts import Part
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, is_form
+from swf_temporal.functions.http.parameters import FormField
 
 _STYLES = {"csv": "form", "ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited", "multi": "form"}
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """How a field of a form is written, as far as anything is said. The defaults suit one of which nothing is."""
-
-    style: str | None = None
-    """Of OpenAPI's parameters. Without one arrays are repeated, and objects are JSON."""
-    explode: bool = True
-    allow_reserved: bool = False
-    content_type: str | None = None
-    """Of a part, or several with commas of which the first that fits is taken."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Of a part, with values that are always the same."""
-    is_file: bool = False
-    """Whether a text is sent as a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +18,7 @@ class Content:
     """One of the media types in which a body can be sent."""
 
     media_type: str = "application/json"
-    fields: Mapping[str, Field] = field(default_factory=dict)
+    fields: Mapping[str, FormField] = field(default_factory=dict)
     defaults: Mapping[str, JSON] = field(default_factory=dict)
     """What required properties are that nobody gives."""
 
@@ -131,7 +116,7 @@ def _defaults(schema: Part, properties: Mapping[str, Part]) -> dict[str, JSON]:
     }
 
 
-def _fields(media_type: str, content: Part, properties: Mapping[str, Part]) -> dict[str, Field]:
+def _fields(media_type: str, content: Part, properties: Mapping[str, Part]) -> dict[str, FormField]:
     """Return how the fields of a form are written; in other media types none has a way of its own."""
     if not is_form(split_content_type(media_type)[0]):
         return {}
@@ -139,13 +124,13 @@ def _fields(media_type: str, content: Part, properties: Mapping[str, Part]) -> d
     return {name: _field(schema, encoding.part(name)) for name, schema in properties.items()}
 
 
-def _field(schema: Part, encoding: Part) -> Field:
+def _field(schema: Part, encoding: Part) -> FormField:
     said = encoding.value
     # A field that may be null, or an array, is so in some part of its schema.
     possible = [each.value for part in _made_of(schema) for each in (part, part.part("items"))]
     is_styled = bool({"style", "explode", "allowReserved"} & said.keys())
     style = str(said.get("style", "form")) if is_styled else None
-    return Field(
+    return FormField(
         style,
         explode=bool(said.get("explode", style in {None, "form", "deepObject"})),
         allow_reserved=said.get("allowReserved") is True,
@@ -173,13 +158,13 @@ def _fixed(header: Part) -> JSON:
     return schema.get("const", schema.get("default", only))
 
 
-def _swagger_field(node: Mapping[str, Any]) -> Field:
+def _swagger_field(node: Mapping[str, Any]) -> FormField:
     if node.get("type") == "file":
-        return Field(is_file=True)
+        return FormField(is_file=True)
     if node.get("type") != "array":
-        return Field()
+        return FormField()
     style, explode = collection_style(node)
-    return Field(style, explode=explode)
+    return FormField(style, explode=explode)
 
 
 def _is_filled(node: Mapping[str, Any]) -> bool:

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.files import is_file
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.bodies import write_body
-from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields
+from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
+from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import Operation, Parameter
-from swf_temporal.functions.openapi.parameters import as_text, in_cookie, in_header, in_path, in_query
+from swf_temporal.functions.openapi.operations import Operation
 from swf_temporal.functions.openapi.request_bodies import Body, Content
 from swf_temporal.text.suggestions import suggestion
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import headers_for
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.openapi.parameters import as_text
+from swf_temporal.functions.http.parameters import as_text
 
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 

@@ -13,9 +13,9 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import check_openapi
 from swf_temporal.functions.documents.parts import Document
-from swf_temporal.functions.documents.servers import server_url
 from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.requests import build_request
+from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.text.parsing import read_data
 

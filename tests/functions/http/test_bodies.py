@@ -6,7 +6,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
-from swf_temporal.functions.openapi.request_bodies import Field
+from swf_temporal.functions.http.parameters import FormField
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def test_what_cannot_be_written(value: JSON, told: str, media_type: str) -> None
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        (Field("deepObject"), {"a": [1], "b": {"c": 2}}, b"f%5Ba%5D%5B0%5D=1&f%5Bb%5D%5Bc%5D=2"),
-        (Field("form", explode=False), ["a b", "c"], b"f=a+b,c"),
-        (Field("pipeDelimited", explode=False), ["a", "b"], b"f=a%7Cb"),
-        (Field("form", allow_reserved=True), "a/b", b"f=a/b"),
-        (Field("form"), {"a": 1, "b": 2}, b"a=1&b=2"),
-        (Field(), [], b""),
+        (FormField("deepObject"), {"a": [1], "b": {"c": 2}}, b"f%5Ba%5D%5B0%5D=1&f%5Bb%5D%5Bc%5D=2"),
+        (FormField("form", explode=False), ["a b", "c"], b"f=a+b,c"),
+        (FormField("pipeDelimited", explode=False), ["a", "b"], b"f=a%7Cb"),
+        (FormField("form", allow_reserved=True), "a/b", b"f=a/b"),
+        (FormField("form"), {"a": 1, "b": 2}, b"a=1&b=2"),
+        (FormField(), [], b""),
     ],
 )
-def test_fields_of_a_form_have_styles(field: Field, value: JSON, expected: bytes) -> None:
+def test_fields_of_a_form_have_styles(field: FormField, value: JSON, expected: bytes) -> None:
     """A field that the document gives a style is written like a parameter of that style."""
     assert write_body({"f": value}, FORM, {"f": field}) == (expected, FORM)
 
@@ -61,21 +61,21 @@ def test_fields_of_a_form_have_styles(field: Field, value: JSON, expected: bytes
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        (Field(content_type="application/xml"), "<a/>", b'name="f"\r\nContent-Type: application/xml\r\n\r\n<a/>'),
-        (Field(content_type="image/*, image/png"), {"base64": ""}, b'filename="f"\r\nContent-Type: image/png\r\n'),
-        (Field(content_type="image/*"), {"base64": ""}, b"Content-Type: application/octet-stream\r\n"),
-        (Field(content_type="image/png"), {"base64": "", "mediaType": "image/gif"}, b"Content-Type: image/gif\r\n"),
-        (Field(is_file=True), "notes", b'name="f"; filename="f"\r\nContent-Type: text/plain\r\n\r\nnotes'),
-        (Field(headers={"X-A": "1"}), "a", b'name="f"\r\nX-A: 1\r\n\r\na'),
-        (Field(headers={"X-A": "1"}), {"base64": "", "headers": {"X-A": 2}}, b"X-A: 2\r\n"),
+        (FormField(content_type="application/xml"), "<a/>", b'name="f"\r\nContent-Type: application/xml\r\n\r\n<a/>'),
+        (FormField(content_type="image/*, image/png"), {"base64": ""}, b'filename="f"\r\nContent-Type: image/png\r\n'),
+        (FormField(content_type="image/*"), {"base64": ""}, b"Content-Type: application/octet-stream\r\n"),
+        (FormField(content_type="image/png"), {"base64": "", "mediaType": "image/gif"}, b"Content-Type: image/gif\r\n"),
+        (FormField(is_file=True), "notes", b'name="f"; filename="f"\r\nContent-Type: text/plain\r\n\r\nnotes'),
+        (FormField(headers={"X-A": "1"}), "a", b'name="f"\r\nX-A: 1\r\n\r\na'),
+        (FormField(headers={"X-A": "1"}), {"base64": "", "headers": {"X-A": 2}}, b"X-A: 2\r\n"),
         (
-            Field(content_type="application/vnd.a+json"),
+            FormField(content_type="application/vnd.a+json"),
             {"a": 1},
             b'Content-Type: application/vnd.a+json\r\n\r\n{"a": 1}',
         ),
     ],
 )
-def test_parts_have_media_types_and_headers(field: Field, value: JSON, expected: bytes) -> None:
+def test_parts_have_media_types_and_headers(field: FormField, value: JSON, expected: bytes) -> None:
     """A part is what it says itself, else what the document says of it."""
     assert expected in write_body({"f": value}, MULTIPART, {"f": field})[0]
 

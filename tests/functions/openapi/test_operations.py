@@ -10,7 +10,8 @@ import yaml
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
-from swf_temporal.functions.openapi.operations import Operation, Parameter, find_operation
+from swf_temporal.functions.http.parameters import Parameter
+from swf_temporal.functions.openapi.operations import Operation, find_operation
 
 FOLDER = Path(__file__).parents[1] / "data"
 

@@ -6,7 +6,8 @@ import pytest
 
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
-from swf_temporal.functions.openapi.request_bodies import Body, Field, read_body, read_swagger_body
+from swf_temporal.functions.http.parameters import FormField
+from swf_temporal.functions.openapi.request_bodies import Body, read_body, read_swagger_body
 
 
 def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> Body:
@@ -17,7 +18,7 @@ def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> Bo
     return body
 
 
-def field_of(schema: dict[str, Any], **encoding: Any) -> Field:
+def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
     """Return a field of a form with that schema."""
     body = body_of({"properties": {"f": schema}}, encoding={"f": encoding})
     return body.contents[0].fields["f"]
@@ -26,19 +27,19 @@ def field_of(schema: dict[str, Any], **encoding: Any) -> Field:
 @pytest.mark.parametrize(
     ("encoding", "expected"),
     [
-        ({}, Field()),
-        ({"style": "deepObject"}, Field("deepObject")),
-        ({"explode": False}, Field("form", explode=False)),
-        ({"style": "pipeDelimited"}, Field("pipeDelimited", explode=False)),
-        ({"allowReserved": True}, Field("form", allow_reserved=True)),
-        ({"contentType": "image/png, image/*"}, Field(content_type="image/png, image/*")),
+        ({}, FormField()),
+        ({"style": "deepObject"}, FormField("deepObject")),
+        ({"explode": False}, FormField("form", explode=False)),
+        ({"style": "pipeDelimited"}, FormField("pipeDelimited", explode=False)),
+        ({"allowReserved": True}, FormField("form", allow_reserved=True)),
+        ({"contentType": "image/png, image/*"}, FormField(content_type="image/png, image/*")),
         (
             {"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
-            Field(headers={"X-A": "1", "X-B": "b"}),
+            FormField(headers={"X-A": "1", "X-B": "b"}),
         ),
     ],
 )
-def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: Field) -> None:
+def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: FormField) -> None:
     """Styles, media types and headers with one possible value are taken from the document."""
     assert field_of({"type": "string"}, **encoding) == expected
 
@@ -54,12 +55,12 @@ def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: Field) -> N
 )
 def test_files_are_known(schema: dict[str, Any], content_type: str | None) -> None:
     """Versions 3.0 and 3.1 each have their way to say that a field is a file."""
-    assert field_of(schema) == Field(is_file=True, content_type=content_type)
+    assert field_of(schema) == FormField(is_file=True, content_type=content_type)
 
 
 def test_a_text_in_base64_is_no_file() -> None:
     """What the document wants as a text is sent as a text."""
-    assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == Field()
+    assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == FormField()
 
 
 def test_what_is_required_has_a_default() -> None:
@@ -93,10 +94,10 @@ def test_forms_of_version_2() -> None:
     assert body.required
     assert body.contents[0].media_type == MULTIPART
     assert body.contents[0].fields == {
-        "a": Field("form", explode=False),
-        "b": Field("form", explode=True),
-        "c": Field(is_file=True),
-        "d": Field(),
-        "e": Field(),
+        "a": FormField("form", explode=False),
+        "b": FormField("form", explode=True),
+        "c": FormField(is_file=True),
+        "d": FormField(),
+        "e": FormField(),
     }
     assert body.contents[0].defaults == {"d": "x"}

@@ -7,8 +7,9 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.media_types import FORM
+from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import Operation, Parameter
+from swf_temporal.functions.openapi.operations import Operation
 from swf_temporal.functions.openapi.request_bodies import Body, Content
 from swf_temporal.functions.openapi.requests import build_request
 

@@ -4,19 +4,53 @@ The styles are those of OpenAPI 3.0; the collection formats of 2.0 are some of t
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
-from swf_temporal.functions.openapi.operations import Parameter
 
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _RESERVED = ":/?@!$'()*,;"
 """What means something in a URL, without what would end a query or split it: `#`, `&`, `+`, `=` and brackets."""
 
 _Write = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument that travels in the path, the query, a header or a cookie."""
+
+    name: str
+    where: str
+    required: bool = False
+    default: JSON = None
+    style: str = "form"
+    explode: bool = False
+    media_type: str | None = None
+    """How the value is written, whatever the style."""
+    allow_reserved: bool = False
+    """Whether characters that mean something in a URL stay as they are."""
+    allow_empty: bool = False
+    """Whether an empty array or object is sent, as a name without a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """How a field of a form is written, as far as anything is said. The defaults suit one of which nothing is."""
+
+    style: str | None = None
+    """Of OpenAPI's parameters. Without one arrays are repeated, and objects are JSON."""
+    explode: bool = True
+    allow_reserved: bool = False
+    content_type: str | None = None
+    """Of a part, or several with commas of which the first that fits is taken."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of a part, with values that are always the same."""
+    is_file: bool = False
+    """Whether a text is sent as a file."""
 
 
 def as_text(value: JSON) -> str:

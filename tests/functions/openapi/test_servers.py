@@ -7,8 +7,8 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import Document
-from swf_temporal.functions.documents.servers import server_url
 from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.operator.settings import Settings
 
 ORDERS = "specs/orders.json"

@@ -15,9 +15,9 @@ from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.asyncapi.operations import Operation
-from swf_temporal.functions.at_hand import file_named
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
+from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.rpc import protos

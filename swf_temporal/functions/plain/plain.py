@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.oauth2 import Tokens
+from swf_temporal.functions.auth.requests import signed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.parts import is_web
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import Answer
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.results import result_of
-from swf_temporal.functions.http.signing import signed
-from swf_temporal.functions.openapi.operations import Parameter
-from swf_temporal.functions.openapi.parameters import as_text, escape, in_path, in_query
 from swf_temporal.functions.operator.settings import Settings
 
 _PREFIX = "rest:"

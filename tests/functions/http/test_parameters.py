@@ -4,8 +4,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.openapi.operations import Parameter
-from swf_temporal.functions.openapi.parameters import in_cookie, in_header, in_path, in_query
+from swf_temporal.functions.http.parameters import Parameter, in_cookie, in_header, in_path, in_query
 
 LIST: JSON = ["blue", "black"]
 OBJECT: JSON = {"R": 100, "G": 200}

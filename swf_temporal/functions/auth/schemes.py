@@ -1,0 +1,62 @@
+"""Which of its credentials an auth offers to a security scheme that a document declares."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from swf_temporal.calls import Auth
+from swf_temporal.data import JSON
+from swf_temporal.functions.auth.auth import Key
+from swf_temporal.functions.auth.credentials import Known, key_in
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.urls import join_url
+
+_FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
+"""The grant types that documents declare, and what versions 3 and 2.0 call their flows."""
+_GRANTS = {"resourceOwner": "password"}
+
+
+def secret_named(name: str, call: Call) -> Auth | None:
+    """Return the credentials in the secret that is called like a scheme."""
+    value = call.secrets.get(name)
+    if isinstance(value, str):
+        return Known(name=name, scheme="bearer", properties={"token": value})
+    if isinstance(value, dict):
+        return Known(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
+    return None
+
+
+def matching(
+    scheme: dict[str, Any], scopes: list[JSON], server: str, auth: Auth, properties: Mapping[str, JSON]
+) -> Auth | Key | None:
+    """Return what *auth* has for *scheme*; its own authentication for a scheme that nothing is known of."""
+    kind = str(scheme.get("type"))
+    if kind == "http":
+        kind = str(scheme.get("scheme")).lower()
+    token = properties.get("token")
+    if kind == "apiKey":
+        key = key_in(properties)
+        return None if key is None else Key(str(scheme.get("in")), str(scheme.get("name")), key)
+    if kind == "basic":
+        both = {name: properties.get(name) for name in ("username", "password")}
+        return Known(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
+    if kind == "oauth2" and "clientId" in properties and (flow := _flow(scheme, properties)):
+        grant_type, endpoint = flow
+        asked = {"grantType": grant_type, "tokenEndpoint": join_url(server, endpoint)}
+        return Known(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
+    if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
+        return Known(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
+    return auth
+
+
+def _flow(scheme: dict[str, Any], properties: Mapping[str, JSON]) -> tuple[str, str] | None:
+    """Return the grant type and the token URL of the flow that suits *properties*."""
+    flows = scheme.get("flows") or {scheme.get("flow"): scheme}
+    wanted = str(properties.get("grantType") or "")
+    for grant_type, names in _FLOWS.items():
+        if wanted and _GRANTS.get(wanted, wanted) != grant_type:
+            continue
+        for name in names:
+            endpoint = (flows.get(name) or {}).get("tokenUrl")
+            if isinstance(endpoint, str):
+                return grant_type, endpoint
+    return None

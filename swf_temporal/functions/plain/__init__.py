@@ -1,0 +1,1 @@
+"""Plain HTTP: functions that name a method and a URL themselves."""

@@ -20,6 +20,7 @@ from swf_temporal.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions
+    from swf_temporal.functions.port import Described
 
 _ASKED = "; did you mean "
 """How the message of a failed call goes on where a name is near: here that is the hint."""
@@ -35,9 +36,10 @@ def missing_from_files(workflows: Iterable[Definition], resources: Resources) ->
         return []
     import asyncio  # noqa: PLC0415 - most definitions name no file
 
-    from swf_temporal.functions.glance import Glance  # noqa: PLC0415 - as above
+    from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - as above
+    from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
 
-    return asyncio.run(_missing(naming, Glance(resources).prepare, is_worker=False))
+    return asyncio.run(_missing(naming, Functions(settings=Settings(resources=resources)).prepare, is_worker=False))
 
 
 async def missing(workflows: Iterable[Definition], functions: "Functions") -> list[Problem]:
@@ -47,7 +49,7 @@ async def missing(workflows: Iterable[Definition], functions: "Functions") -> li
     given.
     """
 
-    async def prepare(function: Function, base: str | None) -> object:
+    async def prepare(function: Function, base: str | None) -> "Described | None":
         functions.check(function)
         return await functions.prepare(function, base)
 
@@ -56,7 +58,7 @@ async def missing(workflows: Iterable[Definition], functions: "Functions") -> li
 
 async def _missing(
     workflows: Iterable[Definition],
-    prepare: Callable[[Function, str | None], Awaitable[object]],
+    prepare: "Callable[[Function, str | None], Awaitable[Described | None]]",
     *,
     is_worker: bool,
 ) -> list[Problem]:
@@ -108,12 +110,12 @@ def _problem(workflow: Definition, use: FunctionUse, fault: CallFailed) -> Probl
     return problem("function-document")
 
 
-def _unproven(workflow: Definition, use: FunctionUse, found: object) -> Iterator[Problem]:
-    """Yield a warning if the document of a REST function asks who is calling, and nobody will say it."""
+def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None") -> Iterator[Problem]:
+    """Yield a warning if a function's document asks for credentials, and the definition provides none."""
     function = use.function
-    security = getattr(getattr(found, "operation", None), "security", None)
+    security = () if found is None else found.credentials
     is_named = function.auth_ref is not None and function.auth_ref.invocation is not None
-    if function.type not in ("rest", "openapi") or is_named or not security or not all(security):
+    if is_named or not security or not all(security):
         return
     if any(set(schemes) <= set(workflow.secrets) for schemes in security):
         return

@@ -2,29 +2,13 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
-from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call
+from swf_temporal.function_types import TYPES
+from swf_temporal.functions.port import FunctionType
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound="type[FunctionType] | FunctionType")
-
-RESERVED = frozenset(
-    {"rest", "openapi", "http", "asyncapi", "rpc", "graphql", "odata", "expression", "custom"}
-)  # fmt: skip
-"""The types that have a meaning already."""
-
-
-@runtime_checkable
-class FunctionType(Protocol):
-    """Carries out all functions of one type.
-
-    If it has an `async def aclose()`, that is awaited when the worker ends.
-    """
-
-    async def perform(self, call: Call) -> JSON:
-        """Return the result of one attempt. What it raises is the function's error."""
 
 
 class Registry(dict[str, Callable[..., Any]]):
@@ -58,11 +42,11 @@ class Registry(dict[str, Callable[..., Any]]):
     def type(self, name: str) -> Callable[[Kind], Kind]:
         """Make the decorated class, or the object, the one that carries out functions of the type *name*.
 
-        It has `async def perform(call)`. A class is made an object without arguments.
+        It has `async def perform(call)`. A class is instantiated without arguments.
         """
 
         def register(kind: Kind) -> Kind:
-            if name in RESERVED:
+            if name in TYPES:
                 raise ValueError(f"the type '{name}' has a meaning already: choose another word")
             if name in self.types:
                 raise ValueError(f"there is a function type '{name}' already")

@@ -50,10 +50,10 @@ def test_help_lists_every_command(swf: Swf) -> None:
         (["describe", ORDERS], ["temporalio"]),
         (["schema"], ["temporalio", "rich", "httpx", "jq"]),
         *(([name, "--help"], HEAVY) for name in COMMANDS),
-        (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.calling"]),
+        (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client"]),
         (
             ["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
-            ["temporalio", "httpx", "rich", "swf_temporal.functions"],
+            ["temporalio", "httpx", "rich", "swf_temporal.functions.calling"],
         ),
         *((command, OF_DEFINITIONS) for command in OF_SERVERS),
         (["start", INVOICE, *NOWHERE], ["httpx", "rich", "swf_temporal.functions.calling", "temporalio.testing"]),

@@ -15,35 +15,25 @@ from swf_temporal.functions.asyncapi.parts import is_version_3
 from swf_temporal.functions.asyncapi.security import prove
 from swf_temporal.functions.asyncapi.servers import find_server
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
-from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Documents, document_and_operation, is_web, locate
-from swf_temporal.functions.documents.local_documents import only_here
+from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.limits import Limits
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Described, Performer, Services
 
 _RESULTS = (None, "payload", "message")
 
 
-class AsyncApi:
+class AsyncApi(Performer):
     """Calls functions whose operation is `<document>#<operationId>`, by sending and receiving messages."""
 
-    def __init__(
-        self,
-        http: Http,
-        settings: Settings,
-        tokens: Tokens,
-        limits: Limits | None = None,
-        brokers: Brokers | None = None,
-    ) -> None:
-        self._settings = settings
-        self._tokens = tokens
-        self._brokers = brokers or Brokers(http)
-        self._exchanges = Exchanges(settings, limits or Limits(settings), self._brokers)
-        self._documents = Documents(http, settings.document_lifetime, settings.resources)
+    def __init__(self, services: Services, brokers: Brokers | None = None) -> None:
+        settings = self._settings = services.settings
+        self._services = services
+        self._brokers = brokers or Brokers(services.http)
+        self._exchanges = Exchanges(settings, services.limits, self._brokers)
+        self._documents = Documents(lambda: services.http, settings.document_lifetime, settings.resources)
 
     async def perform(self, call: Call) -> JSON:
         """Send or receive a message, or send one and wait for its reply. Raises CallFailed.
@@ -64,13 +54,13 @@ class AsyncApi:
                 return None
             return came.whole() if result == "message" else came.payload
 
-        return await with_tokens(proof.auths, proof.call, self._tokens, exchange)
+        return await with_tokens(proof.auths, proof.call, self._services.tokens, exchange)
 
     async def aclose(self) -> None:
         """Close the connections that were kept open."""
         await self._brokers.aclose()
 
-    async def look(self, call: Call) -> Operation:
+    async def look(self, call: Call) -> Described:
         """Return what a document that is a file says of the function. Nothing is fetched.
 
         Raises CallFailed, or NotLocalError if the document leads to one on the web.
@@ -78,8 +68,9 @@ class AsyncApi:
         name, operation_id = document_and_operation(call, "asyncapi")
         document = await self._documents.load(name, call.base, check=check_asyncapi)
         find = (asyncapi_version3 if is_version_3(document) else asyncapi_version2).find_operation
-        reading = only_here(lambda: find(document, operation_id))
-        return await self._documents.reading(document, reading, base=call.base)
+        reading = only_local(lambda: find(document, operation_id))
+        operation = await self._documents.reading(document, reading, base=call.base)
+        return Described({"sendsTo" if operation.sends else "receivesFrom": operation.place.address})
 
     async def _operation(self, call: Call) -> Operation:
         name, operation_id = document_and_operation(call, "asyncapi")
@@ -95,7 +86,7 @@ class AsyncApi:
                 document, lambda: find(document, operation_id), base=call.base, headers=headers
             )
 
-        return await reading_document(resource, call, self._tokens, read)
+        return await reading_document(resource, call, self._services.tokens, read)
 
 
 def check_asyncapi(document: Document) -> None:

@@ -17,7 +17,7 @@ from swf_temporal.functions.asyncapi.security import Proof, credentials
 from swf_temporal.functions.asyncapi.servers import Target
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import Settings
 
 _IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -42,7 +42,7 @@ class Task:
 class Exchanges:
     """Sends and receives."""
 
-    def __init__(self, settings: Settings, limits: Limits, brokers: Brokers) -> None:
+    def __init__(self, settings: Settings, limits: RateLimits, brokers: Brokers) -> None:
         self._settings = settings
         self._limits = limits
         self._brokers = brokers

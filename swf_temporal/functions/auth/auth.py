@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
 from swf_temporal.calls import Auth
@@ -11,10 +11,12 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
 from swf_temporal.functions.auth.grants import read_grant
-from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.origins import origin_of
 from swf_temporal.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.auth.oauth2 import Tokens
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"
@@ -74,7 +76,7 @@ def auth_for_document(call: Call, document: str, service: str | None) -> str | N
 
 
 async def with_tokens(
-    names: Iterable[str | None], call: Call, tokens: Tokens, perform: Callable[[Call], Awaitable[_Answer]]
+    names: Iterable[str | None], call: Call, tokens: "Tokens", perform: Callable[[Call], Awaitable[_Answer]]
 ) -> _Answer:
     """Return what *perform* does with *call*, whose auths *names* bear tokens where their scheme is oauth2.
 
@@ -93,8 +95,14 @@ async def with_tokens(
     return await perform(_bearing(call, {name: await tokens.token(grant) for name, grant in grants.items()}))
 
 
+async def with_named_tokens(call: Call, tokens: "Tokens", perform: Callable[[Call], Awaitable[_Answer]]) -> _Answer:
+    """Return what *perform* does with *call*, as `with_tokens` does for all auths that the function names."""
+    references = call.function.auth_ref
+    return await with_tokens((references.resource, references.invocation) if references else (), call, tokens, perform)
+
+
 async def reading_document(
-    resource: str | None, call: Call, tokens: Tokens, read: Callable[[Call], Awaitable[_Answer]]
+    resource: str | None, call: Call, tokens: "Tokens", read: Callable[[Call], Awaitable[_Answer]]
 ) -> _Answer:
     """Return what *read* finds in a document that is fetched with the auth *resource*, as `with_tokens` does."""
     try:

@@ -1,28 +1,48 @@
-"""Who carries out a function of the type `custom`? Its operation says so: the log, a script, or Python."""
+"""Performs functions of the type `custom`, and of types that no table names: their operations say what is called."""
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts, is_script
 from swf_temporal.functions.custom.sysout import is_sysout, write_line
+from swf_temporal.functions.plain.type import TYPE as PLAIN
+from swf_temporal.functions.plain.type import is_plain_text
+from swf_temporal.functions.port import Described, Performer, Services
+from swf_temporal.runtime.external_activities import is_external_activity, parse_activity
 
 
-class Custom:
-    """Carries out functions of the type `custom`, and of types that nobody has defined."""
+class Custom(Performer):
+    """Sends a request, writes to the log, runs a script or calls Python."""
 
-    def __init__(self, python: Python, scripts: Scripts) -> None:
-        self._python = python
-        self._scripts = scripts
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._python = Python(services.custom, services.settings)
+        self._scripts = Scripts(services.settings)
 
     async def perform(self, call: Call) -> JSON:
         """Return the function's result."""
-        if is_sysout(call.function.operation):
+        operation = call.function.operation
+        if is_plain_text(operation):
+            return await PLAIN.performer(self._services).perform(call)
+        if is_sysout(operation):
             return await write_line(call)
-        if is_script(call.function.operation):
+        if is_script(operation):
             return await self._scripts.perform(call)
         return await self._python.perform(call)
 
+    async def look(self, call: Call) -> Described | None:
+        """Return the activity or the URL that the operation names, or that it is a script; None for the rest."""
+        activity = parse_activity(call.function)
+        if activity is not None:
+            address: dict[str, JSON] = {"activity": activity.activity}
+            return Described(address | ({"taskQueue": activity.task_queue} if activity.task_queue else {}))
+        if is_plain_text(call.function.operation):
+            return await PLAIN.performer(self._services).look(call)
+        return Described({"script": True}) if is_script(call.function.operation) else None
+
     def check(self, call: Call) -> None:
-        """Raise CallFailed if this is a call of a Python function that is not there, or may not be called."""
-        if not is_sysout(call.function.operation) and not is_script(call.function.operation):
+        """Raise CallFailed if this is a Python function that is not there, or may not be called."""
+        operation = call.function.operation
+        is_python = not (is_plain_text(operation) or is_sysout(operation) or is_script(operation))
+        if is_python and not is_external_activity(call.function):
             self._python.find(call)

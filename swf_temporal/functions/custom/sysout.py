@@ -5,18 +5,9 @@ import logging
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.custom.type import LEVELS
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.text.suggestions import suggestion
-
-LEVELS = {
-    "TRACE": logging.DEBUG,
-    "DEBUG": logging.DEBUG,
-    "INFO": logging.INFO,
-    "WARN": logging.WARNING,
-    "WARNING": logging.WARNING,
-    "ERROR": logging.ERROR,
-}
-"""What SonataFlow calls levels, and what Python does."""
 
 _log = logging.getLogger("swf.function")
 

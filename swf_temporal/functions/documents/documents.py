@@ -15,7 +15,6 @@ from swf_temporal.fetching.hosts import is_allowed, variable_name
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_bytes
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.documents.local_documents import NotLocalError
 from swf_temporal.functions.documents.parts import Document, UnresolvedReference, as_path, is_web, normal
 from swf_temporal.functions.urls import join_url
 from swf_temporal.origins import Origin, read_origin
@@ -52,9 +51,9 @@ class Documents:
     """Reads documents, and reads the same text only once."""
 
     def __init__(
-        self, http: "Http | None", lifetime: timedelta = timedelta(), resources: Resources | None = None
+        self, http: "Callable[[], Http]", lifetime: timedelta = timedelta(), resources: Resources | None = None
     ) -> None:
-        """Read documents with *http*, or only those that are files, and keep those from URLs for *lifetime*."""
+        """Read documents with what *http* returns, which files do without, and keep those from URLs for *lifetime*."""
         self._http = http
         self._lifetime = lifetime.total_seconds()
         self._resources = resources or Resources()
@@ -137,15 +136,13 @@ class Documents:
         return (("Authorization", header),) if header else ()
 
     async def _fetch(self, url: str, headers: Headers) -> bytes:
-        if self._http is None:
-            raise NotLocalError(f"{url} is on the web")
         from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - for files none is made
 
         # Whoever has no credentials must not be shown what others fetched with theirs.
         key = (url, headers)
         expiry, text = self._fetched.get(key, (0.0, b""))
         if time.monotonic() >= expiry:
-            text = await self._http.fetch(Request("GET", url, headers), _LIMIT)
+            text = await self._http().fetch(Request("GET", url, headers), _LIMIT)
             _keep(self._fetched, key, (time.monotonic() + self._lifetime, text))
         return text
 

@@ -1,6 +1,6 @@
-"""Which file on this machine describes a function, so that it can be looked at before anything is called?
+"""Documents on this machine that describe functions, so that those can be looked at before anything is called.
 
-This is asked of every function of every definition that is validated, so nothing heavy is imported here.
+They are asked for with every function of every definition that is validated, so nothing heavy is imported here.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,18 +9,21 @@ from typing import TypeVar
 
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import operation_type
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.parts import UnresolvedReference, as_path, is_web
 
 _Value = TypeVar("_Value")
 
-_PARTS = {"rest": 1, "openapi": 1, "asyncapi": 1, "rpc": 2}
-"""The types whose functions are described by a document, with how many parts stand after its name."""
-_NO_FILE = ("rest:", "reflection:", "grpc://", "grpcs://")
-
 
 class NotLocalError(Exception):
     """What is needed is on the web, where only a call may look."""
+
+
+def document_named(function: Function) -> str | None:
+    """Return the file or URL of the document that *function* names; None if it names none."""
+    kind = operation_type(function.type)
+    return None if kind is None else kind.document(function.operation)
 
 
 def file_named(function: Function, base: str | None) -> Path | None:
@@ -28,11 +31,8 @@ def file_named(function: Function, base: str | None) -> Path | None:
 
     Whether there is such a file is another question.
     """
-    operation, parts = function.operation, _PARTS.get(function.type)
-    if parts is None or not isinstance(operation, str) or operation.startswith(_NO_FILE):
-        return None
-    name, *rest = (part.strip() for part in operation.rsplit("#", parts))
-    if not name or len(rest) != parts or is_web(name):
+    name = document_named(function)
+    if name is None or is_web(name):
         return None
     path = Path(as_path(name))
     if base is None or path.is_absolute():
@@ -53,7 +53,7 @@ async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, 
         raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
 
 
-def only_here(read: Callable[[], _Value]) -> Callable[[], _Value]:
+def only_local(read: Callable[[], _Value]) -> Callable[[], _Value]:
     """Return *read*, but raising NotLocalError where a document leads into another one that is on the web."""
 
     def reading() -> _Value:

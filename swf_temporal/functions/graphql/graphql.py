@@ -7,27 +7,26 @@ from dataclasses import replace
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth.auth import key_for
+from swf_temporal.functions.auth.auth import key_for, with_named_tokens
 from swf_temporal.functions.auth.requests import signed, with_keys
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
-from swf_temporal.functions.graphql.requests import is_name, operation, post, selection_set
+from swf_temporal.functions.graphql.requests import operation, post, selection_set
 from swf_temporal.functions.graphql.schema import Field, Schemas, question_to
-from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.graphql.type import is_name
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Performer, Services
 
 _FOR_GOOD = frozenset({"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"})
 """What many servers write in `extensions.code` if the request itself is wrong."""
 
 
-class GraphQL:
+class GraphQL(Performer):
     """Calls functions whose operation is `<endpoint>#<query or mutation>#<field>`."""
 
-    def __init__(self, http: Http, settings: Settings) -> None:
-        self._http = http
-        self._settings = settings
-        self._schemas = Schemas(http, settings.document_lifetime)
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._schemas = Schemas(services.http, services.settings.document_lifetime)
 
     async def perform(self, call: Call) -> JSON:
         """Return the answer's `data`, an object with the field's name as its key. Raises CallFailed.
@@ -35,8 +34,11 @@ class GraphQL:
         The endpoint's schema gives the types of the arguments. One that does not show its schema is sent them
         as literals.
         """
+        return await with_named_tokens(call, self._services.tokens, self._call)
+
+    async def _call(self, call: Call) -> JSON:
         endpoint, kind, name = _parts(call)
-        url = service_url(self._settings, call.function.name, endpoint)
+        url = service_url(self._services.settings, call.function.name, endpoint)
         arguments = _arguments(call)
         selection = selection_set(call.selection_set)
         references = call.function.auth_ref
@@ -54,7 +56,7 @@ class GraphQL:
 
     async def _ask(self, request: Request) -> JSON:
         try:
-            answer = await self._http.ask_json(request)
+            answer = await self._services.http.ask_json(request)
         except CallFailed as fault:
             if _errors(fault.body):
                 raise _fault(request, fault.body, fault.status, fault.retry_after) from fault

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
+from swf_temporal.functions.graphql.type import is_name
 from swf_temporal.functions.http.requests import Request
 
-_NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 _TOKEN = re.compile(r'"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n]*|[{}"]')
 _ACCEPTED = "application/graphql-response+json, application/json;q=0.9"
 
@@ -52,11 +52,6 @@ def name_of(text: str) -> str:
     if not is_name(text):
         raise permanent_failure("BadArguments", f"'{text}' cannot be the name of an argument in GraphQL")
     return text
-
-
-def is_name(text: str) -> bool:
-    """Tell whether *text* can be a name in GraphQL."""
-    return _NAME.fullmatch(text) is not None
 
 
 def selection_set(text: JSON) -> str:

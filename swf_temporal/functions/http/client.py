@@ -25,7 +25,7 @@ from swf_temporal.functions.http.connections import Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request, check_headers, redirected
 from swf_temporal.functions.http.retry_after import seconds_to_wait
-from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.origins import PORTS
@@ -46,11 +46,11 @@ class Http:
         self,
         settings: Settings,
         transport: httpx.AsyncBaseTransport | None = None,
-        limits: Limits | None = None,
+        limits: RateLimits | None = None,
     ) -> None:
         self._settings = settings
         self._connections = Connections(settings, transport)
-        self._limits = limits or Limits(settings)
+        self._limits = limits or RateLimits(settings)
 
     async def send(self, request: Request) -> JSON:
         """Return the answer as JSON. Raises CallFailed for any answer but 2xx, or if there is none."""

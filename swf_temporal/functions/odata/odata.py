@@ -8,15 +8,15 @@ import json
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.functions.auth.auth import with_named_tokens
 from swf_temporal.functions.auth.requests import signed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
-from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.odata.answers import entities, error_in, next_link
 from swf_temporal.functions.odata.urls import entity_url
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url
 from swf_temporal.origins import origin_of
 from swf_temporal.text.suggestions import suggestion
@@ -26,24 +26,26 @@ _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxD
 _ARGUMENTS = ("key", "queryOptions")
 
 
-class OData:
+class OData(Performer):
     """Calls functions whose operation is `<service>#<entity set>`."""
 
-    def __init__(self, http: Http, settings: Settings) -> None:
-        self._http = http
-        self._settings = settings
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     async def perform(self, call: Call) -> JSON:
         """Return the entities as an array, or the one entity that has the key. Raises CallFailed.
 
         If a count was asked for, the result is `{count, value}`. An answer that comes in pages is read to its end.
         """
+        return await with_named_tokens(call, self._services.tokens, self._call)
+
+    async def _call(self, call: Call) -> JSON:
         service, entity_set = _parts(call)
         key, options = _arguments(call)
-        url = service_url(self._settings, call.function.name, service)
+        url = service_url(self._services.settings, call.function.name, service)
         request = signed(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
         origin = origin_of(request.url)
-        settings = self._settings.options_for(request.function, origin.host, origin.port)
+        settings = self._services.settings.options_for(request.function, origin.host, origin.port)
         try:
             async with asyncio.timeout(settings.timeout.total_seconds()):
                 return await self._read(request, call, settings.max_response_bytes)
@@ -74,7 +76,7 @@ class OData:
 
     async def _send(self, request: Request) -> JSON:
         try:
-            return (await self._http.ask_json(request)).body
+            return (await self._services.http.ask_json(request)).body
         except CallFailed as fault:
             code, message = error_in(fault.body)
             if not code and not message:

@@ -1,18 +1,14 @@
-"""What does an OpenAPI document that is a file say of a function? To ask that takes no client."""
+"""What an OpenAPI document that is a file says of a function. To look there takes no client."""
 
-from typing import NamedTuple
-
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import Document, Documents, document_and_operation
-from swf_temporal.functions.documents.local_documents import only_here
-from swf_temporal.functions.openapi.operations import Operation, find_operation
-
-
-class Described(NamedTuple):
-    """An operation, and the document that it stands in."""
-
-    document: Document
-    operation: Operation
+from swf_temporal.functions.documents.documents import Documents, document_and_operation
+from swf_temporal.functions.documents.local_documents import only_local
+from swf_temporal.functions.openapi.operations import find_operation
+from swf_temporal.functions.openapi.servers import server_url
+from swf_temporal.functions.operator.settings import Settings, environment_name
+from swf_temporal.functions.port import Described
 
 
 async def look(documents: Documents, call: Call) -> Described:
@@ -22,5 +18,12 @@ async def look(documents: Documents, call: Call) -> Described:
     """
     name, operation_id = document_and_operation(call, "rest")
     document = await documents.load(name, call.base)
-    find = only_here(lambda: find_operation(document, operation_id))
-    return Described(document, await documents.reading(document, find, base=call.base))
+    find = only_local(lambda: find_operation(document, operation_id))
+    operation = await documents.reading(document, find, base=call.base)
+    address: dict[str, JSON] = {"method": operation.method, "path": operation.path}
+    try:
+        # What the document says: the settings that count are those of the worker that makes the call.
+        address["server"] = server_url(Settings(), call.function.name, document, operation)
+    except CallFailed:  # it names none: the worker's settings must
+        address["serverFrom"] = [f"SWF_BASE_URL_{environment_name(call.function.name)}", "SWF_BASE_URL"]
+    return Described(address, tuple(tuple(schemes) for schemes in operation.security or ()))

@@ -10,7 +10,6 @@ import httpx
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
-from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.auth.requests import signed, with_keys
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import (
@@ -23,39 +22,30 @@ from swf_temporal.functions.documents.documents import (
 )
 from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.http.answers import Answer
-from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.results import result_of
 from swf_temporal.functions.metadata import CHECK_RESPONSE, switch, variables
-from swf_temporal.functions.openapi.looking import Described, look
 from swf_temporal.functions.openapi.operations import Operation, find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.responses import Expected, violations
 from swf_temporal.functions.openapi.security import secure
 from swf_temporal.functions.openapi.servers import server_url
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Performer, Services
 
 
-class OpenApi:
+class OpenApi(Performer):
     """Calls functions whose operation is `<document>#<operationId>`."""
 
-    def __init__(self, http: Http, settings: Settings, tokens: Tokens) -> None:
-        self._http = http
-        self._tokens = tokens
-        self._settings = settings
-        self._documents = Documents(http, settings.document_lifetime, settings.resources)
+    def __init__(self, services: Services, documents: Documents) -> None:
+        self._http = services.http
+        self._tokens = services.tokens
+        self._settings = services.settings
+        self._documents = documents
 
     async def perform(self, call: Call) -> JSON:
         """Return the service's answer. Raises CallFailed."""
         return await result_of(call, self._ask)
-
-    async def look(self, call: Call) -> Described:
-        """Return what a document that is a file says of the function. Nothing is fetched.
-
-        Raises CallFailed, or NotLocalError if the document leads to one on the web.
-        """
-        return await look(self._documents, call)
 
     async def _ask(self, call: Call) -> Answer:
         document, operation, headers = await self._described(call)

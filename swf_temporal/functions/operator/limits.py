@@ -13,7 +13,7 @@ from swf_temporal.functions.operator.settings import Settings
 _Bounds = list[AbstractAsyncContextManager[None]]
 
 
-class Limits:
+class RateLimits:
     """Lets calls wait for their turn, in each process for itself. Waiting is not part of a call's timeout."""
 
     def __init__(self, settings: Settings) -> None:

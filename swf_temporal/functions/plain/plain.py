@@ -9,22 +9,18 @@ from dataclasses import dataclass, field
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import with_tokens
-from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.auth.requests import signed
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.documents.parts import is_web
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import Answer
 from swf_temporal.functions.http.bodies import write_body
-from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.http.results import result_of
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.plain.type import METHODS, split_text
+from swf_temporal.functions.port import Described, Performer, Services
 
-_PREFIX = "rest:"
 _DEFAULT_METHOD = "GET"
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 
 
@@ -38,13 +34,11 @@ class _Parts:
     body: JSON = None
 
 
-class PlainHttp:
+class PlainHttp(Performer):
     """Calls functions that say themselves which method and URL they are."""
 
-    def __init__(self, http: Http, settings: Settings, tokens: Tokens) -> None:
-        self._http = http
-        self._settings = settings
-        self._tokens = tokens
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     async def perform(self, call: Call) -> JSON:
         """Return the service's answer. Raises CallFailed.
@@ -55,15 +49,20 @@ class PlainHttp:
         """
         return await result_of(call, self._ask)
 
+    async def look(self, call: Call) -> Described:
+        """Return the method and the URL as the function has them. Raises CallFailed if it lacks one."""
+        method, url = target(call)
+        return Described({"method": method, "url": url})
+
     async def _ask(self, call: Call) -> Answer:
         method, uri = target(call)
-        request = _request(call, method, service_url(self._settings, call.function.name, uri))
+        request = _request(call, method, service_url(self._services.settings, call.function.name, uri))
 
         async def send(call: Call) -> Answer:
-            return await self._http.ask(signed(request, call))
+            return await self._services.http.ask(signed(request, call))
 
         references = call.function.auth_ref
-        return await with_tokens([references.invocation if references else None], call, self._tokens, send)
+        return await with_tokens([references.invocation if references else None], call, self._services.tokens, send)
 
 
 def target(call: Call) -> tuple[str, str]:
@@ -73,23 +72,14 @@ def target(call: Call) -> tuple[str, str]:
     if isinstance(operation, dict):
         method, uri = as_text(operation.get("method") or _DEFAULT_METHOD), as_text(operation.get("uri"))
     elif isinstance(operation, str):
-        method, uri = _split(operation)
-    if method.upper() not in _METHODS or not uri:
+        method, uri = split_text(operation)
+    if method.upper() not in METHODS or not uri:
         message = (
             f"the operation of function '{call.function.name}' is {operation!r}; "
             "it must be 'rest:METHOD:URL', or an object with 'method' and 'uri'"
         )
         raise permanent_failure("BadOperation", message)
     return method.upper(), uri.strip()
-
-
-def _split(operation: str) -> tuple[str, str]:
-    """Return the method and the URL of the text form, where the method may be left out."""
-    named = operation.removeprefix(_PREFIX).strip()
-    if is_web(named) or (named.startswith("/") and named != operation):
-        return _DEFAULT_METHOD, named
-    method, _, uri = named.partition(":")
-    return method.strip(), uri
 
 
 def _request(call: Call, method: str, uri: str) -> Request:

@@ -15,7 +15,7 @@ from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.rpc.protos import Services, compiled, included, services_of
+from swf_temporal.functions.rpc.protos import ProtoServices, compiled, included, services_of
 
 _LIMIT = 4 * 1024 * 1024
 _MAX_FILES = 256
@@ -33,9 +33,9 @@ class FetchedProtos:
     def __init__(self, http: Http, lifetime: timedelta) -> None:
         self._http = http
         self._lifetime = lifetime.total_seconds()
-        self._known: OrderedDict[tuple[str, Headers], tuple[float, _Sources, Services]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, Headers], tuple[float, _Sources, ProtoServices]] = OrderedDict()
 
-    async def load(self, name: str, url: str, headers: Headers = ()) -> Services:
+    async def load(self, name: str, url: str, headers: Headers = ()) -> ProtoServices:
         """Return the services in the proto file *name*, which is at *url*, and in what it imports.
 
         Imports are looked for beside the file, on the same server. Raises CallFailed if the file cannot be had, or is
@@ -89,7 +89,7 @@ def _imports(source: bytes) -> list[str]:
     return _IMPORT.findall(_COMMENT.sub("", source.decode(errors="replace")))
 
 
-async def _compiled(name: str, url: str, sources: _Sources) -> Services:
+async def _compiled(name: str, url: str, sources: _Sources) -> ProtoServices:
     with TemporaryDirectory() as folder:
         await asyncio.to_thread(_write, Path(folder), sources)
         files = await compiled(name, Path(folder, _file_name(url)), [Path(folder)])

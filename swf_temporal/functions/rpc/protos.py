@@ -25,7 +25,7 @@ _Digests = dict[Path, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class ProtoServices:
     """The services that a proto file, or a server, describes."""
 
     name: str
@@ -63,23 +63,23 @@ def full_name_of(service: str, known: Iterable[str], where: str) -> str:
     raise permanent_failure("UnknownOperation", message)
 
 
-def services_of(name: str, files: Iterable[FileDescriptorProto]) -> Services:
+def services_of(name: str, files: Iterable[FileDescriptorProto]) -> ProtoServices:
     """Return the services in *files*, each of which comes after those that it imports."""
     pool, known = DescriptorPool(), {}
     for file in files:
         pool.AddSerializedFile(file.SerializeToString())
         found = pool.FindFileByName(file.name)
         known.update({service.full_name: service for service in found.services_by_name.values()})
-    return Services(name, known, pool)
+    return ProtoServices(name, known, pool)
 
 
 class Protos:
     """Compiles proto files, and compiles the same texts only once."""
 
     def __init__(self) -> None:
-        self._compiled: dict[Path, tuple[_Digests, Services]] = {}
+        self._compiled: dict[Path, tuple[_Digests, ProtoServices]] = {}
 
-    async def load(self, name: str, location: str, base: str | None) -> Services:
+    async def load(self, name: str, location: str, base: str | None) -> ProtoServices:
         """Return the services in the proto file *name*, which lies at *location*, and in what it imports.
 
         Imports are looked for beside the file, and then from *base*, the definition's folder, on. Raises

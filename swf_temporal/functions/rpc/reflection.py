@@ -10,7 +10,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.rpc.channels import Target, library
 from swf_temporal.functions.rpc.metadata import Metadata
-from swf_temporal.functions.rpc.protos import Services, full_name_of, services_of
+from swf_temporal.functions.rpc.protos import ProtoServices, full_name_of, services_of
 
 _PATHS = tuple(f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo" for version in ("v1", "v1alpha"))
 """The messages of both versions are the same. New servers may have the first alone, and old ones the second."""
@@ -21,9 +21,11 @@ class Reflection:
 
     def __init__(self, lifetime: float) -> None:
         self._lifetime = lifetime
-        self._told: dict[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], tuple[float, Services]] = {}
+        self._told: dict[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], tuple[float, ProtoServices]] = {}
 
-    async def load(self, channel: Any, target: Target, service: str, metadata: Metadata, timeout: float) -> Services:
+    async def load(
+        self, channel: Any, target: Target, service: str, metadata: Metadata, timeout: float
+    ) -> ProtoServices:
         """Return the service that the server behind *channel* describes, with all that its messages hold."""
         now = time.monotonic()
         self._told = {key: told for key, told in self._told.items() if told[0] > now}

@@ -16,23 +16,20 @@ from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth.auth import headers_for
+from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.documents.servers import no_server
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.limits import Limits
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
 from swf_temporal.functions.rpc.failures import rpc_failure
 from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
 from swf_temporal.functions.rpc.metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
-from swf_temporal.functions.rpc.protos import Protos, Services
+from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.functions.rpc.reflection import Reflection
+from swf_temporal.functions.rpc.type import REFLECTION, SERVER_SCHEMES
 from swf_temporal.functions.urls import split_url
-
-_REFLECTION = "reflection:"
-_SERVER_SCHEMES = ("grpc://", "grpcs://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,40 +42,44 @@ class _Operation:
     @property
     def is_reflected(self) -> bool:
         """Whether the server itself says what its messages are."""
-        return self.source == _REFLECTION or self.source.startswith(_SERVER_SCHEMES)
+        return self.source == REFLECTION or self.source.startswith(SERVER_SCHEMES)
 
 
-class Rpc:
+class Rpc(Performer):
     """Calls functions whose operation is `<proto file>#<service>#<method>`."""
 
-    def __init__(self, http: Http, settings: Settings, limits: Limits) -> None:
-        self._settings = settings
-        self._limits = limits
+    def __init__(self, services: Services) -> None:
+        settings = self._settings = services.settings
+        self._services = services
         self._channels = Channels(settings.network)
         self._protos = Protos()
-        self._fetched = FetchedProtos(http, settings.document_lifetime)
+        self._fetched = FetchedProtos(services.http, settings.document_lifetime)
         self._reflection = Reflection(settings.document_lifetime.total_seconds())
 
     async def perform(self, call: Call) -> JSON:
         """Return the server's answer: a message as an object, a stream of them as an array. Raises CallFailed."""
-        operation = _operation(call)
-        failed = library("grpc").RpcError
-        target = _target(self._settings, call.function.name, operation)
-        what = f"{target}/{operation.service}/{operation.method}"
-        async with self._limits.of_host(target.host, target.port):
-            try:
-                return await self._ask(call, operation, target, what)
-            except failed as error:
-                raise rpc_failure(error, what) from error
+        return await with_named_tokens(call, self._services.tokens, self._call)
 
-    async def look(self, call: Call) -> MethodDescriptor:
+    async def look(self, call: Call) -> Described:
         """Return the method that the function names, as its proto file has it. Raises CallFailed."""
         operation = _operation(call)
-        return (await self._described(call, operation)).method(operation.service, operation.method)
+        method = (await self._described(call, operation)).method(operation.service, operation.method)
+        return Described({"procedure": f"{method.containing_service.full_name}/{method.name}"})
 
     async def aclose(self) -> None:
         """Close the connections that were kept open."""
         await self._channels.aclose()
+
+    async def _call(self, call: Call) -> JSON:
+        operation = _operation(call)
+        failed = library("grpc").RpcError
+        target = _target(self._settings, call.function.name, operation)
+        what = f"{target}/{operation.service}/{operation.method}"
+        async with self._services.limits.of_host(target.host, target.port):
+            try:
+                return await self._ask(call, operation, target, what)
+            except failed as error:
+                raise rpc_failure(error, what) from error
 
     async def _ask(self, call: Call, operation: _Operation, target: Target, what: str) -> JSON:
         options = self._settings.options_for(call.function.name, target.host, target.port)
@@ -107,7 +108,7 @@ class Rpc:
                 results.append(_as_json(_read(method, answer, what), services.pool))
         return results if method.server_streaming else results[0]
 
-    async def _described(self, call: Call, operation: _Operation) -> Services:
+    async def _described(self, call: Call, operation: _Operation) -> ProtoServices:
         """Return what the operation's proto file says."""
         name = _path(operation.source)
         location = locate(name, call.base)
@@ -172,7 +173,7 @@ def _target(settings: Settings, function: str, operation: _Operation) -> Target:
     configured = settings.base_url_for(name for name in names if name)
     if configured:
         return target_of(configured)
-    if operation.source.startswith(_SERVER_SCHEMES):
+    if operation.source.startswith(SERVER_SCHEMES):
         return target_of(operation.source)
     raise no_server(function, "a proto file does not name one")
 

@@ -13,7 +13,7 @@ from google.protobuf.message_factory import GetMessageClass
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.rpc.channels import library
-from swf_temporal.functions.rpc.protos import Protos, Services
+from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.simulation.description import Reply
 from swf_temporal.simulation.services.answering import Answering
 from swf_temporal.simulation.services.http import THIS_MACHINE
@@ -25,7 +25,7 @@ _GOODBYE = 1.0
 class GrpcService:
     """A server on a free port."""
 
-    def __init__(self, answering: Answering, described: Services) -> None:
+    def __init__(self, answering: Answering, described: ProtoServices) -> None:
         self._answering = answering
         self._described = described
         self._library = library("grpc")

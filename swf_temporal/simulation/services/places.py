@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import httpx
 
+from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Options
@@ -79,7 +80,7 @@ class Places:
         return Functions(
             settings=settings,
             transport=Rerouted(self._ports),
-            brokers=lambda http: ScriptedBrokers(http, brokers),
+            replaced={"asyncapi": lambda services: AsyncApi(services, ScriptedBrokers(services.http, brokers))},
         )
 
     def as_named(self, text: str) -> str:

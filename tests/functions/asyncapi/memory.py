@@ -18,10 +18,10 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
-from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Services
 
 Responder = Callable[[Channel, Message], Message | None]
 
@@ -86,10 +86,9 @@ class Bench:
 
     def __init__(self, folder: Path, settings: Settings | None = None) -> None:
         self.folder = folder
-        settings = settings or Settings()
-        self._http = Http(settings)
-        self.memory = Memory(self._http)
-        self._api = AsyncApi(self._http, settings, Tokens(self._http), brokers=self.memory)
+        self._services = Services(settings)
+        self.memory = Memory(self._services.http)
+        self._api = AsyncApi(self._services, self.memory)
 
     def has(self, document: dict[str, Any], name: str = "api.json") -> Bench:
         """Put *document* where calls look for it."""
@@ -120,7 +119,7 @@ class Bench:
     async def aclose(self) -> None:
         """Close what was opened."""
         await self._api.aclose()
-        await self._http.aclose()
+        await self._services.aclose()
 
 
 @pytest.fixture

@@ -56,14 +56,14 @@ async def test_files_are_json_or_yaml(tmp_path: Path, text: str) -> None:
     """The content decides, not the name."""
     (tmp_path / "api").write_text(text, encoding="utf-8")
 
-    document = await Documents(Http(Settings()), MINUTE).load("api", str(tmp_path))
+    document = await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
 
     assert (document.name, document.url, document.content["paths"]) == ("api", None, {})
 
 
 async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     """The same text is parsed once; another text is another document."""
-    documents = Documents(Http(Settings()), MINUTE)
+    documents = Documents(lambda: Http(Settings()), MINUTE)
     file = tmp_path / "api.json"
     file.write_text(json.dumps(OPENAPI), encoding="utf-8")
     first = await documents.load("api.json", str(tmp_path))
@@ -92,7 +92,7 @@ async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str)
     (tmp_path / "api").write_text(text, encoding="utf-8")
 
     with pytest.raises(CallFailed, match=r"the document 'api' (is not|cannot be)") as caught:
-        await Documents(Http(Settings()), MINUTE).load("api", str(tmp_path))
+        await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
 
     assert told in caught.value.message
     assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)
@@ -102,7 +102,7 @@ async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str)
 async def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
     """The fault names the document and where it was looked for."""
     with pytest.raises(CallFailed, match="cannot be read from") as caught:
-        await Documents(Http(Settings()), MINUTE).load(name, str(tmp_path))
+        await Documents(lambda: Http(Settings()), MINUTE).load(name, str(tmp_path))
 
     assert (caught.value.code, caught.value.retryable) == ("NoDocument", False)
 
@@ -113,7 +113,7 @@ async def test_a_url_is_fetched_again_in_time(service: Service, lifetime: timede
     service.answers_with("GET", "/api.json", OPENAPI)
 
     async with aclosing(Http(Settings())) as http:
-        documents = Documents(http, lifetime)
+        documents = Documents(lambda: http, lifetime)
         for _ in range(2):
             document = await documents.load("api.json", service.url + "/")
         await documents.load("api.json", service.url + "/", (("Authorization", "Bearer x"),))
@@ -127,6 +127,6 @@ async def test_a_document_that_is_refused(service: Service) -> None:
     """The status is told. Trying again may help."""
     async with aclosing(Http(Settings())) as http:
         with pytest.raises(CallFailed, match="404 Not Found") as caught:
-            await Documents(http, MINUTE).load(f"{service.url}/api.json", None)
+            await Documents(lambda: http, MINUTE).load(f"{service.url}/api.json", None)
 
     assert (caught.value.code, caught.value.status, caught.value.retryable) == ("NoDocument", 404, True)

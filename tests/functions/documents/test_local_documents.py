@@ -9,21 +9,19 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from google.protobuf.descriptor import MethodDescriptor
 
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.documents.local_documents import file_named
-from swf_temporal.functions.openapi.looking import Described
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Described
 from swf_temporal.functions.rpc import protos
 from tests.functions.conftest import Failed, Service
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
 
 
@@ -80,24 +78,22 @@ async def test_an_openapi_document(functions: Functions) -> None:
     """Its operation is known, with method and path."""
     found = await functions.prepare(named("shop-3.0.yaml#getOrder"), str(DOCUMENTS))
 
-    assert isinstance(found, Described)
-    assert (found.operation.method, found.document.name) == ("GET", "shop-3.0.yaml")
+    assert found is not None
+    assert (found.address["method"], found.address["path"]) == ("GET", "/orders/{id}")
 
 
 async def test_an_asyncapi_document(functions: Functions) -> None:
     """Its operation is known, with what it does and where."""
     found = await functions.prepare(named("streetlightsapi.yaml#onLightMeasured", "asyncapi"), str(DOCUMENTS))
 
-    assert isinstance(found, Operation)
-    assert (found.sends, found.place.address) == (True, "light/measured")
+    assert found == Described({"sendsTo": "light/measured"})
 
 
 async def test_a_proto_file(functions: Functions) -> None:
     """Its method is known, with what it imports."""
     found = await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
 
-    assert isinstance(found, MethodDescriptor)
-    assert found.input_type.full_name == "shop.people.Person"
+    assert found == Described({"procedure": "shop.users.UserService/AddUser"})
 
 
 @pytest.mark.parametrize(

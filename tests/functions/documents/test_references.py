@@ -38,7 +38,7 @@ def call(operation: str, base: str, *, is_checked: bool = True) -> Call:
 async def find(base: Path | str, name: str = "api.json", resources: Resources | None = None) -> Operation:
     """Return the operation `op` of a document."""
     async with aclosing(Http(Settings())) as http:
-        documents = Documents(http, timedelta(minutes=1), resources)
+        documents = Documents(lambda: http, timedelta(minutes=1), resources)
         document = await documents.load(name, str(base))
         return await documents.reading(document, lambda: find_operation(document, "op"), base=str(base))
 
@@ -182,7 +182,7 @@ async def test_credentials_stay_on_their_host(service: Service) -> None:
     headers = (("Authorization", "Bearer mine"),)
 
     async with aclosing(Http(Settings())) as http:
-        documents = Documents(http, timedelta(0), Resources(hosts=(other.removeprefix("http://"),)))
+        documents = Documents(lambda: http, timedelta(0), Resources(hosts=(other.removeprefix("http://"),)))
         document = await documents.load("api.json", service.url + "/", headers)
         await documents.reading(document, lambda: find_operation(document, "op"), headers=headers)
 

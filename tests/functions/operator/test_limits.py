@@ -9,7 +9,7 @@ import pytest
 
 from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.limits import Limits
+from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.options import Options, Rate
 from swf_temporal.functions.operator.settings import Settings
@@ -61,7 +61,7 @@ async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) ->
     """The limit of a host holds for whoever calls it; other hosts have their own."""
     service.answers_with("GET", "/a", {})
     host = read_pattern(service.url.removeprefix("http://"))
-    limits = Limits(Settings(hosts={host: Options(concurrency=1)}))
+    limits = RateLimits(Settings(hosts={host: Options(concurrency=1)}))
     crowd, others = Crowd(), Crowd()
 
     async def visit(one: Crowd, name: str) -> None:

@@ -13,6 +13,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON, add_result
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.function_types import operation_type
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
@@ -201,7 +202,7 @@ async def _call_function(
         timeout=None if timeout is None else lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
         auth=lane.program.auth_of(function),
-        secrets=lane.program.workflow.secrets if deferred or _may_prove(function) else (),
+        secrets=lane.program.workflow.secrets if deferred or _may_need_credentials(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
@@ -211,9 +212,10 @@ async def _call_function(
     return NOTHING if call.fire_and_forget else result
 
 
-def _may_prove(function: Function) -> bool:
+def _may_need_credentials(function: Function) -> bool:
     """Tell whether a call may have to say who is calling: by an auth, or as the function's document asks."""
-    return function.auth_ref is not None or function.type in ("rest", "openapi", "asyncapi")
+    kind = operation_type(function.type)
+    return function.auth_ref is not None or (kind is not None and kind.may_need_credentials)
 
 
 async def _run_subflow(

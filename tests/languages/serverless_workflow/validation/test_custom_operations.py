@@ -4,9 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from swf_temporal.functions.custom import sysout
-from swf_temporal.languages.serverless_workflow.validation.rules.custom_operations import LEVELS
-
 FUNCTION = """
 id: a
 specVersion: "0.8"
@@ -73,11 +70,6 @@ def test_operations_that_are_not(
 
     assert told in problem
     assert hint in problem
-
-
-def test_levels_are_those_that_are_logged() -> None:
-    """The rule and the log agree."""
-    assert set(LEVELS) == set(sysout.LEVELS)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""The types of functions, and what may be asked of one before anything is called.
+
+Rules of languages ask whether an operation is written as its type demands, and `functions` performs it; neither imports
+the other. Therefore this table stands below both, as `languages/known.py` stands below those who read definitions: it
+names a module for each type, and that is imported when a definition first uses the type. A type is added by a package
+and a line in `TYPES`. What such a module imports should be light, since every validation and every workflow may ask.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.errors import Severity
+
+TYPES: dict[str, str] = {
+    "rest": "swf_temporal.functions.openapi.type",
+    "openapi": "swf_temporal.functions.openapi.type",
+    "http": "swf_temporal.functions.plain.type",
+    "asyncapi": "swf_temporal.functions.asyncapi.type",
+    "rpc": "swf_temporal.functions.rpc.type",
+    "graphql": "swf_temporal.functions.graphql.type",
+    "odata": "swf_temporal.functions.odata.type",
+    "expression": "swf_temporal.functions.expression",
+    "custom": "swf_temporal.functions.custom.type",
+}
+"""The modules of types, each of which has its `TYPE`, by the words that definitions use."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationProblem:
+    """What is wrong with a function as it is written."""
+
+    message: str
+    hint: str | None = None
+    path: tuple[str, ...] = ("operation",)
+    """Leads to where it is written, from the function on."""
+    code: str = "operation-form"
+    severity: Severity = Severity.ERROR
+
+
+class OperationType:
+    """What can be said of the functions of one type by their operations alone. The defaults suit one of any form."""
+
+    needs_operation: bool = True
+    """Whether a function of this type is nothing without an operation."""
+    may_need_credentials: bool = False
+    """Whether a call may need the definition's secrets though the function names no auth: its document may ask."""
+
+    def problems(self, function: Function) -> Iterable[OperationProblem]:  # noqa: ARG002 - for those that have a form
+        """Return what is wrong with the operation of *function*, which has one: it could only fail."""
+        return ()
+
+    def document(self, operation: JSON) -> str | None:  # noqa: ARG002 - for those that have documents
+        """Return the file or URL of the document that *operation* names, or None if it names none."""
+        return None
+
+    def named(self, operation: JSON) -> Mapping[str, str]:  # noqa: ARG002 - as above
+        """Return what *operation* names, by what it is, as people are shown it."""
+        return {}
+
+
+@cache
+def _type_in(module: str) -> OperationType:
+    found: OperationType = import_module(module).TYPE
+    return found
+
+
+def operation_type(name: str) -> OperationType | None:
+    """Return the type that definitions call *name*, or None if it is not one of `TYPES`."""
+    module = TYPES.get(name)
+    return None if module is None else _type_in(module)

@@ -1,0 +1,76 @@
+"""The type `custom`: Python, scripts, lines of the log, plain HTTP or an activity, as the operation says."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from swf_temporal.calls import Function
+from swf_temporal.errors import Severity
+from swf_temporal.function_types import OperationProblem
+from swf_temporal.functions.plain.type import is_plain_text, problems_of_text
+from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.text.suggestions import did_you_mean
+
+LEVELS: Final = {
+    "TRACE": logging.DEBUG,
+    "DEBUG": logging.DEBUG,
+    "INFO": logging.INFO,
+    "WARN": logging.WARNING,
+    "WARNING": logging.WARNING,
+    "ERROR": logging.ERROR,
+}
+"""What SonataFlow calls levels, and what Python does."""
+
+_OURS = "service:python:"
+_FOREIGN: Mapping[str, str] = {
+    "service:": "a service of Kogito's runtimes",
+    "work-item:": "a work item of Kogito's runtimes",
+    "knative:": "a service of Knative",
+    "camel:": "a route of Camel",
+    "java:": "a method in Java",
+    "bean:": "a bean in Java",
+}
+"""What operations begin with that are written for other runtimes, and what they name there."""
+_INSTEAD = (
+    "call an activity of a worker in any language, 'temporal:ACTIVITY@QUEUE', or a service, 'rest:POST:URL', or "
+    "register a Python function under this name"
+)
+_INSTEAD_OF_SCRIPT = (
+    "write it in Python or in jq, or call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE'"
+)
+
+
+class CustomType(DeclaredType):
+    """Functions that the specification leaves to the runtime."""
+
+    needs_operation = False
+
+    def problems(self, function: Function) -> Iterator[OperationProblem]:
+        """Yield what is wrong with an operation that begins with a word that is known here."""
+        if not isinstance(function.operation, str):
+            return
+        if is_plain_text(function.operation):
+            yield from problems_of_text(function.operation)
+        operation = function.operation.strip()
+        word, _, rest = operation.partition(":")
+        if word == "sysout" and rest.strip() and rest.strip().upper() not in LEVELS:
+            message = f"{rest.strip()!r} is not one of the levels {', '.join(LEVELS)}"
+            hint = did_you_mean(rest.strip().upper(), LEVELS)
+            yield OperationProblem(message, hint, code="custom-operation")
+        language = rest.partition(":")[0].strip().lower()
+        if word == "script" and language != "python":
+            message = "scripts are written in Python: the operation is script:python"
+            yield OperationProblem(message, _INSTEAD_OF_SCRIPT if language else None, code="custom-operation")
+        prefix = next((one for one in _FOREIGN if operation.startswith(one)), None)
+        if prefix is not None and not operation.startswith(_OURS):
+            message = f"{operation!r} is {_FOREIGN[prefix]}, which nothing here runs"
+            yield OperationProblem(message, _INSTEAD, code="foreign-operation", severity=Severity.WARNING)
+
+    def performer(self, services: Services) -> Performer:
+        """Return what performs them."""
+        from swf_temporal.functions.custom.custom import Custom
+
+        return Custom(services)
+
+
+TYPE = CustomType()

@@ -1,0 +1,24 @@
+"""The type `expression`: evaluated by the workflow itself, so that a call of one is refused."""
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.port import DeclaredType, Performer, Services
+
+
+class ExpressionType(DeclaredType):
+    """Functions that are expressions. The rules of expressions say what may be written."""
+
+    def performer(self, services: Services) -> Performer:  # noqa: ARG002 - there is nothing to perform
+        """Return what refuses calls."""
+        return _Refusing()
+
+
+TYPE = ExpressionType()
+
+
+class _Refusing(Performer):
+    async def perform(self, call: Call) -> JSON:
+        name, kind = call.function.name, call.function.type
+        section = "Using Functions for Expression Evaluation"
+        message = f"function '{name}': the type '{kind}' (section “{section}”) is not carried out here"
+        raise permanent_failure("Unsupported", message)

@@ -1,0 +1,48 @@
+"""The type `graphql`: fields of GraphQL endpoints."""
+
+import re
+from collections.abc import Iterator
+
+from swf_temporal.calls import Function
+from swf_temporal.function_types import OperationProblem
+from swf_temporal.functions.forms import PartedForm
+from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.text.suggestions import did_you_mean
+
+FORM = PartedForm(("endpoint", "kind", "field"), "https://example.com/graphql#query#field")
+
+_KINDS = ("query", "mutation")
+_NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
+
+
+class GraphQLType(DeclaredType):
+    """Functions that name an endpoint, query or mutation, and a field."""
+
+    def problems(self, function: Function) -> Iterator[OperationProblem]:
+        """Yield what is missing in the operation, or cannot be called."""
+        missing = list(FORM.problems(function))
+        yield from missing
+        if missing:
+            return
+        given = FORM.split(function.operation)
+        kind, field = given["kind"], given["field"]
+        if kind.lower() == "subscription":
+            yield OperationProblem("a subscription cannot be called: an operation is a query or a mutation")
+        elif kind.lower() not in _KINDS:
+            yield OperationProblem(f"{kind!r} is neither query nor mutation", did_you_mean(kind, _KINDS))
+        if not is_name(field):
+            yield OperationProblem(f"{field!r} cannot be the name of a field in GraphQL")
+
+    def performer(self, services: Services) -> Performer:
+        """Return what asks for fields."""
+        from swf_temporal.functions.graphql.graphql import GraphQL
+
+        return GraphQL(services)
+
+
+TYPE = GraphQLType()
+
+
+def is_name(text: str) -> bool:
+    """Tell whether GraphQL can have *text* as a name."""
+    return _NAME.fullmatch(text) is not None

@@ -1,0 +1,83 @@
+"""The types `rest` and `openapi`: operations of OpenAPI documents, or plain HTTP."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.function_types import OperationProblem
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.forms import PartedForm
+from swf_temporal.functions.plain.type import TYPE as PLAIN
+from swf_temporal.functions.plain.type import is_plain_text
+from swf_temporal.functions.port import DeclaredType, Described, Performer, Services
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.openapi.openapi import OpenApi
+
+FORM = PartedForm(("document", "operationId"), "document.json#operationId")
+
+
+class RestType(DeclaredType):
+    """Functions that name an operation of a document, or a method and a URL."""
+
+    may_need_credentials = True
+
+    def problems(self, function: Function) -> Iterator[OperationProblem]:
+        """Yield what is wrong with either form."""
+        yield from (PLAIN if _is_plain(function.operation) else FORM).problems(function)
+
+    def document(self, operation: JSON) -> str | None:
+        """Return the document, unless this is plain HTTP."""
+        return None if _is_plain(operation) else FORM.first(operation)
+
+    def named(self, operation: JSON) -> Mapping[str, str]:
+        """Return the document and the operation in it."""
+        return {} if _is_plain(operation) else FORM.split(operation)
+
+    def performer(self, services: Services) -> Performer:
+        """Return what performs either form."""
+        return _Rest(services)
+
+
+TYPE = RestType()
+
+
+class _Rest(Performer):
+    """Performs both forms. To look at a document takes no client, so that what sends requests is imported by calls."""
+
+    def __init__(self, services: Services) -> None:
+        from swf_temporal.functions.documents.documents import Documents
+
+        self._services = services
+        self._documents = Documents(
+            lambda: services.http, services.settings.document_lifetime, services.settings.resources
+        )
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the service's answer. Raises CallFailed."""
+        performer = self._plain if _is_plain(call.function.operation) else self._described
+        return await performer.perform(call)
+
+    async def look(self, call: Call) -> Described | None:
+        """Return the method and the URL, or what a document that is a file says of them. Nothing is fetched."""
+        if _is_plain(call.function.operation):
+            return await self._plain.look(call)
+        from swf_temporal.functions.openapi.looking import look
+
+        return await look(self._documents, call)
+
+    @cached_property
+    def _plain(self) -> Performer:
+        return PLAIN.performer(self._services)
+
+    @cached_property
+    def _described(self) -> "OpenApi":
+        from swf_temporal.functions.openapi.openapi import OpenApi
+
+        return OpenApi(self._services, self._documents)
+
+
+def _is_plain(operation: JSON) -> bool:
+    return isinstance(operation, dict) or is_plain_text(operation)

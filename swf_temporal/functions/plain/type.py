@@ -1,0 +1,99 @@
+"""The type `http`, and the forms of plain HTTP: the text `rest:METHOD:URL`, and the object `{method, uri, …}`.
+
+Functions of other types may be written so too, and then they are performed as these are.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.errors import Severity
+from swf_temporal.function_types import OperationProblem
+from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.text.suggestions import did_you_mean
+
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+_PREFIX = "rest:"
+_DEFAULT_METHOD = "GET"
+_OBJECTS = ("headers", "cookies", "query")
+_KEYS = ("method", "uri", *_OBJECTS, "failOnStatusCode")
+
+
+class PlainType(DeclaredType):
+    """Functions that name a method and a URL themselves."""
+
+    def problems(self, function: Function) -> Iterator[OperationProblem]:
+        """Yield what is wrong with the method, the URL and the rest."""
+        operation = function.operation
+        if isinstance(operation, dict):
+            yield from problems_of_object(operation)
+        elif isinstance(operation, str):
+            yield from problems_of_text(operation)
+        else:
+            yield OperationProblem(
+                f"the operation {operation!r} is neither rest:METHOD:URL nor an object with method and uri"
+            )
+
+    def performer(self, services: Services) -> Performer:
+        """Return what sends their requests."""
+        from swf_temporal.functions.plain.plain import PlainHttp
+
+        return PlainHttp(services)
+
+
+TYPE = PlainType()
+
+
+def is_plain_text(operation: JSON) -> bool:
+    """Tell whether *operation* is `rest:METHOD:URL`."""
+    return isinstance(operation, str) and operation.startswith(_PREFIX)
+
+
+def split_text(operation: str) -> tuple[str, str]:
+    """Return the method, which may be left out, and the URL of the text form."""
+    named = operation.removeprefix(_PREFIX).strip()
+    if named.lower().startswith(("http://", "https://")) or (named.startswith("/") and named != operation):
+        return _DEFAULT_METHOD, named
+    method, _, uri = named.partition(":")
+    return method.strip(), uri
+
+
+def problems_of_text(operation: str) -> Iterator[OperationProblem]:
+    """Yield what is wrong with an operation `rest:METHOD:URL`."""
+    method, uri = split_text(operation)
+    if not uri:
+        yield OperationProblem(f"the operation {operation!r} names no URL: it is written rest:METHOD:URL")
+    else:
+        yield from _problems_of_method(method)
+
+
+def problems_of_object(operation: Mapping[str, JSON]) -> Iterator[OperationProblem]:
+    """Yield what is wrong with an operation that is an object, and the keys of it that mean nothing."""
+    method = operation.get("method") or _DEFAULT_METHOD
+    if isinstance(method, str):
+        yield from _problems_of_method(method, "method")
+    else:
+        yield OperationProblem("method must be a text", path=("operation", "method"))
+    if not operation.get("uri"):
+        yield OperationProblem("the operation names no uri")
+    for key in _OBJECTS:
+        if operation.get(key) is not None and not isinstance(operation[key], dict):
+            yield OperationProblem(f"{key} must be an object", path=("operation", key))
+    if not isinstance(operation.get("failOnStatusCode"), bool | None):
+        yield OperationProblem("failOnStatusCode must be true or false", path=("operation", "failOnStatusCode"))
+    for key in (key for key in operation if key not in _KEYS):
+        yield OperationProblem(
+            f"{key!r} is not a property of an operation",
+            did_you_mean(key, _KEYS),
+            ("operation", key),
+            "unknown-property",
+            Severity.WARNING,
+        )
+
+
+def _problems_of_method(method: str, *key: str) -> Iterator[OperationProblem]:
+    if method.upper() not in METHODS:
+        hint = did_you_mean(method.upper(), METHODS)
+        yield OperationProblem(f"{method!r} is not a method of HTTP that can be called", hint, ("operation", *key))

@@ -1,0 +1,109 @@
+"""The port of function types: what `Functions` asks of a type, ours or the user's own, and what it shares with it.
+
+A type of ours is a `DeclaredType`, which is light and says what its operations look like; what it makes of `Services`
+performs the calls. A type of the user's own needs no more than `perform`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from swf_temporal.data import JSON
+from swf_temporal.function_types import OperationType
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.operator.limits import RateLimits
+from swf_temporal.functions.operator.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx
+
+    from swf_temporal.functions.auth.oauth2 import Tokens
+    from swf_temporal.functions.http.client import Http
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a function's operation, and a document on this machine, say of it without anything being called."""
+
+    address: Mapping[str, JSON]
+    """Where it leads, as people are shown it, such as a method and a path."""
+    credentials: tuple[tuple[str, ...], ...] = ()
+    """The credentials that a document asks for, by name, in each of several possibilities."""
+
+
+@runtime_checkable
+class FunctionType(Protocol):
+    """Performs the functions of one type. The user's own types satisfy this, and may have more of `Performer`."""
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the result of one attempt. What it raises is the function's error."""
+
+
+class Performer(ABC):
+    """Performs the functions of one type. Only `perform` has to be there."""
+
+    @abstractmethod
+    async def perform(self, call: Call) -> JSON:
+        """Return the result of one attempt. Raises CallFailed."""
+
+    async def look(self, call: Call) -> Described | None:  # noqa: ARG002 - for those that know something
+        """Return what is known of the function before it is called. Nothing is fetched, and None is for nothing.
+
+        Raises CallFailed if what describes the function is not there, and NotLocalError if it leads to the web.
+        """
+        return None
+
+    def check(self, call: Call) -> None:  # noqa: B027 - most can only tell by calling
+        """Raise CallFailed if the function is not there, or may not be called here."""
+
+    async def aclose(self) -> None:  # noqa: B027 - most hold nothing
+        """Close the connections that were kept open."""
+
+
+class Services:
+    """What function types share. Clients are made when they are first needed: validation never needs one."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        custom: Mapping[str, Callable[..., Any]] | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.custom = custom or {}
+        """The Python functions that workflows may call by name."""
+        self.limits = RateLimits(self.settings)
+        self._transport = transport
+
+    @cached_property
+    def http(self) -> "Http":
+        """The HTTP client."""
+        from swf_temporal.functions.http.client import Http  # noqa: PLC0415 - heavy
+
+        return Http(self.settings, self._transport, self.limits)
+
+    @cached_property
+    def tokens(self) -> "Tokens":
+        """The tokens of OAuth2."""
+        from swf_temporal.functions.auth.oauth2 import Tokens  # noqa: PLC0415 - heavy
+
+        return Tokens(self.http)
+
+    def issued_tokens(self) -> list[JSON]:
+        """Return the newest tokens, which no result or message may show."""
+        return self.tokens.issued() if "tokens" in self.__dict__ else []
+
+    async def aclose(self) -> None:
+        """Close the connections that were kept open."""
+        if "http" in self.__dict__:
+            await self.http.aclose()
+
+
+class DeclaredType(OperationType, ABC):
+    """A type of functions that `function_types.TYPES` names."""
+
+    @abstractmethod
+    def performer(self, services: Services) -> Performer:
+        """Return what performs the functions of this type. What is heavy is imported here."""

@@ -1,0 +1,37 @@
+"""The type `rpc`: methods of gRPC services."""
+
+from collections.abc import Iterator
+
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.function_types import OperationProblem
+from swf_temporal.functions.forms import PartedForm
+from swf_temporal.functions.port import DeclaredType, Performer, Services
+
+REFLECTION = "reflection:"
+SERVER_SCHEMES = ("grpc://", "grpcs://")
+"""What stands in place of a proto file where the server itself says what its messages are."""
+
+FORM = PartedForm(("proto file", "service", "method"), "service.proto#Service#Method")
+
+
+class RpcType(DeclaredType):
+    """Functions that name a method of a service in a proto file."""
+
+    def problems(self, function: Function) -> Iterator[OperationProblem]:
+        """Yield what is missing in the operation."""
+        return FORM.problems(function)
+
+    def document(self, operation: JSON) -> str | None:
+        """Return the proto file, if there is one."""
+        file = FORM.first(operation)
+        return None if file is None or file.startswith((REFLECTION, *SERVER_SCHEMES)) else file
+
+    def performer(self, services: Services) -> Performer:
+        """Return what calls methods."""
+        from swf_temporal.functions.rpc.rpc import Rpc
+
+        return Rpc(services)
+
+
+TYPE = RpcType()

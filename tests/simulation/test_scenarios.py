@@ -66,12 +66,14 @@ def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
         if steps == at:
             interpretation.suspend()
 
-    def record(progress: dict[str, Any]) -> dict[str, Any]:
-        written: dict[str, Any] = json.loads(json.dumps(progress, allow_nan=False))
-        return written
-
-    world.on_trace, world.resumed = suspend, record
+    world.on_trace, world.resumed = suspend, as_record
     return world.run(scenario.input), steps
+
+
+def as_record(progress: dict[str, Any]) -> dict[str, Any]:
+    """Return the progress of a suspended run as it is once it was written and read."""
+    written: dict[str, Any] = json.loads(json.dumps(progress, allow_nan=False))
+    return written
 
 
 def _takes_time(scenario: Scenario, run_: Simulation) -> bool:

@@ -201,3 +201,46 @@ def test_going_on_as_another_is_told() -> None:
         ("state-left", "Last", "Last", "Last"),
         ("workflow-completed", "", "", "next"),
     ]
+
+
+def test_what_was_taken_in_vain_is_told() -> None:
+    """A state that is left before all of its events came says which ones it gives back."""
+    definition = """
+    id: vain
+    specVersion: "0.8"
+    events: [{name: Read, type: read, source: s}, {name: Never, type: never, source: s}]
+    states:
+      - {name: Begin, type: inject, data: {}, transition: All}
+      - name: All
+        type: event
+        exclusive: false
+        onEvents: [{eventRefs: [Read, Never]}]
+        timeouts: {eventTimeout: PT1H}
+        end: true
+    """
+    run = simulate(definition, {}, events=[{"type": "read", "source": "s", "data": 1}])
+    assert _told(run)[-4:] == [
+        ("event-timed-out", "All", "All", "Never"),
+        ("event-given-back", "All", "All", "Read"),
+        ("state-left", "All", "All", "All"),
+        ("workflow-completed", "", "", "vain"),
+    ]
+
+
+def test_a_fault_knows_its_branch() -> None:
+    """What fails in a branch of a parallel state tells in which, and in which action."""
+    definition = """
+    id: forked
+    specVersion: "0.8"
+    functions: [{name: work, type: custom}]
+    states:
+      - name: Fork
+        type: parallel
+        branches:
+          - {name: Left, actions: [{functionRef: work}]}
+          - {name: Right, actions: [{functionRef: {refName: work, arguments: "${ .a.b.c }"}}]}
+        end: true
+    """
+    fault = simulate(definition, {"a": 1}, functions={"work": 1}).fault
+    assert fault is not None
+    assert (fault.state, fault.branch, fault.action) == ("Fork", "Right", "work")

@@ -90,7 +90,11 @@ def test_undoing_began_anew_before_the_end(run: Run) -> None:
 
 def test_a_timeout_for_all_states_passed_sleeps_over(run: Run) -> None:
     """One of its own a sleep state could have, and of two times the total was the only one that counted."""
-    assert run(NAP, timeouts={"stateExecTimeout": "PT1H"}).status == "completed"
+    everywhere: JSON = {"stateExecTimeout": "PT1H"}
+    assert run(NAP, timeouts=everywhere).status == "completed"
+    work: JSON = [{"functionRef": "f", "sleep": {"before": "PT2H"}}]
+    other: State = {"name": "Work", "type": "operation", "actions": work, "end": True}
+    assert run(other, functions={"f": 1}, timeouts=everywhere).status == "failed"
     assert run({**NAP, "timeouts": {"stateExecTimeout": "PT1H"}}).status == "failed"
     assert run({**NAP, "timeouts": {"stateExecTimeout": {"single": "PT1H", "total": "PT3H"}}}).status == "completed"
 

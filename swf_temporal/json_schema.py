@@ -44,12 +44,17 @@ class DataSchemaValidator:
         """Read *schema*. Raises BadSchema where it is not one, or refers to something outside itself."""
         self._validator = _validator(schema)
 
-    def violations(self, data: JSON) -> list[str]:
-        """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
+    def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
+        """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most.
+
+        That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
+        """
         try:
             with one_limit():
                 found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_TOLD + 1)]
         except PatternTooSlow as error:
+            if slow_is_fatal:
+                raise
             return [f"$: {error}"]
         except RecursionError:
             return ["$: the schema leads round in a circle, or the data is nested too deeply"]

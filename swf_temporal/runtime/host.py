@@ -165,6 +165,13 @@ class Host(Protocol):
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run another workflow and return its output. Raises SubflowFailed, or what the sub-workflow failed with."""
 
+    def changed(self, change: str) -> bool:
+        """Tell whether this run does what *change* brought, because it came to the place after the change was made.
+
+        For code that makes other calls, timers or sub-workflows than it did: a run that passed the place before does
+        as it did then. What a definition means is no such change, but a number of `runtime/semantics.py`.
+        """
+
     async def yield_control(self) -> None:
         """Let the engine take stock: many states in a row did not wait for anything."""
 

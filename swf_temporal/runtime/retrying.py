@@ -71,11 +71,11 @@ class RetryRule:
     never: tuple[ErrorName, ...] = ()
     """nonRetryableErrors."""
 
-    def covers(self, fault: WorkflowFault) -> bool:
-        """Tell whether this kind of fault is tried again at all."""
-        if not (fault.catchable and fault.retryable) or is_named(fault, self.never):
+    def covers(self, fault: WorkflowFault, *, slow_is_fatal: bool = False) -> bool:
+        """Tell whether this kind of fault is tried again at all; `error_matching` says when *slow_is_fatal*."""
+        if not (fault.catchable and fault.retryable) or is_named(fault, self.never, slow_is_fatal=slow_is_fatal):
             return False
-        return not self.only or is_named(fault, self.only)
+        return not self.only or is_named(fault, self.only, slow_is_fatal=slow_is_fatal)
 
     def delay_after(self, attempt: int, draw: JitterSource = no_jitter) -> timedelta | None:
         """Return how long to wait after the failure of *attempt* (counted from 1), or None to give up.
@@ -93,12 +93,14 @@ class RetryRule:
             delay = self._jittered(self._grown(delay), plain, draw(number))
         return timedelta(seconds=delay)
 
-    def after(self, attempt: int, fault: WorkflowFault, draw: JitterSource) -> timedelta | None:
+    def after(
+        self, attempt: int, fault: WorkflowFault, draw: JitterSource, *, slow_is_fatal: bool = False
+    ) -> timedelta | None:
         """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
 
         A service that wants to be left alone for longer is, but for no longer than the limit.
         """
-        delay = self.delay_after(attempt, draw) if self.covers(fault) else None
+        delay = self.delay_after(attempt, draw) if self.covers(fault, slow_is_fatal=slow_is_fatal) else None
         if delay is None or fault.retry_after is None:
             return delay
         return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))

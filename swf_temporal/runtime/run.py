@@ -13,7 +13,7 @@ waited for is waited for until the same moment as before.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
@@ -105,6 +105,9 @@ class Run:
         """What is waited for now: in which state, which events, until when."""
         self._suspending = False
         self._sleeping: dict[asyncio.Task[None], None] = {}
+        self.cost = 0
+        """How much was done in this activation: what the host's time has not moved on since."""
+        self._charged_at: datetime | None = None
         self._steps = 0
         self._id = program.id
         self.execution = program.begin(self, record)
@@ -159,6 +162,16 @@ class Run:
         """Pass, unless a suspension was asked for: called before every step that does something outside."""
         if self._suspending:
             raise SuspendRequested
+
+    def charge(self, cost: int = 1) -> None:
+        """Count work of this activation: what is done without the host's time moving on.
+
+        An expression costs one. Nothing bounds the sum yet; whoever does so finds here what there is to bound.
+        """
+        now = self.host.now()
+        if now != self._charged_at:
+            self.cost, self._charged_at = 0, now
+        self.cost += cost
 
     def next_id(self, what: str) -> str:
         """Return an id for *what* that was never given before in this run."""

@@ -1,8 +1,9 @@
-"""Under which reading does a run interpret its definition?
+"""The number of the reading under which a run interprets its definition.
 
 A run keeps the number that it began with, through continue-as-new and in its sub-workflows, however many releases come
 while it runs. Where a release makes the same definition take another course, the code asks for the number:
-`if lane.interpretation.semantics >= 2`. A run that was begun by a release which recorded no number has 1.
+`if lane.semantics >= 2`. A run that was begun by a release which recorded no number has 1. docs/compatibility.md says
+when a change needs a number.
 
 2: a plain text is an expression wherever the specification says that the field holds one (operations of expression
 functions, conditions, `data` of events and of `continueAs`); timeouts of states hold for sleeps, too, and so does the
@@ -13,12 +14,24 @@ an array is a fault; a sub-workflow is not tried again with an input that does n
 state or branch broke it off; NaN in an input is refused; the
 attribute `swfaddressed` of an event has no effect; an event that is sent by an update before the first step is answered
 for once the definition is known.
+
+3: patterns that take too long, in the codes of errors and in data schemas, fail the run, as expressions do that take
+too long. Before, such a pattern matched nothing and such data did not fit, so that the course of a run could depend on
+how busy its machine was.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 2
+SEMANTICS: Final = 3
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
 """The number of a run that recorded none."""
+
+
+def slow_is_fatal(semantics: int) -> bool:
+    """Tell whether a pattern that takes too long fails a run of that reading."""
+    return semantics >= _FATAL_PATTERNS
+
+
+_FATAL_PATTERNS: Final = 3

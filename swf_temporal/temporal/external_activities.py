@@ -55,6 +55,8 @@ class ExternalActivity:
         payloads: Sequence[Payload],
         summary: str,
         emit: Callable[[TraceEntry], None],
+        *,
+        slow_is_fatal: bool = True,
     ) -> None:
         for payload in payloads:
             payload.metadata[MARK] = b"1"
@@ -62,6 +64,7 @@ class ExternalActivity:
         self.terms = terms
         self.arguments = [RawValue(payload) for payload in payloads]
         self.summary = summary
+        self.slow_is_fatal = slow_is_fatal
         self._emit = emit
 
     async def run(self, limit: timedelta) -> JSON:
@@ -95,7 +98,7 @@ class ExternalActivity:
                 return await self._make(f"{call.id}.{attempt}", ONCE, limit, left)
             except CallFailed as fault:
                 fault.attempt = attempt
-                delay = call.retry.after(attempt, fault, draw) if call.retry else None
+                delay = call.retry.after(attempt, fault, draw, slow_is_fatal=self.slow_is_fatal) if call.retry else None
                 if delay is None:
                     raise
                 again = _now() + max(delay.total_seconds(), _SHORTEST)

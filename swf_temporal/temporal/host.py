@@ -19,7 +19,7 @@ from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, Tra
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
@@ -98,6 +98,10 @@ class TemporalHost:
         """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=_short(why))
 
+    def changed(self, change: str) -> bool:
+        """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
+        return workflow.patched(change)
+
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
         await workflow.sleep(timedelta(milliseconds=1), summary="taking stock")
@@ -138,7 +142,9 @@ class TemporalHost:
         self._pending += 1
         try:
             summary = _short(f"{call.state} › {call.action}")
-            return await ExternalActivity(call, terms, payloads, summary, self.emit).run(CALL_LIMIT)
+            return await ExternalActivity(
+                call, terms, payloads, summary, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
+            ).run(CALL_LIMIT)
         finally:
             self._made_room()
 

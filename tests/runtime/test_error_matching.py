@@ -2,10 +2,18 @@
 
 import pytest
 
-from swf_temporal.errors import CallFailed, ExpressionFailed, FatalFault, TimedOut, WorkflowFault
+from swf_temporal.errors import (
+    CallFailed,
+    ExpressionFailed,
+    ExpressionLimitExceeded,
+    FatalFault,
+    TimedOut,
+    WorkflowFault,
+)
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of, handler_of_timeout
 from swf_temporal.languages.serverless_workflow.model.states import OperationState
 from swf_temporal.runtime.error_matching import covers
+from swf_temporal.runtime.retrying import RetryRule
 
 STATE = OperationState.model_validate(
     {
@@ -92,6 +100,14 @@ def test_a_pattern_that_takes_for_ever_describes_nothing() -> None:
     assert not covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"))
 
 
+def test_a_pattern_that_takes_for_ever_is_fatal_in_a_workflow() -> None:
+    """How busy the machine is decides nothing there: what cannot be told in time fails the run."""
+    with pytest.raises(ExpressionLimitExceeded, match="whether an error is covered: it takes too long"):
+        covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"), slow_is_fatal=True)
+    with pytest.raises(ExpressionLimitExceeded):
+        RetryRule(only=(("slow", "(a|aa)+c"),)).covers(CallFailed("a" * 60 + "!"), slow_is_fatal=True)
+
+
 def test_patterns_together_have_one_limit() -> None:
     """Once the time for all of them is over no pattern describes a fault; a run that is held up for long hangs."""
     names = [f"slow {number}" for number in range(40)]
@@ -101,6 +117,8 @@ def test_patterns_together_have_one_limit() -> None:
     )
 
     assert (
-        handler_of(state, {**slow, "quick": ("quick", "a!$"), **ERRORS}, CallFailed("a" * 60 + "!"))
+        handler_of(
+            state, {**slow, "quick": ("quick", "a!$"), **ERRORS}, CallFailed("a" * 60 + "!"), slow_is_fatal=False
+        )
         is (state.on_errors[1])
     )

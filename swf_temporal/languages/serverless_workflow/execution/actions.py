@@ -28,7 +28,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action, Eve
 from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, slow_is_fatal
 
 
 def name_of(action: Action) -> str:
@@ -262,7 +262,8 @@ async def _with_retries(
         try:
             return await attempt()
         except WorkflowFault as fault:
-            delay = None if rule is None or not rule.covers(fault) else rule.delay_after(number)
+            is_covered = rule is not None and rule.covers(fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+            delay = rule.delay_after(number) if rule is not None and is_covered else None
             if delay is None:
                 fault.attempt = number
                 raise

@@ -6,13 +6,20 @@ from swf_temporal.patterns import one_limit
 from swf_temporal.runtime.error_matching import ErrorName, covers
 
 
-def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault) -> OnError | None:
-    """Return the first onErrors entry of *state* that covers *fault*, in the order written."""
+def handler_of(
+    state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault, *, slow_is_fatal: bool = True
+) -> OnError | None:
+    """Return the first onErrors entry of *state* that covers *fault*, in the order written.
+
+    Raises ExpressionLimitExceeded where that cannot be told in time, if *slow_is_fatal*.
+    """
     if not fault.catchable:
         return None
     with one_limit():
         for entry in state.on_errors:
-            if any(covers(errors.get(ref, (ref, None)), fault) for ref in entry.error_refs):
+            if any(
+                covers(errors.get(ref, (ref, None)), fault, slow_is_fatal=slow_is_fatal) for ref in entry.error_refs
+            ):
                 return entry
     return None
 

@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import SchemaMismatch
+from swf_temporal.errors import ExpressionLimitExceeded, SchemaMismatch
 from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
+from swf_temporal.patterns import PatternTooSlow
 from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.semantics import slow_is_fatal
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
@@ -44,7 +46,7 @@ def _check(
     declared: DataSchema | None,
     execution: "Execution",
 ) -> None:
-    violations = [] if schema is None else schema.violations(data)
+    violations = _violations(schema, data, execution)
     if not violations:
         return
     if declared is None or declared.fail_on_validation_errors:
@@ -52,6 +54,15 @@ def _check(
     host = execution.run.host
     detail: dict[str, JSON] = {"violations": list(violations)}
     host.emit(TraceEntry(TraceKind.SCHEMA_MISMATCH, "", "", what, host.now(), detail))
+
+
+def _violations(schema: DataSchemaValidator | None, data: JSON, execution: "Execution") -> list[str]:
+    if schema is None:
+        return []
+    try:
+        return schema.violations(data, slow_is_fatal=slow_is_fatal(execution.semantics))
+    except PatternTooSlow as slow:
+        raise ExpressionLimitExceeded(f"whether data fits the workflow's schema: {slow}") from None
 
 
 def _told(what: str, violations: list[str]) -> str:

@@ -139,6 +139,7 @@ class Lane(Generic[F_co]):
         return list(value) if isinstance(value, Several) else value
 
     def _outcome(self, compiled: Compiled, data: JSON) -> Outcome:
+        self.run.charge()
         try:
             value = compiled(data, self.variables)
         except WorkflowFault as fault:

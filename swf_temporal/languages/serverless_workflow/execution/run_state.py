@@ -7,7 +7,7 @@ catch, filter the output. What is special about a type of state stands in its ow
 from dataclasses import dataclass
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.errors import ExpressionLimitExceeded, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
@@ -24,7 +24,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     Transition,
 )
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, slow_is_fatal
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,10 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
 
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
     """
-    entry = handler_of(state, lane.program.errors, fault)
+    try:
+        entry = handler_of(state, lane.program.errors, fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+    except ExpressionLimitExceeded as limit:
+        raise lane.locate(limit) from None
     if entry is None:
         raise fault
     lane.execution.caught(fault)

@@ -1,0 +1,65 @@
+"""Patterns that take too long never change the course of a run: they fail it, as expressions do."""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.loading import load
+from swf_temporal.simulation.simulate import Simulation, SimulationContext
+
+SLOW = "(a|aa)+$"
+LONG = "a" * 60 + "!"
+CATCHING: dict[str, Any] = {
+    "errors": [{"name": "slow", "code": SLOW}, {"name": "any", "code": "*"}],
+    "functions": [{"name": "f", "type": "custom"}],
+    "states": [
+        {
+            "name": "A",
+            "type": "operation",
+            "actions": [{"functionRef": "f"}],
+            "onErrors": [{"errorRef": "slow", "transition": "B"}, {"errorRef": "any", "end": True}],
+            "end": True,
+        },
+        {"name": "B", "type": "inject", "data": {"b": 1}, "end": True},
+    ],
+}
+CHECKING: dict[str, Any] = {
+    "dataInputSchema": {
+        "schema": {"properties": {"text": {"pattern": SLOW}}},
+        "failOnValidationErrors": False,
+    },
+    "states": [{"name": "A", "type": "inject", "data": {}, "end": True}],
+}
+
+
+def fails(_: JSON) -> JSON:
+    """Fail with a message that the pattern is slow on."""
+    raise CallFailed(LONG)
+
+
+def run(definition: dict[str, Any], semantics: int) -> Simulation:
+    """Run a definition as a run does that began with *semantics*."""
+    workflow = load({"id": "a", "specVersion": "0.8", **definition})
+    context = SimulationContext([workflow], {"f": fails}, (), {})
+    context.semantics = semantics
+    return context.run({"text": LONG})
+
+
+@pytest.mark.parametrize("definition", [CATCHING, CHECKING], ids=["code of an error", "data schema"])
+def test_fails_the_run(definition: dict[str, Any]) -> None:
+    """What cannot be told in time decides nothing: neither that an error is not covered, nor that data does not fit."""
+    ended = run(definition, 3)
+    assert (ended.status, ended.error and ended.error.name) == ("failed", "ExpressionLimitExceeded")
+    assert ended.error is not None
+    assert "it takes too long to tell what matches the pattern '(a|aa)+$'" in ended.error.message
+
+
+@pytest.mark.parametrize("semantics", [1, 2])
+@pytest.mark.parametrize("definition", [CATCHING, CHECKING], ids=["code of an error", "data schema"])
+def test_earlier_runs_keep_their_course(definition: dict[str, Any], semantics: int) -> None:
+    """Such a pattern covered nothing, and such data did not fit."""
+    ended = run(definition, semantics)
+    assert ended.status == "completed"
+    assert ended.output == {"text": LONG}

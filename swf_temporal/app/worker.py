@@ -18,8 +18,8 @@ from swf_temporal.app.reachability import watched
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
+from swf_temporal.functions.call import causes
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.causes import causes
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue

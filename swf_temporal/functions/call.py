@@ -1,11 +1,18 @@
-"""What is a call, and how does one say that it failed for good?"""
+"""A call of a function, what the function's metadata ask of it, and the faults that it ends with."""
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+
+CHECK_RESPONSE = "checkResponse"
+HIDE_SECRETS = "hideSecrets"
+FAIL_ON_STATUS_CODE = "failOnStatusCode"
+SERVER_VARIABLES = "serverVariables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +37,48 @@ class Call:
 def permanent_failure(code: str, message: str) -> CallFailed:
     """Return the fault of a call that no repetition can mend: the definition or its data must change."""
     return CallFailed(message, code=code, retryable=False)
+
+
+def optional(module: str, extra: str, what: str) -> Any:
+    """Return *module*, which the extra of that name brings for *what*. Raises CallFailed if it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        message = f"{what} need {error.name or module}: pip install 'swf-temporal[{extra}]'"
+        raise permanent_failure("NotInstalled", message) from error
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield what lies beneath *error*; connecting to a name with several addresses fails as a group."""
+    if isinstance(error, BaseExceptionGroup):
+        for member in error.exceptions:
+            yield member
+            yield from causes(member)
+    beneath = error.__cause__ or error.__context__
+    if beneath is not None:
+        yield beneath
+        yield from causes(beneath)
+
+
+def switch(call: Call, name: str) -> bool | None:
+    """Return whether the function asks for *name*, or None if it does not say. Raises CallFailed if it is no boolean.
+
+    Where the operation is an object, it may stand there as well.
+    """
+    operation = call.function.operation
+    holders = (operation if isinstance(operation, dict) else {}, call.function.metadata)
+    value: JSON = next((holder[name] for holder in holders if holder.get(name) is not None), None)
+    if value is None or isinstance(value, bool):
+        return value
+    raise permanent_failure(
+        "BadOperation", f"'{name}' of function '{call.function.name}' is {value!r}; it must be true or false"
+    )
+
+
+def variables(call: Call) -> Mapping[str, JSON]:
+    """Return the values that the function gives to variables of its server. Raises CallFailed if they are no object."""
+    value: JSON = call.function.metadata.get(SERVER_VARIABLES)
+    if value is None or isinstance(value, dict):
+        return value or {}
+    message = f"'{SERVER_VARIABLES}' of function '{call.function.name}' is {value!r}; it must be an object"
+    raise permanent_failure("BadOperation", message)

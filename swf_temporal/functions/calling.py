@@ -9,9 +9,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import proofs
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
-from swf_temporal.functions.metadata import HIDE_SECRETS, switch
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.own_types import OwnType
 from swf_temporal.functions.port import DeclaredType, Described, Performer, Services

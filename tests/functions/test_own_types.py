@@ -96,3 +96,28 @@ async def test_a_type_needs_nothing_to_let_go() -> None:
 
     assert await functions.call(_say("hi")) == "hi"
     await functions.aclose()
+
+
+async def test_what_else_a_type_may_have() -> None:
+    """It may say where functions lead, and refuse one before it is called."""
+
+    class Careful(Echo):
+        async def look(self, call: Call) -> dict[str, JSON]:
+            return {"channel": call.function.operation}
+
+        def check(self, call: Call) -> None:
+            if call.function.operation != "loudly":
+                raise ValueError("it can only be said loudly")
+
+    functions = Functions(_registry(Careful()))
+    whispered = Function(name="say", type="echo", operation="softly")
+
+    found = await functions.prepare(whispered, None)
+    functions.check(Function(name="say", type="echo", operation="loudly"))
+    with pytest.raises(CallFailed, match="only be said loudly") as caught:
+        functions.check(whispered)
+    await functions.aclose()
+
+    assert found is not None
+    assert found.address == {"channel": "softly"}
+    assert caught.value.code == "ValueError"

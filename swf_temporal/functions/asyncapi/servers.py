@@ -8,10 +8,9 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
 from swf_temporal.functions.asyncapi.operations import Server
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call, permanent_failure, variables
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
-from swf_temporal.functions.metadata import variables
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.text.suggestions import suggestion
 

@@ -4,12 +4,15 @@ import base64
 import codecs
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import NoReturn
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
 
 _MAX_DEPTH = 200
 """How deeply values may stand within each other: what is done with them goes down with them."""
@@ -145,3 +148,40 @@ def _text(content: bytes, charset: str) -> str:
 
 def _binary(content: bytes, media_type: str) -> JSON:
     return {"mediaType": media_type, "base64": base64.b64encode(content).decode("ascii")}
+
+
+async def result_of(call: Call, ask: Callable[[Call], Awaitable[Answer]]) -> JSON:
+    """Return the body of what *ask* gets for *call*, or all of the answer if the function takes errors for answers.
+
+    It does so by `failOnStatusCode: false`: then its result is `{status, headers, body}`, whatever the status.
+    Raises CallFailed.
+    """
+    if switch(call, FAIL_ON_STATUS_CODE) is not False:
+        return (await ask(call)).body
+    try:
+        answer = await ask(call)
+    except HttpStatusError as refused:
+        answer = refused.answer
+    return answer.to_json()
+
+
+def seconds_to_wait(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the seconds that *headers* ask for, or None if they do not, or not in a way that can be read.
+
+    A date is compared with the service's own clock, where that is told, and else with *now*.
+    """
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdecimal():
+        return float(text)
+    moment = _date(text)
+    if moment is None:
+        return None
+    return max(0.0, (moment - (_date(headers.get("date", "")) or now)).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -19,12 +19,12 @@ from swf_temporal.functions.http.answers import (
     is_json,
     read_answer,
     read_error_answer,
+    seconds_to_wait,
     split_content_type,
 )
 from swf_temporal.functions.http.connections import Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request, check_headers, redirected
-from swf_temporal.functions.http.retry_after import seconds_to_wait
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings

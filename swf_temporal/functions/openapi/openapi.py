@@ -11,7 +11,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.requests import signed, with_keys
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import CHECK_RESPONSE, Call, switch, variables
 from swf_temporal.functions.documents.documents import (
     Document,
     Documents,
@@ -21,11 +21,9 @@ from swf_temporal.functions.documents.documents import (
     locate,
 )
 from swf_temporal.functions.documents.servers import configured_url
-from swf_temporal.functions.http.answers import Answer
+from swf_temporal.functions.http.answers import Answer, result_of
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.http.results import result_of
-from swf_temporal.functions.metadata import CHECK_RESPONSE, switch, variables
 from swf_temporal.functions.openapi.operations import Operation, find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.responses import Expected, violations

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.extras import optional
+from swf_temporal.functions.call import optional, permanent_failure
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.tls import Tls

@@ -60,9 +60,11 @@ class Rpc(Performer):
         """Return the server's answer: a message as an object, a stream of them as an array. Raises CallFailed."""
         return await with_named_tokens(call, self._services.tokens, self._call)
 
-    async def look(self, call: Call) -> Described:
+    async def look(self, call: Call) -> Described | None:
         """Return the method that the function names, as its proto file has it. Raises CallFailed."""
         operation = _operation(call)
+        if operation.is_reflected:
+            return None
         method = (await self._described(call, operation)).method(operation.service, operation.method)
         return Described({"procedure": f"{method.containing_service.full_name}/{method.name}"})
 

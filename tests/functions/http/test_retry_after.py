@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from swf_temporal.functions.http.retry_after import seconds_to_wait
+from swf_temporal.functions.http.answers import seconds_to_wait
 
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LAR
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.asyncapi.brokers.said import number, switch, word, words
-from swf_temporal.functions.extras import optional
+from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 5672, 5671
 _PERSISTENT = 2

@@ -7,7 +7,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 from swf_temporal.functions.asyncapi.brokers.said import part, switch, word
-from swf_temporal.functions.extras import optional
+from swf_temporal.functions.call import optional
 
 _KEPT = 3_600_000
 """For how many milliseconds a call's own queue is kept while nobody consumes from it, as between two attempts."""

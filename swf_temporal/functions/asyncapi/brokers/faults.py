@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Channel
-from swf_temporal.functions.causes import causes
+from swf_temporal.functions.call import causes
 
 Fault: TypeAlias = tuple[str, str]
 """A code, and what it means."""

@@ -9,7 +9,7 @@ from swf_temporal.functions.asyncapi.brokers.faults import LOST, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.asyncapi.brokers.said import number, part, switch, word
-from swf_temporal.functions.extras import optional
+from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
 _AT_LEAST_ONCE = 1

@@ -9,7 +9,7 @@ from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LAR
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.asyncapi.brokers.said import word
-from swf_temporal.functions.extras import optional
+from swf_temporal.functions.call import optional
 
 _PORT = 4222
 _CLOSING = 1.0

@@ -12,8 +12,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, told
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.extras import optional
+from swf_temporal.functions.call import optional, permanent_failure
 from swf_temporal.functions.http.answers import is_json, read_error_answer, split_content_type
 
 _TOO_BIG = 1009

@@ -1,0 +1,1 @@
+"""A type of functions as a package of its own."""

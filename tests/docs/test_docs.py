@@ -162,7 +162,8 @@ def _listed(page: Path) -> set[str]:
 def _problem_codes() -> set[str]:
     """Return the codes that stand in the source, wherever it tells of a problem."""
     folders = [*(PACKAGE / "languages").rglob("*.py"), *(PACKAGE / "text").rglob("*.py")]
-    sources = [*folders, PACKAGE / "loading.py", PACKAGE / "app" / "documents.py"]
+    types = [PACKAGE / "function_types.py", *(PACKAGE / "functions").rglob("type.py")]
+    sources = [*folders, *types, PACKAGE / "loading.py", PACKAGE / "app" / "documents.py"]
     codes = {duplicate_key("", Position(), Position())[0]}
     for source in sources:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
@@ -174,6 +175,8 @@ def _problem_codes() -> set[str]:
 def _codes_in(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["_CODE"]:
         return {str(ast.literal_eval(node.value))}
+    if isinstance(node, ast.AnnAssign | ast.keyword) and _is_code(node) and isinstance(node.value, ast.Constant):
+        return {node.value.value} if isinstance(node.value.value, str) else set()
     if not isinstance(node, ast.Call) or not node.args:
         return set()
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -183,11 +186,15 @@ def _codes_in(node: ast.AST) -> set[str]:
     return set()
 
 
+def _is_code(node: ast.AnnAssign | ast.keyword) -> bool:
+    return (node.arg if isinstance(node, ast.keyword) else ast.unparse(node.target)) == "code"
+
+
 def _call_codes() -> set[str]:
     """Return the codes of CallFailed that stand in the source of functions, and of the worker that performs them."""
     codes = {code for code, _ in FAULTS.values()}
     for source in [*(PACKAGE / "functions").rglob("*.py"), PACKAGE / "performing.py"]:
         text = source.read_text(encoding="utf-8")
-        codes |= set(re.findall(r"(?:code=|refusal\(\s*)\"(\w+)\"", text))
+        codes |= set(re.findall(r"(?:code=|permanent_failure\(\s*)\"(\w+)\"", text))
         codes |= set(re.findall(r"Error: \(\"(\w+)\", ", text))
     return codes

@@ -1,6 +1,92 @@
 """Run Serverless Workflow definitions durably on Temporal.
 
-Nothing heavy is imported here: every worker and every start of a sandboxed workflow pays for this module.
+The names here are the public interface of the package; everything else may change with any release. They are imported
+when they are first used: every worker and every start of a sandboxed workflow pays for this module.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "JSON",
+    "Call",
+    "CallFailed",
+    "Checked",
+    "Client",
+    "CloudEvent",
+    "Definition",
+    "Instance",
+    "InvalidDefinition",
+    "Position",
+    "Problem",
+    "Registry",
+    "RunEnded",
+    "Severity",
+    "Simulation",
+    "SwfError",
+    "UsageError",
+    "Worker",
+    "WorkerSettings",
+    "WorkflowFault",
+    "check",
+    "check_file",
+    "load",
+    "simulate",
+]
+
+if TYPE_CHECKING:
+    from swf_temporal.app.client import Client, Instance
+    from swf_temporal.app.settings import WorkerSettings
+    from swf_temporal.app.worker import Worker
+    from swf_temporal.cloud_event import CloudEvent
+    from swf_temporal.data import JSON
+    from swf_temporal.errors import (
+        CallFailed,
+        InvalidDefinition,
+        Position,
+        Problem,
+        Severity,
+        SwfError,
+        UsageError,
+        WorkflowFault,
+    )
+    from swf_temporal.functions.call import Call
+    from swf_temporal.functions.registry import Registry
+    from swf_temporal.languages.port import Checked, Definition
+    from swf_temporal.loading import check, check_file, load
+    from swf_temporal.simulation.simulate import Simulation, simulate
+    from swf_temporal.temporal.client import RunEnded
+else:
+    _HOMES = {
+        "app.client": ("Client", "Instance"),
+        "app.settings": ("WorkerSettings",),
+        "app.worker": ("Worker",),
+        "cloud_event": ("CloudEvent",),
+        "data": ("JSON",),
+        "errors": (
+            "CallFailed", "InvalidDefinition", "Position", "Problem", "Severity", "SwfError", "UsageError",
+            "WorkflowFault",
+        ),
+        "functions.call": ("Call",),
+        "functions.registry": ("Registry",),
+        "languages.port": ("Checked", "Definition"),
+        "loading": ("check", "check_file", "load"),
+        "simulation.simulate": ("Simulation", "simulate"),
+        "temporal.client": ("RunEnded",),
+    }  # fmt: skip
+    """By the module that a name stands in, the names."""
+    _MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+    def __getattr__(name: str) -> object:
+        """Return what has this public name, importing the module that it stands in."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        """Return the public names too, which may not have been imported yet."""
+        return sorted({*globals(), *__all__})

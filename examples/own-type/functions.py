@@ -3,9 +3,7 @@
 import asyncio
 import sqlite3
 
-from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call
-from swf_temporal.functions.registry import Registry
+from swf_temporal import JSON, Call, Registry
 
 registry = Registry()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from swf_temporal.functions.registry import Registry
+from swf_temporal import Registry
 
 registry = Registry()
 

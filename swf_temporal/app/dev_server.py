@@ -1,18 +1,22 @@
 """A development server: a Temporal server with its UI, and a worker that follows the files of a folder."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from swf_temporal.app.client import Client
+from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.documents import missing
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.live import LiveCatalogue
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.settings import LogFormat, WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem, UsageError
@@ -97,23 +101,30 @@ class Development:
 def prepare(
     folder: Path,
     listening: Listening,
-    settings: WorkerSettings,
     *,
     functions: Iterable[str] = (),
     config: Path | None = None,
     strict: bool = False,
     tell: Tell,
+    **options: object,
 ) -> Development:
-    """Return what serves the definitions in *folder*, and log to stderr as *settings* say. Raises UsageError.
+    """Return what serves the definitions in *folder*, and log to stderr as its settings say. Raises UsageError.
 
-    *functions* are Python files and modules. What is new is told to *tell*.
+    *functions* are Python files and modules. What is new is told to *tell*, or logged where the log is
+    for programs. *options* win over the settings of the
+    worker in the configuration and the environment.
     """
     if listening.port == listening.ui_port:
         raise UsageError(f"--port and --ui-port are both {listening.port}", "the server and its UI have a port each")
     live = LiveCatalogue(folder, strict=strict)
     call_settings = read_settings(os.environ, local=True, file=config)
+    settings = read_worker_settings(os.environ, file=config, **options)
+    # Of these a developer has no use: it ends at once, and has no port but its own.
+    settings = replace(settings, grace_period=timedelta(), known_definitions_only=False, health_port=None)
     offered = functions_of(functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
+    if settings.log_format is LogFormat.JSON:
+        tell = partial(logging.getLogger("swf").info, "%s")
     for news in live.refresh():
         tell(news)
     if not list(live):

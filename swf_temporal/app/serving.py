@@ -4,16 +4,14 @@ import asyncio
 import logging
 import os
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.function_modules import functions_of
-from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem
@@ -37,17 +35,17 @@ class Sources:
     """Whether warnings about definitions count as errors."""
 
 
-def prepare(
-    sources: Sources, settings: WorkerSettings, address: str | None = None, namespace: str | None = None
-) -> Worker:
-    """Return a worker that has what *sources* name, and log to stderr as *settings* say.
+def prepare(sources: Sources, address: str | None = None, namespace: str | None = None, **options: object) -> Worker:
+    """Return a worker that has what *sources* name, and log to stderr as its settings say.
 
-    Raises InvalidDefinition if a definition cannot run, and UsageError for what is not there.
+    *options* win over the settings in the configuration and the environment. Raises InvalidDefinition if a definition
+    cannot run, and UsageError for what is not there.
     """
     readable = resources_of(sources.resources)
     warned: list[Problem] = []
     catalogue = catalogue_of(sources.definitions, readable, warned, strict=sources.strict)
     call_settings = read_settings(os.environ, file=sources.config, resources=readable)
+    settings = read_worker_settings(os.environ, file=sources.config, **options)
     offered = functions_of(sources.functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
     for problem in warned:
@@ -65,10 +63,7 @@ def prepare(
 async def serve(worker: Worker) -> int:
     """Let *worker* work until the process is told to stop; return the exit code."""
     told = stop_signal()
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(worker)
-        if worker.settings.health_port is not None:
-            await stack.enter_async_context(health_endpoint(worker.settings.health_port, worker.is_ready))
+    async with worker:
         tune_gc()
         _log_what_is_served(worker)
         looking = asyncio.create_task(_log_what_is_missing(worker))

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +14,8 @@ from temporalio import worker as temporal_worker
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
+from swf_temporal.app.configuration import read_worker_settings
+from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.reachability import watched
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.errors import UsageError
@@ -61,10 +63,10 @@ class Worker:
         *namespace* may be given as well.
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
-        *task_queue* wins over that of *settings*. *call_settings* are used instead of those of the environment.
-        Raises InvalidDefinition if a definition cannot run.
+        *task_queue* wins over that of *settings*; these and *call_settings* are used instead of those of the
+        environment. Raises InvalidDefinition if a definition cannot run.
         """
-        settings = settings or WorkerSettings()
+        settings = settings or read_worker_settings(os.environ)
         self.settings = settings if task_queue is None else replace(settings, task_queue=task_queue)
         self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
         self._client = client
@@ -141,7 +143,11 @@ class Worker:
             graceful_shutdown_timeout=settings.grace_period,
         )
         try:
-            async with watched(client), worker:
+            async with AsyncExitStack() as stack:
+                await stack.enter_async_context(watched(client))
+                await stack.enter_async_context(worker)
+                if settings.health_port is not None:
+                    await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
                 yield worker, calls.functions
         except RuntimeError as error:
             if not str(error).startswith(_REFUSED):

@@ -1,15 +1,10 @@
 """`swf dev`: a local server, its UI and a worker that follows the files."""
 
-import logging
-from collections.abc import Callable
-from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
@@ -19,10 +14,10 @@ from swf_temporal.cli.options import (
     FunctionModules,
     Level,
     Strict,
-    TaskQueue,
+    WorkerTaskQueue,
 )
 from swf_temporal.cli.terminal import warn
-from swf_temporal.temporal.conventions import DEFAULT_PORT, DEFAULT_UI_PORT, TASK_QUEUE
+from swf_temporal.temporal.conventions import DEFAULT_PORT, DEFAULT_UI_PORT
 
 EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
 
@@ -46,33 +41,27 @@ def dev(
         Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")
     ] = Path(".swf", "temporal.db"),
     strict: Strict = False,
-    task_queue: TaskQueue = TASK_QUEUE,
-    log_format: Format = LogFormat.TEXT,
-    log_level: Level = LogLevel.INFO,
+    task_queue: WorkerTaskQueue = None,
+    log_format: Format = None,
+    log_level: Level = None,
 ) -> None:
     """Serve a folder of definitions on a local server, and reload those that change.
 
     Running instances keep the text that they began with. Instances are remembered from one start to the next. What
     happens to them is logged to stderr, without the data that they work on.
     """
-    settings = WorkerSettings(task_queue, grace_period=timedelta(), log_format=log_format, log_level=log_level)
     with ending_at_once():
         from swf_temporal.app.dev_server import Listening, prepare
         from swf_temporal.app.stopping import run_until_stopped
     development = prepare(
         folder,
         Listening(port, ui_port, database),
-        settings,
         functions=functions or (),
         config=config,
         strict=strict,
-        tell=_teller(log_format),
+        tell=warn,
+        task_queue=task_queue,
+        log_format=log_format,
+        log_level=log_level,
     )
     raise typer.Exit(run_until_stopped(development.serve()))
-
-
-def _teller(log_format: LogFormat) -> Callable[[str], None]:
-    """Return what tells news: in words to whoever watches, or in the log where that is for programs."""
-    if log_format is LogFormat.JSON:
-        return partial(logging.getLogger("swf").info, "%s")
-    return warn

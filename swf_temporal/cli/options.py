@@ -12,6 +12,7 @@ from swf_temporal.app.settings import LogFormat, LogLevel
 from swf_temporal.cli.completing import definitions_and_files, instance_ids
 from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
+from swf_temporal.temporal.conventions import TASK_QUEUE
 
 LOWEST_PORT, HIGHEST_PORT = 1, 65535
 """What a port can be."""
@@ -95,9 +96,18 @@ IdOrFile = Annotated[
 ]
 
 
-Format = Annotated[LogFormat, typer.Option("--log-format", envvar="SWF_LOG_FORMAT", help="How to write the log.")]
+WorkerTaskQueue = Annotated[
+    str | None,
+    typer.Option(
+        "--task-queue", metavar="NAME", callback=not_empty, show_default=TASK_QUEUE, help="The task queue to serve."
+    ),
+]
+Format = Annotated[
+    LogFormat | None, typer.Option("--log-format", show_default=LogFormat.TEXT, help="How to write the log.")
+]
 Level = Annotated[
-    LogLevel, typer.Option("--log-level", envvar="SWF_LOG_LEVEL", help="What to log: this, and what weighs more.")
+    LogLevel | None,
+    typer.Option("--log-level", show_default=LogLevel.INFO, help="The least severity that is logged."),
 ]
 
 

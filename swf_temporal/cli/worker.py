@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
@@ -18,9 +17,9 @@ from swf_temporal.cli.options import (
     Namespace,
     ResourceFolders,
     Strict,
-    TaskQueue,
+    WorkerTaskQueue,
 )
-from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE
+from swf_temporal.temporal.conventions import ACTIVITIES
 
 EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
 
@@ -35,26 +34,31 @@ def worker(
     config: Config = None,
     resources: ResourceFolders = None,
     strict: Strict = False,
-    task_queue: TaskQueue = TASK_QUEUE,
+    task_queue: WorkerTaskQueue = None,
     known_definitions_only: Annotated[
-        bool,
+        bool | None,
         typer.Option(
             "--known-definitions-only",
-            envvar="SWF_KNOWN_DEFINITIONS_ONLY",
             help="Refuse instances that bring another definition than those that are served.",
         ),
-    ] = False,
+    ] = None,
     max_activities: Annotated[
-        int, typer.Option("--max-activities", min=1, help="How many function calls may be under way at once.")
-    ] = ACTIVITIES,
+        int | None,
+        typer.Option(
+            "--max-activities",
+            min=1,
+            show_default=str(ACTIVITIES),
+            help="How many function calls may be under way at once.",
+        ),
+    ] = None,
     health: Annotated[
         int | None,
         typer.Option(
             "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
         ),
     ] = None,
-    log_format: Format = LogFormat.TEXT,
-    log_level: Level = LogLevel.INFO,
+    log_format: Format = None,
+    log_level: Level = None,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -64,16 +68,18 @@ def worker(
     and Ctrl-C let the calls that are under way come to an end. What happens to instances is logged to stderr, without
     the data that they work on.
     """
-    settings = WorkerSettings(
-        task_queue,
-        known_definitions_only,
-        max_activities,
+    with ending_at_once():
+        from swf_temporal.app.serving import Sources, prepare, serve
+        from swf_temporal.app.stopping import run_until_stopped
+    prepared = prepare(
+        Sources(paths or [Path()], functions or (), config, resources or (), strict),
+        address,
+        namespace,
+        task_queue=task_queue,
+        known_definitions_only=known_definitions_only,
+        max_activities=max_activities,
         health_port=health,
         log_format=log_format,
         log_level=log_level,
     )
-    with ending_at_once():
-        from swf_temporal.app.serving import Sources, prepare, serve
-        from swf_temporal.app.stopping import run_until_stopped
-    sources = Sources(paths or [Path()], functions or (), config, resources or (), strict)
-    raise typer.Exit(run_until_stopped(serve(prepare(sources, settings, address, namespace))))
+    raise typer.Exit(run_until_stopped(serve(prepared)))

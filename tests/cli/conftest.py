@@ -41,7 +41,7 @@ states:
   - {name: Work, type: operation, actions: [{functionRef: {refName: double, arguments: {n: "${ .n }"}}}], end: true}
 """
 FUNCTIONS = """\
-from swf_temporal.functions.registry import Registry
+from swf_temporal import Registry
 
 registry = Registry()
 

@@ -152,7 +152,7 @@ def test_output_of_scenarios(swf: Swf) -> None:
 def test_what_has_no_effect_is_refused(swf: Swf, arguments: list[str], told: str) -> None:
     """An option that says nothing where it stands, and a name that names nothing, are mistakes."""
     swf.write("near.yaml", "duoble: 1\n")
-    swf.write("empty.py", "from swf_temporal.functions.registry import Registry\nregistry = Registry()\n")
+    swf.write("empty.py", "from swf_temporal import Registry\nregistry = Registry()\n")
     ended = swf(*arguments)
     assert (ended.code, ended.out) == (2, "")
     assert told in ended.err

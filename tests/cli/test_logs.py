@@ -48,8 +48,7 @@ states:
   - {name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}
 """
 FUNCTIONS = """\
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.registry import Registry
+from swf_temporal import CallFailed, Registry
 
 registry = Registry()
 calls = []

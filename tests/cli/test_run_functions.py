@@ -26,7 +26,7 @@ states:
 """
 
 SOAP = """\
-from swf_temporal.functions.registry import Registry
+from swf_temporal import Registry
 
 registry = Registry()
 

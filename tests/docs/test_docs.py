@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
+import swf_temporal
 from swf_temporal.errors import Position
 from swf_temporal.functions.http.failures import FAULTS
 from swf_temporal.loading import check
@@ -48,6 +49,8 @@ YAML = [(where, text) for where, text in _blocks("yaml") if "states:" in text]
 SCENARIOS = [(where, text) for where, text in YAML if text.startswith("scenario:")]
 DEFINITIONS = [(where, text) for where, text in YAML if not text.startswith("scenario:")]
 PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith("docs/testing.md")]
+API = ROOT / "docs" / "api.md"
+API_PROGRAMS = [block for block in blocks_of("docs/api.md") if block.language == "python"]
 
 
 @pytest.mark.parametrize(("where", "text"), DEFINITIONS, ids=[where for where, _ in DEFINITIONS])
@@ -71,6 +74,36 @@ def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) ->
     """Every program on the page about testing runs, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     exec(compile(text, where, "exec"), {"__name__": where})  # noqa: S102 - our own text
+
+
+@pytest.mark.temporal
+@pytest.mark.parametrize("block", API_PROGRAMS, ids=[block.where for block in API_PROGRAMS])
+def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program on the page about the Python API runs, against a server, and what it asserts is so."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
+    exec(compile(block.text, block.where, "exec"), {"__name__": block.where})  # noqa: S102 - our own text
+
+
+def test_the_public_names_are_documented() -> None:
+    """The page about the Python API lists the public names and no other, and its programs import each of them."""
+    listed = _TABLE_CODE.findall(API.read_text(encoding="utf-8"))
+    assert sorted(name.strip("`") for name in listed) == sorted(swf_temporal.__all__)
+    imports = [node for block in API_PROGRAMS for node in ast.walk(ast.parse(block.text))]
+    used = {
+        name.name
+        for node in imports
+        if isinstance(node, ast.ImportFrom) and node.module == "swf_temporal"
+        for name in node.names
+    }
+    assert used == set(swf_temporal.__all__)
+
+
+def test_programs_import_public_names_alone() -> None:
+    """No page, and no example, has its reader import from a submodule."""
+    programs = [(where, text) for where, text in _blocks("python")]
+    programs += [(str(path), path.read_text(encoding="utf-8")) for path in (ROOT / "examples").rglob("functions.py")]
+    assert [where for where, text in programs if re.search(r"(?:from|import) swf_temporal\.", text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal import simulate
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import check_file, load_folder
-from swf_temporal.simulation import simulate
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, run
 
 FOLDER = Path(__file__).parents[2] / "examples" / "orders"

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from swf_temporal import simulate
 from swf_temporal.data import JSON
-from swf_temporal.simulation import simulate
 
 DEFINITION = """
 id: crowd

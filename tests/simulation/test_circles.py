@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import count
 
+from swf_temporal import simulate
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
-from swf_temporal.simulation import simulate
 from swf_temporal.simulation.circles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, Course
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from swf_temporal import CallFailed, simulate
 from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.loading import load
-from swf_temporal.simulation import CallFailed, host, simulate
+from swf_temporal.simulation import host
 
 ORDER: dict[str, Any] = {
     "id": "order",

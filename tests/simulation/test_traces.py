@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from swf_temporal import CallFailed, Simulation, simulate
 from swf_temporal.data import JSON
-from swf_temporal.simulation import CallFailed, Simulation, simulate
 
 TRIP = """
 id: trip

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
+from swf_temporal import Simulation, simulate
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.simulation import Simulation, simulate
 from swf_temporal.simulation.description import Answer
 from swf_temporal.simulation.script import scripted
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from swf_temporal import simulate
 from swf_temporal.errors import UsageError
-from swf_temporal.simulation import simulate
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, define
 

@@ -58,10 +58,15 @@ def test_the_worker_takes_its_settings_from_the_environment() -> None:
     """A container tells the worker by its environment what a person tells it by options."""
     arguments = runpy.run_path(str(ROOT / "workers" / "worker.py"))["arguments"]
 
-    assert arguments({}) == ["worker", "/definitions", "--task-queue", "swf", "--health", "8080"]
-    assert arguments(
-        {"SWF_DEFINITIONS": "/d", "SWF_TASK_QUEUE": "q", "SWF_HEALTH_PORT": "1", "SWF_FUNCTIONS": "my.functions"}
-    ) == ["worker", "/d", "--task-queue", "q", "--health", "1", "--functions", "my.functions"]
+    assert arguments({}) == ["worker", "/definitions", "--health", "8080"]
+    assert arguments({"SWF_DEFINITIONS": "/d", "SWF_HEALTH_PORT": "1", "SWF_FUNCTIONS": "my.functions"}) == [
+        "worker",
+        "/d",
+        "--health",
+        "1",
+        "--functions",
+        "my.functions",
+    ]
 
 
 def test_the_health_check_asks_the_port_that_the_worker_answers_on() -> None:

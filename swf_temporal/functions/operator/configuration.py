@@ -3,16 +3,17 @@
 One file in YAML or JSON, which `SWF_CONFIG` names, and variables named `SWF_…`; a variable wins over the file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import httpx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_text
@@ -36,18 +37,20 @@ _KINDS = {
 """What pydantic calls values of another kind, in words for people."""
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A part of the file, in which there is nothing but its options."""
+
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
 
-class _Tls(_Section):
+class _Tls(Section):
     verify: bool = True
     ca: str | None = None
     cert: str | None = None
     key: str | None = None
 
 
-class _ForHost(_Section):
+class _ForHost(Section):
     timeout: Annotated[timedelta | None, BeforeValidator(readings.as_timeout)] = None
     headers: Annotated[dict[str, str], BeforeValidator(readings.as_headers)] = Field(default_factory=dict)
     tls: _Tls | None = None
@@ -62,21 +65,25 @@ class _ForFunction(_ForHost):
     base_url: Annotated[str | None, BeforeValidator(readings.as_url)] = None
 
 
-class _Network(_Section):
+class _Network(Section):
     allow: list[str] = Field(default_factory=list)
     deny: list[str] = Field(default_factory=list)
 
 
-class _File(_Section):
+class _File(Section):
     calls: _ForFunction = Field(default_factory=_ForFunction)
     functions: dict[str, _ForFunction] = Field(default_factory=dict)
     hosts: dict[str, _ForHost] = Field(default_factory=dict)
     network: _Network = Field(default_factory=_Network)
     modules: list[str] | None = None
     scripts: bool | None = None
+    worker: dict[str, Any] = Field(default_factory=dict)
+    """What concerns no call but the worker itself, which reads it."""
 
 
-_SECTIONS: dict[str, type[_Section]] = {
+Model = TypeVar("Model", bound=Section)
+
+_SECTIONS: dict[str, type[Section]] = {
     "calls": _ForFunction, "functions": _ForFunction, "hosts": _ForHost, "network": _Network, "tls": _Tls,
 }  # fmt: skip
 
@@ -91,8 +98,8 @@ def read_settings(
     *local* is for whoever tries definitions out on this machine: then it may be called itself, and definitions may
     bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
     """
-    path = file or (Path(env[_FILE]) if env.get(_FILE) else None)
-    said = _File() if path is None else _read(path)
+    path = configuration_file(env, file)
+    said = _File() if path is None else validated(_File, content_of(path), path)
     variables = Variables(env)
     calls = variables.options().over(_options(said.calls, path, "calls"))
     named = {
@@ -119,27 +126,38 @@ def read_settings(
     return replace(settings, network=replace(settings.network, named=tuple(_named_in(settings))))
 
 
-def _read(path: Path) -> _File:
+def configuration_file(env: Mapping[str, str], file: Path | None = None) -> Path | None:
+    """Return the path of the configuration: *file*, else the one that *env* names."""
+    return file or (Path(env[_FILE]) if env.get(_FILE) else None)
+
+
+def content_of(path: Path) -> JSON:
+    """Return what the configuration at *path* holds. Raises UsageError."""
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"the configuration {path} cannot be read: {reason}", _NAMED) from error
     try:
-        content = read_data(text)
+        content: JSON = read_data(text)
     except ValueError as error:
         raise UsageError(f"the configuration {path} is neither YAML nor JSON: {error}", _NAMED) from None
+    return {} if content is None else content
+
+
+def validated(model: type[Model], content: JSON, path: Path, within: Sequence[str] = ()) -> Model:
+    """Return *content*, which stands *within* a part of the file at *path*, as a *model*. Raises UsageError."""
     try:
-        return _File.model_validate({} if content is None else content)
+        return model.model_validate(content)
     except ValidationError as error:
-        raise UsageError("\n".join(f"{path}: {_told(each)}" for each in error.errors())) from None
+        raise UsageError("\n".join(f"{path}: {_told(each, model, within)}" for each in error.errors())) from None
 
 
-def _told(problem: Any) -> str:
-    *place, last = problem["loc"] or ("the file",)
+def _told(problem: Any, model: type[Section], within: Sequence[str]) -> str:
+    *place, last = (*within, *problem["loc"]) or ("the file",)
     where = " › ".join(str(step) for step in (*place, last))
     if problem["type"] == "extra_forbidden":
-        section = next((_SECTIONS[str(step)] for step in reversed(place) if step in _SECTIONS), _File)
+        section = next((_SECTIONS[str(step)] for step in reversed(place) if step in _SECTIONS), model)
         return f"{where}: there is no such option{suggestion(str(last), map(to_camel, section.model_fields))}"
     return f"{where}: {_KINDS.get(problem['type'], problem['msg'].removeprefix('Value error, '))}"
 

@@ -1,0 +1,94 @@
+"""The settings of a worker, from options, variables and the configuration file.
+
+An option wins over a variable, and a variable over the section `worker` of the file. The rest of the file is about
+calls: `functions/operator/configuration.py` reads it.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator
+
+from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
+from swf_temporal.functions.operator.readings import as_count, as_switch, as_timeout
+
+_MAX_PORT = 65535
+
+_Word = TypeVar("_Word", bound=StrEnum)
+
+
+def _as_name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("it must be a text")
+    return value.strip()
+
+
+def _as_port(value: object) -> int:
+    text = str(value).strip()
+    if not text.isdecimal() or not 0 < int(text) <= _MAX_PORT:
+        raise ValueError(f"it must be a port, from 1 to {_MAX_PORT}")
+    return int(text)
+
+
+def _as_one_of(words: type[_Word]) -> Callable[[object], _Word]:
+    def read(value: object) -> _Word:
+        try:
+            return words(str(value).strip().lower())
+        except ValueError:
+            raise ValueError(f"it must be one of {', '.join(words)}") from None
+
+    return read
+
+
+_READERS: dict[str, Callable[[object], Any]] = {
+    "task_queue": _as_name,
+    "known_definitions_only": as_switch,
+    "max_activities": as_count,
+    "max_cached_workflows": as_count,
+    "grace_period": as_timeout,
+    "health_port": _as_port,
+    "log_format": _as_one_of(LogFormat),
+    "log_level": _as_one_of(LogLevel),
+}
+"""For each setting, what reads it in the file and in its variable."""
+
+
+class _Worker(Section):
+    task_queue: Annotated[str | None, BeforeValidator(_READERS["task_queue"])] = None
+    known_definitions_only: Annotated[bool | None, BeforeValidator(_READERS["known_definitions_only"])] = None
+    max_activities: Annotated[int | None, BeforeValidator(_READERS["max_activities"])] = None
+    max_cached_workflows: Annotated[int | None, BeforeValidator(_READERS["max_cached_workflows"])] = None
+    grace_period: Annotated[timedelta | None, BeforeValidator(_READERS["grace_period"])] = None
+    health_port: Annotated[int | None, BeforeValidator(_READERS["health_port"])] = None
+    log_format: Annotated[LogFormat | None, BeforeValidator(_READERS["log_format"])] = None
+    log_level: Annotated[LogLevel | None, BeforeValidator(_READERS["log_level"])] = None
+
+
+def read_worker_settings(env: Mapping[str, str], *, file: Path | None = None, **options: object) -> WorkerSettings:
+    """Return the settings that *options* give, else *env*, else the configuration *file* (or that in `SWF_CONFIG`).
+
+    An option that is None says nothing. Raises UsageError for what cannot be read, naming the place or the variable.
+    """
+    path = configuration_file(env, file)
+    content: Any = {} if path is None else content_of(path)
+    found: dict[str, Any] = {}
+    if path is not None and isinstance(content, dict) and isinstance(content.get("worker"), dict):
+        found = validated(_Worker, content["worker"], path, ("worker",)).model_dump(exclude_none=True)
+    for name, reader in _READERS.items():
+        variable = f"SWF_{name.upper()}"
+        if env.get(variable, "").strip():
+            found[name] = _value(variable, env[variable], reader)
+    found |= {name: value for name, value in options.items() if value is not None}
+    return WorkerSettings(**found)
+
+
+def _value(variable: str, text: str, reader: Callable[[object], Any]) -> Any:
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise UsageError(f"{variable} is {text!r}", str(error)) from None

@@ -1,0 +1,111 @@
+"""The public interface: its names, what importing it costs, and the worker and the client against a server."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+
+import swf_temporal
+from swf_temporal import Client, Registry, RunEnded, UsageError, Worker, WorkerSettings, load
+from swf_temporal.temporal.server import local_server
+
+WAITER = """\
+id: waiter
+version: 1.0.0
+specVersion: "0.8"
+functions: [{name: double, type: custom}]
+events: [{name: paid, type: com.paid, source: shop}]
+states:
+  - {name: Wait, type: event, onEvents: [{eventRefs: [paid]}], transition: Work}
+  - {name: Work, type: operation, actions: [{functionRef: {refName: double, arguments: {n: "${ .n }"}}}], end: true}
+"""
+
+
+@pytest.fixture(scope="session")
+async def client() -> AsyncIterator[Client]:
+    """Return a client of a server that the session has."""
+    async with local_server() as server:
+        yield await Client.connect(server.client.service_client.config.target_host)
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """Return the function of the definition."""
+    registry = Registry()
+
+    @registry.custom("double")
+    def double(n: int) -> int:
+        return 2 * n
+
+    return registry
+
+
+def test_every_name_is_there() -> None:
+    """What the package lists can be imported from it, and nothing else is offered."""
+    assert all(getattr(swf_temporal, name) is not None for name in swf_temporal.__all__)
+    assert set(swf_temporal.__all__) <= set(dir(swf_temporal))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = swf_temporal.nothing  # type: ignore[attr-defined]
+
+
+def test_importing_costs_nothing() -> None:
+    """The package alone imports none of its modules, and a name of it only what that needs."""
+    program = (
+        "import sys, swf_temporal\n"
+        "assert [name for name in sys.modules if name.startswith('swf_temporal.')] == []\n"
+        "from swf_temporal import CallFailed\n"
+        "assert [name for name in sys.modules if name.startswith('swf_temporal.')] == ['swf_temporal.errors']\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.temporal
+async def test_a_worker_serves_what_it_is_given(client: Client, registry: Registry) -> None:
+    """An instance that is started by an id runs the worker's definition, takes an event and has its calls made."""
+    async with Worker(client, definitions=[load(WAITER)], functions=registry, task_queue="given") as worker:
+        instance = await client.start("waiter", {"n": 3}, task_queue="given")
+        assert await client.instance(instance.id).send_event({"name": "paid", "data": {"n": 4}}) in {"taken", "kept"}
+        assert await instance.result() == {"n": 4, "response": 8}
+        assert [entry["kind"] for entry in await instance.trace()][-1] == "workflow-completed"
+        assert await worker.is_ready()
+    assert not await worker.is_ready()
+
+
+@pytest.mark.temporal
+async def test_a_worker_connects_by_an_address(client: Client, registry: Registry) -> None:
+    """A worker may be given an address, and runs until it is cancelled."""
+    worker = Worker(client.address, definitions=[WAITER], functions=registry, task_queue="addressed")
+    running = asyncio.create_task(worker.run())
+    instance = await client.start(load(WAITER), {"n": 1}, workflow_id="addressed", task_queue="addressed")
+    with pytest.raises(UsageError, match="an instance 'addressed' is running already"):
+        await client.start("waiter", workflow_id="addressed", task_queue="addressed")
+    await instance.terminate("enough")
+    with pytest.raises(RunEnded) as ended:
+        await instance.result()
+    assert ended.value.how == "terminated"
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+@pytest.mark.temporal
+async def test_a_worker_of_known_definitions_refuses_others(client: Client, registry: Registry) -> None:
+    """What a worker is told by its settings holds: it refuses a definition that comes with the input."""
+    settings = WorkerSettings(task_queue="known", known_definitions_only=True)
+    async with Worker(client, definitions=[WAITER], functions=registry, settings=settings):
+        another = load(WAITER.replace("version: 1.0.0", "version: 1.0.1"))
+        instance = await client.start(another, task_queue="known")
+        with pytest.raises(RunEnded) as ended:
+            await instance.result()
+        assert ended.value.how == "failed"
+
+
+def test_a_worker_that_does_not_work_says_so() -> None:
+    """What a worker has only while it works is asked for in vain before."""
+    worker = Worker("127.0.0.1:1", definitions=[WAITER])
+    with pytest.raises(UsageError, match="does not work yet"):
+        _ = worker.client
+    with pytest.raises(UsageError, match="does not work yet"):
+        _ = worker.functions

@@ -1,0 +1,113 @@
+"""The settings of a worker, from options, variables and the configuration file."""
+
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic.alias_generators import to_camel
+
+from swf_temporal.app.configuration import read_worker_settings
+from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.operator.configuration import read_settings
+
+FILE = """\
+calls: {timeout: 5}
+worker:
+  taskQueue: orders
+  knownDefinitionsOnly: true
+  maxActivities: 50
+  maxCachedWorkflows: 100
+  gracePeriod: PT1M
+  healthPort: 8080
+  logFormat: json
+  logLevel: warning
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a configuration that says something of everything."""
+    path = tmp_path / "swf.yaml"
+    path.write_text(FILE)
+    return path
+
+
+def test_without_a_word_there_are_defaults() -> None:
+    """What is said nowhere is as the record has it."""
+    assert read_worker_settings({}) == WorkerSettings()
+
+
+def test_a_file_says_everything(file: Path) -> None:
+    """Every setting can stand in the file, which the environment may name; the calls have their part of it."""
+    wanted = WorkerSettings(
+        task_queue="orders",
+        known_definitions_only=True,
+        max_activities=50,
+        max_cached_workflows=100,
+        grace_period=timedelta(minutes=1),
+        health_port=8080,
+        log_format=LogFormat.JSON,
+        log_level=LogLevel.WARNING,
+    )
+    assert read_worker_settings({}, file=file) == wanted
+    assert read_worker_settings({"SWF_CONFIG": str(file)}) == wanted
+    assert read_settings({}, file=file).calls.timeout == timedelta(seconds=5)
+
+
+def test_the_nearest_word_wins(file: Path) -> None:
+    """A variable wins over the file, and an option over both; what is empty, and None, says nothing."""
+    env = {
+        "SWF_TASK_QUEUE": "stock", "SWF_KNOWN_DEFINITIONS_ONLY": "0", "SWF_MAX_ACTIVITIES": "",
+        "SWF_LOG_LEVEL": "debug", "SWF_GRACE_PERIOD": "5",
+    }  # fmt: skip
+    settings = read_worker_settings(env, file=file, task_queue="shop", log_level=None)
+    assert settings.task_queue == "shop"
+    assert settings.known_definitions_only is False
+    assert settings.max_activities == 50
+    assert settings.log_level is LogLevel.DEBUG
+    assert settings.grace_period == timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("worker: {taskQeue: a}", "worker › taskQeue: there is no such option; did you mean 'taskQueue'?"),
+        ("worker: {taskQueue: ''}", "worker › taskQueue: it must be a text"),
+        ("worker: {maxActivities: 0}", "worker › maxActivities: it must be a whole number, at least 1"),
+        ("worker: {healthPort: 70000}", "worker › healthPort: it must be a port, from 1 to 65535"),
+        ("worker: {logFormat: xml}", "worker › logFormat: it must be one of text, json"),
+        ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
+    """By the file, the place in it, and what has to stand there."""
+    path = tmp_path / "swf.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as refused:
+        read_worker_settings({}, file=path)
+    assert str(refused.value) == f"{path}: {message}"
+
+
+def test_a_worker_that_is_no_section_is_refused_with_the_calls(tmp_path: Path) -> None:
+    """Whether the section is one at all is told by the reader of the whole file."""
+    path = tmp_path / "swf.yaml"
+    path.write_text("worker: 5")
+    with pytest.raises(UsageError, match="worker: it must be an object"):
+        read_settings({}, file=path)
+
+
+def test_every_setting_is_documented() -> None:
+    """The page has each setting by its name in the file, and by its variable."""
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    rows = [f"| `{to_camel(each.name)}` | `SWF_{each.name.upper()}` |" for each in fields(WorkerSettings)]
+    assert [row for row in rows if row not in page] == []
+
+
+def test_a_mistake_in_a_variable_names_it() -> None:
+    """By the variable, what it says, and what it has to say."""
+    with pytest.raises(UsageError) as refused:
+        read_worker_settings({"SWF_HEALTH_PORT": "http"})
+    assert refused.value.message == "SWF_HEALTH_PORT is 'http'"
+    assert refused.value.hint == "it must be a port, from 1 to 65535"

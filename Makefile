@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Many tests wait for a server or for a process: half as many again as there are cores keep these busy.
+TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
 
 .DEFAULT_GOAL := help
 .PHONY: help demo example brokers test mutants check format bench clean
@@ -42,7 +44,7 @@ example: $(VENV)/.examples  ## run an example of functions, as in `make example 
 	@$(BIN)/python examples/run.py $(NAME)
 
 test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 mutants: $(VENV)/.mutation  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)

@@ -8,6 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md")
+"""Those that are followed step by step. Other pages show commands too: their options are looked up."""
+
+INSTALLING = {"README.md": "Install"}
+"""The section of a page that is followed in a checkout. Everything else is followed in a folder that begins empty."""
+
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _FILE = re.compile(r"`([\w./-]+\.(?:yaml|json|py))`")
@@ -81,3 +87,8 @@ def _blocks(page: str, text: str) -> Iterator[Block]:
             language=match["language"],
             text=re.sub(f"^{match['indent']}", "", match["text"], flags=re.MULTILINE),
         )
+
+
+def of_the_checkout(block: Block) -> bool:
+    """Tell whether a block is followed in a checkout."""
+    return INSTALLING.get(block.page) == block.heading

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.docs.pages import Block, Command
+from tests.docs.pages import Block, Command, blocks_of, of_the_checkout
 
 PATIENCE = 90
 """Seconds that a command may take; machines are busy."""
@@ -260,6 +260,20 @@ class Reader:
 
     def _compare(self, where: str, typed: str, said: str, printed: str) -> None:
         self.compared.append(Comparison(where, typed, said.strip("\n"), printed.strip("\n")))
+
+
+def follow(reader: Reader, blocks: list[Block]) -> None:
+    """Follow the blocks; whatever was not as the page says is told in one."""
+    for block in blocks:
+        reader.follow(block)
+    told = "\n".join(str(one) for one in reader.compared if not one.holds)
+    assert not told, f"\n{told}\nIf this is meant: python -m tests.docs.refresh {blocks[0].page} puts it into the page"
+
+
+def follow_page(page: str, folder: Path) -> None:
+    """Follow all of *page* from an empty folder, with an empty environment; each command prints what the page says."""
+    with reading(folder) as reader:
+        follow(reader, [block for block in blocks_of(page) if not of_the_checkout(block)])
 
 
 @contextmanager

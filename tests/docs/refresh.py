@@ -4,9 +4,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.docs.pages import ROOT, blocks_of
+from tests.docs.pages import ROOT, blocks_of, of_the_checkout
 from tests.docs.reader import Comparison, reading
-from tests.docs.test_commands import of_the_checkout
 
 
 def refresh(page: str) -> None:

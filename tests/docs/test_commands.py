@@ -1,27 +1,14 @@
-"""What the pages of the first hour have their reader type works, and prints what they say."""
+"""What pages have their reader type is there, whether a test follows the page or not."""
 
-import os
 import re
 import shlex
-import shutil
-import subprocess
-import sys
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
 from swf_temporal.cli.main import app
-from tests.docs.pages import ROOT, Block, blocks_of
-from tests.docs.reader import Reader, reading
-
-PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md")
-"""Those that are followed step by step. Other pages show commands too: their options are looked up."""
-
-INSTALLING = {"README.md": "Install"}
-"""The section of a page that is followed in a checkout. Everything else is followed in a folder that begins empty."""
+from tests.docs.pages import PAGES, ROOT, blocks_of
 
 NOT_RUN = {
     "docker compose up --build": "needs Docker, and images from a registry",
@@ -31,61 +18,7 @@ NOT_RUN = {
 """The commands within sentences that no test runs or looks up, and why."""
 
 _INLINE = re.compile(r"(?<!`)`((?:swf|make|docker|pip|temporal|python3?) [^`]+)`(?!`)")
-_IGNORED = shutil.ignore_patterns(".git", ".*cache", ".venv", ".hypothesis", "tests", "*.egg-info", "__pycache__")
 _COMMANDS: Any = typer.main.get_command(app)
-
-
-def of_the_checkout(block: Block) -> bool:
-    """Tell whether a block is followed in a checkout."""
-    return INSTALLING.get(block.page) == block.heading
-
-
-def follow(reader: Reader, blocks: list[Block]) -> None:
-    """Follow the blocks; whatever was not as the page says is told in one."""
-    for block in blocks:
-        reader.follow(block)
-    told = "\n".join(str(one) for one in reader.compared if not one.holds)
-    assert not told, f"\n{told}\nIf this is meant: python -m tests.docs.refresh {blocks[0].page} puts it into the page"
-
-
-@pytest.mark.temporal
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_true(page: str, tmp_path: Path) -> None:
-    """From an empty folder, with an empty environment, each command prints what the page says."""
-    with reading(tmp_path) as reader:
-        follow(reader, [block for block in blocks_of(page) if not of_the_checkout(block)])
-
-
-@pytest.mark.timeout(900)
-def test_it_installs(tmp_path: Path) -> None:
-    """From a checkout, with an index and from a folder of wheels without one."""
-    asked = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries=0", "--timeout=10", "hatchling"]
-    if subprocess.run(asked, cwd=tmp_path, check=False, capture_output=True).returncode:
-        pytest.skip("no package index answers")
-    passed = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "http"))}
-    with reading(tmp_path, passed) as reader:
-        shutil.copytree(ROOT, reader.folder, ignore=_IGNORED, dirs_exist_ok=True)
-        installed = 0
-        for block in filter(of_the_checkout, blocks_of("README.md")):
-            if "python3 -m venv" in block.text:
-                reader.terminal.type("command -v deactivate > /dev/null && deactivate; rm -rf .venv")
-            follow(reader, [block])
-            if "pip install" in block.text:
-                installed += 1
-                assert reader.terminal.type("swf --version")[0] == 0
-                assert reader.terminal.type("command -v swf temporal")[1].count(f"{reader.folder}/.venv/bin/") == 2
-        assert installed == 2
-
-
-def test_what_installing_names_is_there() -> None:
-    """The extras, the package and the Python that are written are those of the project, without asking an index."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    section = next(part for part in (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ") if "pip" in part)
-    assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in section
-    named = re.findall(r"([\w-]*|\.)\[([\w,]+)\]'", section)
-    assert {name for name, _ in named} == {"", ".", project["name"]} - {""}
-    assert {extra for _, extras in named for extra in extras.split(",")} <= project["optional-dependencies"].keys()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,47 @@
+"""What the README says about installing works."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, blocks_of, of_the_checkout
+from tests.docs.reader import follow, reading
+
+_IGNORED = shutil.ignore_patterns(".git", ".*cache", ".venv", ".hypothesis", "tests", "*.egg-info", "__pycache__")
+
+
+@pytest.mark.timeout(900)
+def test_it_installs(tmp_path: Path) -> None:
+    """From a checkout, with an index and from a folder of wheels without one."""
+    asked = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries=0", "--timeout=10", "hatchling"]
+    if subprocess.run(asked, cwd=tmp_path, check=False, capture_output=True).returncode:
+        pytest.skip("no package index answers")
+    passed = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "http"))}
+    with reading(tmp_path, passed) as reader:
+        shutil.copytree(ROOT, reader.folder, ignore=_IGNORED, dirs_exist_ok=True)
+        installed = 0
+        for block in filter(of_the_checkout, blocks_of("README.md")):
+            if "python3 -m venv" in block.text:
+                reader.terminal.type("command -v deactivate > /dev/null && deactivate; rm -rf .venv")
+            follow(reader, [block])
+            if "pip install" in block.text:
+                installed += 1
+                assert reader.terminal.type("swf --version")[0] == 0
+                assert reader.terminal.type("command -v swf temporal")[1].count(f"{reader.folder}/.venv/bin/") == 2
+        assert installed == 2
+
+
+def test_what_installing_names_is_there() -> None:
+    """The extras, the package and the Python that are written are those of the project, without asking an index."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    section = next(part for part in (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ") if "pip" in part)
+    assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in section
+    named = re.findall(r"([\w-]*|\.)\[([\w,]+)\]'", section)
+    assert {name for name, _ in named} == {"", ".", project["name"]} - {""}
+    assert {extra for _, extras in named for extra in extras.split(",")} <= project["optional-dependencies"].keys()

@@ -35,6 +35,7 @@ from tests.mutation.trials import (
     test_files,
     trials_for,
 )
+from tests.mutation.typecheck import refused
 
 _REMEMBERED_KILLERS = 8
 _SECONDS = 20.0
@@ -68,7 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(mutated, Path(scratch))
         bench.collect()
-        tried = _try_all(bench, mutants, measured, options, Path(scratch))
+        print("looking which mutants the type checker refuses …", flush=True)
+        typed = refused(mutated, mutants, Path(scratch) / "types")
+        untyped = [one for one in mutants if one.name not in typed]
+        tried = _try_all(bench, untyped, measured, options, Path(scratch))
+        tried += [Tried(one, Fate.REFUSED, "mypy", covered=True) for one in mutants if one.name in typed]
     _keep_results(tried, keep_others=bool(options.files or options.again))
     code = _report(tried, explanations(), {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)
     print(f"{time.monotonic() - started:.0f} s")
@@ -171,9 +176,9 @@ def _report(tried: Sequence[Tried], explained: Sequence[Explanation], chosen: se
     for reason in stale:
         print(f"explained, but nothing survives there: {reason}")
     print(
-        f"{len(tried)} mutants: {counted[Fate.KILLED]} killed, {counted[Fate.TIMED_OUT]} timed out, "
-        f"{len(survived)} survived, of which {len(survived) - len(unexplained)} are explained "
-        f"and {len(unexplained)} are not"
+        f"{len(tried)} mutants: {counted[Fate.REFUSED]} refused by the type checker, {counted[Fate.KILLED]} killed, "
+        f"{counted[Fate.TIMED_OUT]} timed out, {len(survived)} survived, "
+        f"of which {len(survived) - len(unexplained)} are explained and {len(unexplained)} are not"
     )
     kinds = Counter(reason.kind for reason in why.values() if reason)
     if kinds:

@@ -129,14 +129,27 @@ class MutatedFile:
             text.pop(0)
         return text
 
+    def text_of(self, mutant: Mutant) -> list[str]:
+        """Return the lines of the function that is *mutant*, as they would stand in the file."""
+        changed = self._text(mutant.name.rpartition(".")[2], self._lines)
+        changed[0] = self._source[mutant.lines[0] - 1]
+        return changed
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.code.split("\n")
+
+    @cached_property
+    def _source(self) -> list[str]:
+        return self.path.read_text(encoding="utf-8").split("\n")
+
     def source_of(self, mutant: Mutant) -> str:
         """Return the file as it is with that one change, without trampolines."""
-        lines = self.path.read_text(encoding="utf-8").split("\n")
-        changed = self._text(mutant.name.rpartition(".")[2], self.code.split("\n"))
+        lines = self._source
+        changed = self.text_of(mutant)
         mangled = mutant.name.rpartition(".")[2].partition("__mutmut_")[0]
         original = self._text(f"{mangled}__mutmut_orig", self.code.split("\n"))
         first = mutant.lines[0] - 1
-        changed[0] = lines[first]
         return "\n".join([*lines[:first], *changed, *lines[first + len(original) :]])
 
 

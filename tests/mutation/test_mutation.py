@@ -11,6 +11,7 @@ from tests.mutation.explained import EXPLAINED, Kind, explanations
 from tests.mutation.mutants import ROOT, Mutant, files, mutate
 from tests.mutation.trials import Kind as Trying
 from tests.mutation.trials import Trial, place_of, trials_for
+from tests.mutation.typecheck import refused
 
 
 def test_explanations_are_in_order() -> None:
@@ -102,3 +103,15 @@ def test_trials_are_chosen_and_ordered() -> None:
 def test_both_packages_are_mutated() -> None:
     """What interprets definitions is mutated, and what evaluates expressions."""
     assert {file.parent.name for file in files()} >= {"runtime", "execution", "states", "expressions"}
+
+
+def test_the_type_checker_refuses_mutants(tmp_path: Path) -> None:
+    """A mutant that is of another type is refused; one that is not, or whose condition is only forced, is tried."""
+    file = next(one for one in files() if one.name == "step.py")
+    assert mutate(file).mutants == []
+    mutated = mutate(next(one for one in files() if one.name == "wording.py"))
+    by_type = refused([mutated], mutated.mutants, tmp_path)
+    assert 0 < len(by_type) < len(mutated.mutants)
+    told = {mutant.after for mutant in mutated.mutants if mutant.name in by_type}
+    assert any("None" in after for after in told)
+    assert not any("or True" in after or "and False" in after for after in told)

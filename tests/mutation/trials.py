@@ -61,6 +61,8 @@ class Kind(StrEnum):
 class Fate(StrEnum):
     """What became of a mutant."""
 
+    REFUSED = "refused"
+    """By the type checker."""
     KILLED = "killed"
     TIMED_OUT = "timed out"
     SURVIVED = "survived"

@@ -126,7 +126,7 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
     yield (
         workflow.problem(
             "credentials-missing",
-            f"function {function.name!r}: its document asks for {asked}, and nobody provides credentials for it",
+            f"function {function.name!r}: its document asks for {asked}, and there are no credentials for it",
             use.position,
             f"name an auth by 'authRef', or list 'secrets: [{listed}]' and give the worker {variables}",
             Severity.WARNING,

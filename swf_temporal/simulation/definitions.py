@@ -94,7 +94,7 @@ def _missing_and_unexpected(
         else:
             left.remove(found)
     for one in missing:
-        yield f"problems: expected {one}, but nobody says so"
+        yield f"problems: expected {one}, but it is not reported"
     for problem in left:
         yield f"problems: not expected is\n    {'    '.join(str(problem).splitlines(keepends=True))}"
     if not missing and not left:

@@ -35,8 +35,8 @@ _KNOWN: tuple[tuple[str, Trouble], ...] = (
     (
         "unknownissuer",
         Trouble(
-            "nobody who is trusted here has signed its certificate",
-            "TEMPORAL_TLS_SERVER_CA_CERT_PATH names the certificate of the one who has",
+            "its certificate is signed by an authority that is not trusted here",
+            "TEMPORAL_TLS_SERVER_CA_CERT_PATH names the certificate of that authority",
             is_refusal=True,
         ),
     ),

@@ -79,5 +79,5 @@ def test_a_module_beside_the_definition_is_named(swf: Swf) -> None:
     ended = swf("run", "named.yaml", "--functions", "greeting.py")
 
     assert refused.code == 1
-    assert "nobody has named the module 'greeting' to the worker: start it with --functions greeting" in refused.err
+    assert "the worker was not given the module 'greeting': start it with --functions greeting" in refused.err
     assert json.loads(ended.out) == {"greeting": "Hello, Ada!"}

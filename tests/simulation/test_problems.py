@@ -48,7 +48,7 @@ def test_differences_of_a_problem(tmp_path: Path) -> None:
 def test_problems_that_nobody_expects(tmp_path: Path) -> None:
     """What is missing is told as it was expected, and what is there besides with its line."""
     missing, unexpected = check_reading(_scenario(tmp_path, TARGET, "{code: duration, at: '6:5'}"))
-    assert missing == "problems: expected error duration, at '6:5', but nobody says so"
+    assert missing == "problems: expected error duration, at '6:5', but it is not reported"
     assert [line.strip() for line in unexpected.splitlines()] == [
         "problems: not expected is",
         f"{tmp_path / 'scenario.yaml'}:7:14  warning  unreachable-state  state 'Ship' is never entered",

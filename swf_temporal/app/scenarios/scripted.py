@@ -130,7 +130,7 @@ async def _turn(family: Family) -> Call:
 
 
 def _nobody_waits() -> ApplicationError:
-    return ApplicationError("nobody waits for the answer any more", type="Over", non_retryable=True)
+    return ApplicationError("the answer is not awaited any more", type="Over", non_retryable=True)
 
 
 def _main(workflow_id: str) -> str:

@@ -34,8 +34,8 @@ class Modules:
             message = f"the module '{module_name}' offers no function '{name}'{suggestion(name, offered)}"
             raise permanent_failure("UnknownFunction", message)
         message = (
-            f"'{module_name}:{name}' may not be called here, as nobody has named the module '{module_name}' to the "
-            f"worker: start it with --functions {module_name}, or list the module in SWF_FUNCTION_MODULES"
+            f"'{module_name}:{name}' may not be called here, as the worker was not given the module '{module_name}': "
+            f"start it with --functions {module_name}, or list the module in SWF_FUNCTION_MODULES"
         )
         raise permanent_failure("UnknownFunction", message)
 

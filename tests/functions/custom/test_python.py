@@ -155,7 +155,7 @@ async def test_nothing_is_reached_that_nobody_has_named(operation: str, failed: 
 
     module = operation.replace("::", ":").rpartition(":")[0].rpartition(":")[2]
     assert (fault.code, fault.retryable) == ("UnknownFunction", False)
-    assert f"nobody has named the module '{module}'" in fault.message
+    assert f"the worker was not given the module '{module}'" in fault.message
     assert f"--functions {module}, or list the module in SWF_FUNCTION_MODULES" in fault.message
 
 
@@ -249,7 +249,7 @@ async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, fa
 
     fault = await failed(functions, custom(f"{module}:nothing"))
 
-    assert ("nobody has named" not in fault.message) is allowed
+    assert ("was not given the module" not in fault.message) is allowed
 
 
 async def test_a_function_is_found_by_its_own_name() -> None:

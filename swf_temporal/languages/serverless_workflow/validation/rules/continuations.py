@@ -32,7 +32,7 @@ def _check_timeout(context: Context, to: ContinueAs, owner: str) -> Iterator[Pro
         return
     for key, value in timeout.items():
         if key not in _FIELDS:
-            message = f"{subject} has {key!r}, which nobody reads"
+            message = f"{subject} has {key!r}, which has no meaning there"
             yield context.warning("continue-as", message, position, did_you_mean(key, _FIELDS))
         elif not isinstance(value, _FIELDS[key]) and not (isinstance(value, str) and "${" in value):
             yield context.error("continue-as", f"{subject}: {key} cannot be {value!r}", position)

@@ -71,7 +71,7 @@ class Worker:
         self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
         self._client = client
         self._namespace = namespace
-        self._offered = functions or {}
+        self._offered = {} if functions is None else functions
         self._call_settings = call_settings
         self._running: AbstractAsyncContextManager[tuple[temporal_worker.Worker, Functions]] | None = None
         self._worker: temporal_worker.Worker | None = None

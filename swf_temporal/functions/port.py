@@ -72,7 +72,7 @@ class Services:
         transport: "httpx.AsyncBaseTransport | None" = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.custom = custom or {}
+        self.custom = {} if custom is None else custom
         """The Python functions that workflows may call by name."""
         self.limits = RateLimits(self.settings)
         self._transport = transport

@@ -29,7 +29,7 @@ class Function:
 
     name: str
     type: str = "rest"
-    """rest, openapi, http, asyncapi, rpc, graphql, odata, expression or custom; other words are types of one's own."""
+    """One of `function_types.TYPES`, or a type of one's own."""
     operation: Any = None
     """What is called, in the form that the type asks for; a text except for plain HTTP."""
     auth_ref: AuthRef | None = None

@@ -1,0 +1,67 @@
+"""Every contract about imports fails when it is broken."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LANGUAGE = "swf_temporal.languages.serverless_workflow"
+
+BREACHES = {
+    "Floors: ": ("runtime/inbox.py", "from swf_temporal.loading import load"),
+    "Functions: ": ("functions/http/client.py", "from swf_temporal.functions.graphql import graphql"),
+    "A language is seen through its port alone": ("simulation/starts.py", f"from {LANGUAGE}.model import node"),
+    "Serverless Workflow: ": (
+        "languages/serverless_workflow/model/node.py",
+        f"from {LANGUAGE}.execution import execution",
+    ),
+    "One reader of YAML": ("functions/urls.py", "import yaml"),
+    "Only the temporal floor": ("runtime/joining.py", "import temporalio"),
+    "Only commands parse arguments and print": ("app/health.py", "import typer"),
+}
+"""For the beginning of each contract's name: a module, and an import there that breaks it."""
+
+
+def _contracts() -> list[str]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [contract["name"] for contract in settings["tool"]["importlinter"]["contracts"]]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What import-linter says of a copy of the package in which every contract is broken."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT / "swf_temporal", folder / "swf_temporal", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for module, statement in BREACHES.values():
+        file = folder / "swf_temporal" / module
+        file.write_text(f"{file.read_text(encoding='utf-8')}\n{statement}\n", encoding="utf-8")
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
+    found = subprocess.run(
+        [*command, "--no-cache"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return re.sub(r"\s+", " ", found.stdout + found.stderr)
+
+
+def test_each_contract_has_a_breach() -> None:
+    """There is a breach for every contract, and none for what is not one."""
+    names = _contracts()
+    assert len(names) == len(BREACHES)
+    assert all(sum(name.startswith(beginning) for name in names) == 1 for beginning in BREACHES)
+
+
+@pytest.mark.parametrize("name", _contracts())
+def test_a_contract_fails_when_broken(told: str, name: str) -> None:
+    """import-linter says of each that it is broken."""
+    assert f"{name} BROKEN" in told, told

@@ -8,7 +8,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.function_types import TYPES, operation_type
-from swf_temporal.functions.auth.auth import proofs
+from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.operator.settings import Settings
@@ -110,7 +110,7 @@ class Functions:
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
         """Return what nobody may read: the call's secrets, what was made of them, and tokens obtained with some."""
-        return {**call.secrets, "": [call.secrets.get(""), *proofs(call), *self._services.issued_tokens()]}
+        return {**call.secrets, "": [call.secrets.get(""), *derived_secrets(call), *self._services.issued_tokens()]}
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:

@@ -12,7 +12,7 @@ from swf_temporal.functions.asyncapi.channels import query_names
 from swf_temporal.functions.asyncapi.exchanges import Exchanges, Task
 from swf_temporal.functions.asyncapi.operations import Operation
 from swf_temporal.functions.asyncapi.parts import is_version_3
-from swf_temporal.functions.asyncapi.security import prove
+from swf_temporal.functions.asyncapi.security import authenticate
 from swf_temporal.functions.asyncapi.servers import find_server
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.call import Call, permanent_failure
@@ -46,15 +46,15 @@ class AsyncApi(Performer):
         target = find_server(self._settings, call, operation.document, operation.place.servers)
         given = read_arguments(operation, query_names(operation, target.wire.family), call.arguments)
         demands = [target.server.security if target.server else (), operation.security]
-        proof = prove(operation.document.name, demands, call)
+        authentication = authenticate(operation.document.name, demands, call)
 
         async def exchange(call: Call) -> JSON:
-            came = await self._exchanges.perform(Task(call, operation, target, given, proof))
+            came = await self._exchanges.perform(Task(call, operation, target, given, authentication))
             if came is None:
                 return None
             return came.whole() if result == "message" else came.payload
 
-        return await with_tokens(proof.auths, proof.call, self._services.tokens, exchange)
+        return await with_tokens(authentication.auths, authentication.call, self._services.tokens, exchange)
 
     async def aclose(self) -> None:
         """Close the connections that were kept open."""

@@ -13,7 +13,7 @@ from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.messages import ReceivedMessage, ids_of, read_message, write_message
 from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Reply
 from swf_temporal.functions.asyncapi.schemas import check_schemas
-from swf_temporal.functions.asyncapi.security import Proof, credentials
+from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
 from swf_temporal.functions.asyncapi.servers import Target
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.http.parameters import as_text
@@ -31,7 +31,7 @@ class Task:
     operation: Operation
     target: Target
     given: Given
-    proof: Proof
+    authentication: Authentication
 
     @property
     def family(self) -> str:
@@ -108,16 +108,16 @@ class Exchanges:
         return await self._channel_at(task, address, bindings)
 
     async def _channel_at(self, task: Task, address: str, bindings: Bindings) -> Channel:
-        proven = credentials(task.proof, task.call, by_http=task.family in BY_HTTP)
-        if (proven.username, proven.password, proven.token) == (None, None, None):
-            proven = replace(proven, username=task.target.username, password=task.target.password)
+        credentials = broker_credentials(task.authentication, task.call, by_http=task.family in BY_HTTP)
+        if (credentials.username, credentials.password, credentials.token) == (None, None, None):
+            credentials = replace(credentials, username=task.target.username, password=task.target.password)
         if task.family in BY_HTTP:
-            secret = {key.name: key.value for key in task.proof.keys if key.where == "query"}
+            secret = {one.name: one.value for one in task.authentication.credentials if one.where == "query"}
             address = with_query(address, task.given.query, secret)
             if not task.operation.sends:
                 headers = ((name, as_text(value)) for name, value in task.given.headers.items() if value is not None)
-                proven = replace(proven, headers=(*proven.headers, *headers))
-        return await channel_to(self._settings, task.call, task.target, address, proven, bindings)
+                credentials = replace(credentials, headers=(*credentials.headers, *headers))
+        return await channel_to(self._settings, task.call, task.target, address, credentials, bindings)
 
 
 def _reply_address(task: Task, reply: Reply) -> tuple[str, bool]:

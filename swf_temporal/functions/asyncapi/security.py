@@ -1,4 +1,4 @@
-"""How does an AsyncAPI document want to know who is calling?"""
+"""The credentials that an AsyncAPI document asks for, and how brokers take them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.port import Credentials
 from swf_temporal.functions.asyncapi.operations import Possibilities
-from swf_temporal.functions.auth.auth import Key, find_auth, key_for
+from swf_temporal.functions.auth.auth import Credential, credential_for, find_auth
 from swf_temporal.functions.auth.credentials import key_in, properties_of
 from swf_temporal.functions.auth.schemes import matching, secret_named
 from swf_temporal.functions.call import Call, permanent_failure
@@ -22,64 +22,68 @@ _MECHANISMS = {
 }
 """The schemes that ask for a name and a password, and how SASL calls them."""
 _BEYOND = frozenset({"gssapi", "symmetricEncryption", "asymmetricEncryption"})
-_CERTIFICATE = Key("certificate", "", "")
-"""What the operator's settings for TLS prove."""
+_CERTIFICATE = Credential("certificate", "", "")
+"""Stands for the client certificate in the operator's settings for TLS."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """Who is calling, as far as it is known before tokens are fetched."""
+class Authentication:
+    """The credentials of a call, as far as they are known before tokens are fetched."""
 
     call: Call
     """With the auths that `auths` name."""
     auths: tuple[str, ...] = ()
-    keys: tuple[Key, ...] = ()
+    credentials: tuple[Credential, ...] = ()
     mechanism: str | None = None
 
 
-def prove(document: str, demands: Sequence[Possibilities], call: Call) -> Proof:
-    """Return what proves who is calling, one of the possibilities of each of *demands*.
+def authenticate(document: str, demands: Sequence[Possibilities], call: Call) -> Authentication:
+    """Return the credentials of *call*, for one of the possibilities of each of *demands*.
 
     The credentials are those of the auth that the function names, or else of a secret that is called like the
-    scheme. Without an auth and such a secret nothing is proven, and the server decides; where nothing is demanded, the
+    scheme. Without an auth and such a secret there are none, and the server decides; where nothing is demanded, the
     function's auth counts as it is. Raises CallFailed if the auth lacks what the document asks for.
     """
     references = call.function.auth_ref
     named = find_auth(references.invocation, call) if references and references.invocation else None
     if not any(demands):
-        return Proof(call, (named.name,) if named else ())
+        return Authentication(call, (named.name,) if named else ())
     auths: list[Auth] = []
-    keys: list[Key] = []
+    found: list[Credential] = []
     mechanism: str | None = None
     for possibilities in filter(None, demands):
         chosen = _first(document, possibilities, named, call)
-        for scheme, proof in chosen:
-            if isinstance(proof, Auth):
-                auths.append(proof)
+        for scheme, offered in chosen:
+            if isinstance(offered, Auth):
+                auths.append(offered)
                 mechanism = _MECHANISMS.get(str(scheme.get("type"))) or mechanism
-            elif proof is not _CERTIFICATE:
-                keys.append(proof)
-    return Proof(replace(call, auth=(*auths, *call.auth)), tuple(auth.name for auth in auths), tuple(keys), mechanism)
+            elif offered is not _CERTIFICATE:
+                found.append(offered)
+    names = tuple(auth.name for auth in auths)
+    return Authentication(replace(call, auth=(*auths, *call.auth)), names, tuple(found), mechanism)
 
 
-def credentials(proof: Proof, call: Call, *, by_http: bool) -> Credentials:
-    """Return *proof* as a broker takes it; *call* has tokens for its auths. *by_http* is for what begins with HTTP."""
-    found = Credentials(mechanism=proof.mechanism)
+def broker_credentials(authentication: Authentication, call: Call, *, by_http: bool) -> Credentials:
+    """Return *authentication* as a broker takes it, where *call* has tokens for its auths.
+
+    *by_http* is for protocols that begin with a request of HTTP.
+    """
+    found = Credentials(mechanism=authentication.mechanism)
     headers: list[tuple[str, str]] = []
-    for key in proof.keys:
-        if key.where == "user":
-            found = replace(found, username=key.value)
-        elif key.where == "password":
-            found = replace(found, password=key.value)
-        elif key.where == "header":
-            headers.append((key.name, key.value))
-        elif key.where == "cookie":
-            headers.append(("Cookie", f"{key.name}={quote(key.value, safe='')}"))
-    for name in proof.auths:
+    for one in authentication.credentials:
+        if one.where == "user":
+            found = replace(found, username=one.value)
+        elif one.where == "password":
+            found = replace(found, password=one.value)
+        elif one.where == "header":
+            headers.append((one.name, one.value))
+        elif one.where == "cookie":
+            headers.append(("Cookie", f"{one.name}={quote(one.value, safe='')}"))
+    for name in authentication.auths:
         properties = properties_of(find_auth(name, call), call)
-        key_of_auth = key_for(name, call) if by_http else None
-        if key_of_auth is not None:
-            headers.append((key_of_auth.name, key_of_auth.value))
+        of_auth = credential_for(name, call) if by_http else None
+        if of_auth is not None:
+            headers.append((of_auth.name, of_auth.value))
         found = replace(
             found,
             username=found.username or _text(properties.get("username")),
@@ -91,12 +95,15 @@ def credentials(proof: Proof, call: Call, *, by_http: bool) -> Credentials:
 
 def _first(
     document: str, possibilities: Possibilities, named: Auth | None, call: Call
-) -> list[tuple[dict[str, Any], Auth | Key]]:
-    """Return the proofs of the first possibility for which there are any."""
+) -> list[tuple[dict[str, Any], Auth | Credential]]:
+    """Return what is offered for the first possibility for which there is something."""
     for possibility in filter(None, possibilities):
-        proofs = [(scheme, _proof(scheme, name, scopes, named, call)) for name, (scheme, scopes) in possibility.items()]
-        found = [(scheme, proof) for scheme, proof in proofs if proof is not None]
-        if len(found) == len(proofs):
+        found = [
+            (scheme, offered)
+            for name, (scheme, scopes) in possibility.items()
+            if (offered := _offered(scheme, name, scopes, named, call)) is not None
+        ]
+        if len(found) == len(possibility):
             return found
     if not all(possibilities):
         return []
@@ -111,7 +118,9 @@ def _first(
     raise permanent_failure("BadAuth", message)
 
 
-def _proof(scheme: dict[str, Any], name: str, scopes: list[JSON], named: Auth | None, call: Call) -> Auth | Key | None:
+def _offered(
+    scheme: dict[str, Any], name: str, scopes: list[JSON], named: Auth | None, call: Call
+) -> Auth | Credential | None:
     kind = str(scheme.get("type"))
     if kind == "X509":
         return _CERTIFICATE
@@ -122,15 +131,15 @@ def _proof(scheme: dict[str, Any], name: str, scopes: list[JSON], named: Auth | 
             continue
         properties = properties_of(auth, call)
         if kind in _MECHANISMS:
-            proof: Auth | Key | None = matching({"type": "http", "scheme": "basic"}, [], "", auth, properties)
+            offered: Auth | Credential | None = matching({"type": "http", "scheme": "basic"}, [], "", auth, properties)
         elif kind == "apiKey":
             key = key_in(properties)
-            proof = None if key is None else Key(str(scheme.get("in")), "", key)
+            offered = None if key is None else Credential(str(scheme.get("in")), "", key)
         else:
             known = {**scheme, "type": "apiKey"} if kind == "httpApiKey" else scheme
-            proof = matching(known, scopes, "", auth, properties)
-        if proof is not None:
-            return proof
+            offered = matching(known, scopes, "", auth, properties)
+        if offered is not None:
+            return offered
     return None
 
 

@@ -1,4 +1,4 @@
-"""How does a function prove who is calling? Section "Auth Definition"."""
+"""The credentials with which a function is called. Section "Auth Definition"."""
 
 import base64
 from collections.abc import Awaitable, Callable, Iterable
@@ -9,7 +9,7 @@ from urllib.parse import quote
 from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth.credentials import Known, key_in, properties_of
+from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in, properties_of
 from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.origins import origin_of
@@ -26,8 +26,8 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """A text that proves who is calling, and where it is sent."""
+class Credential:
+    """A text that says who is calling, and where it is sent."""
 
     where: str
     """`header`, `query` or `cookie`."""
@@ -35,29 +35,29 @@ class Key:
     value: str = field(repr=False)
 
 
-def key_for(name: str | None, call: Call) -> Key | None:
+def credential_for(name: str | None, call: Call) -> Credential | None:
     """Return what carries the credentials of the definition's auth *name*; nothing for None.
 
     Those of the scheme oauth2 must have been exchanged, see `with_tokens`. Raises CallFailed if the definition
     has no such auth, or if it or its secrets lack what its scheme needs.
     """
-    return None if name is None else _key(find_auth(name, call), call)
+    return None if name is None else _credential(find_auth(name, call), call)
 
 
 def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
     """Return the headers that carry the credentials of the auth *name*, where there is nothing but headers.
 
-    Raises CallFailed as `key_for` does, and for a key that is sent in the query.
+    Raises CallFailed as `credential_for` does, and for one that is sent in the query.
     """
-    key = key_for(name, call)
-    if key is None:
+    credential = credential_for(name, call)
+    if credential is None:
         return ()
-    if key.where == "query":
+    if credential.where == "query":
         message = f"auth '{name}' is sent in the query, which there is none of here; send it in a header: 'in: header'"
         raise permanent_failure("BadAuth", message)
-    return (
-        (("Cookie", f"{key.name}={quote(key.value, safe='')}"),) if key.where == "cookie" else ((key.name, key.value),)
-    )
+    if credential.where == "cookie":
+        return (("Cookie", f"{credential.name}={quote(credential.value, safe='')}"),)
+    return ((credential.name, credential.value),)
 
 
 def auth_for_document(call: Call, document: str, service: str | None) -> str | None:
@@ -86,13 +86,13 @@ async def with_tokens(
     grants = {auth.name: read_grant(auth.name, properties_of(auth, call)) for auth in auths if auth.scheme == "oauth2"}
     held = {name: await tokens.token(grant) for name, grant in grants.items()}
     try:
-        return await perform(_bearing(call, held))
+        return await perform(_with_bearer_tokens(call, held))
     except CallFailed as fault:
         if not held or (fault.status != _UNAUTHORIZED and fault.code != _UNAUTHENTICATED):
             raise
     for name, token in held.items():
         tokens.forget(grants[name], token)
-    return await perform(_bearing(call, {name: await tokens.token(grant) for name, grant in grants.items()}))
+    return await perform(_with_bearer_tokens(call, {name: await tokens.token(grant) for name, grant in grants.items()}))
 
 
 async def with_named_tokens(call: Call, tokens: "Tokens", perform: Callable[[Call], Awaitable[_Answer]]) -> _Answer:
@@ -122,7 +122,7 @@ def find_auth(name: str, call: Call) -> Auth:
     raise permanent_failure("BadAuth", message + suggestion(name, (auth.name for auth in call.auth)))
 
 
-def proofs(call: Call) -> list[JSON]:
+def derived_secrets(call: Call) -> list[JSON]:
     """Return what was made of the call's secrets to be sent, which no answer may show any more than the secrets."""
     references = call.function.auth_ref
     found: list[JSON] = [
@@ -130,35 +130,35 @@ def proofs(call: Call) -> list[JSON]:
     ]
     for name in {references.resource, references.invocation} if references else ():
         try:
-            key = key_for(name, call)
+            credential = credential_for(name, call)
         except CallFailed:
             continue  # what cannot be sent is not shown
-        if key is not None:
-            found.append(key.value.removeprefix("Basic ").removeprefix("Bearer "))
+        if credential is not None:
+            found.append(credential.value.removeprefix("Basic ").removeprefix("Bearer "))
     return found
 
 
-def _bearing(call: Call, held: dict[str, str]) -> Call:
+def _with_bearer_tokens(call: Call, held: dict[str, str]) -> Call:
     if not held:
         return call
     return replace(
         call,
         auth=tuple(
-            Known(name=auth.name, scheme="bearer", properties={"token": held[auth.name]}) if auth.name in held else auth
+            ResolvedAuth(auth.name, "bearer", {"token": held[auth.name]}) if auth.name in held else auth
             for auth in call.auth
         ),
     )
 
 
-def _key(auth: Auth, call: Call) -> Key:
+def _credential(auth: Auth, call: Call) -> Credential:
     properties = properties_of(auth, call)
     match auth.scheme:
         case "basic":
             _check(auth, properties, "username", "password")
-            return Key("header", "Authorization", f"Basic {_login(properties)}")
+            return Credential("header", "Authorization", f"Basic {_login(properties)}")
         case "bearer":
             _check(auth, properties, "token")
-            return Key("header", "Authorization", f"Bearer {properties['token']}")
+            return Credential("header", "Authorization", f"Bearer {properties['token']}")
         case "apiKey":
             _check(auth, properties, "name")
             return _api_key(auth, properties)
@@ -166,7 +166,7 @@ def _key(auth: Auth, call: Call) -> Key:
     raise permanent_failure("BadAuth", message + suggestion(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
 
 
-def _api_key(auth: Auth, properties: dict[str, JSON]) -> Key:
+def _api_key(auth: Auth, properties: dict[str, JSON]) -> Credential:
     where = properties.get("in", "header")
     if where not in _PLACES:
         raise permanent_failure(
@@ -175,7 +175,7 @@ def _api_key(auth: Auth, properties: dict[str, JSON]) -> Key:
     value = key_in(properties)
     if value is None:
         raise permanent_failure("BadAuth", f"auth '{auth.name}' of scheme 'apiKey' lacks 'key'")
-    return Key(where, str(properties["name"]), value)
+    return Credential(where, str(properties["name"]), value)
 
 
 def _check(auth: Auth, properties: dict[str, JSON], *names: str) -> None:

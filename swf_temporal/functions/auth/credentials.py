@@ -18,7 +18,7 @@ _STEPS: Final = re.compile(rf"[\w-]+|{_QUOTED}")
 _KEYS = ("apiKey", "key", "token")
 
 
-class Known(Auth):
+class ResolvedAuth(Auth):
     """An auth whose properties are values already: a secret or a token is never read as an expression."""
 
 
@@ -30,7 +30,7 @@ def properties_of(auth: Auth, call: Call) -> dict[str, JSON]:
     anything but secrets.
     """
     properties: JSON = auth.properties
-    if isinstance(auth, Known):
+    if isinstance(auth, ResolvedAuth):
         return _object(properties)
     if isinstance(properties, str):
         # The whole text is "a workflow expression", whose `${ }` may be left out as in others that are nothing else.

@@ -36,7 +36,7 @@ class _Endpoint:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CacheEntry:
     """What is known of a grant; the lock is held while a token is fetched."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -56,47 +56,47 @@ class Tokens:
         self._http = http
         self._clock = clock
         # A lock belongs to the event loop that waited for it.
-        self._kept: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _Kept]] = WeakKeyDictionary()
+        self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _CacheEntry]] = WeakKeyDictionary()
         self._issued: dict[str, None] = {}
 
     async def token(self, grant: Grant) -> str:
         """Return a token for *grant*; calls at the same time share one request, and its failure. Raises CallFailed."""
-        kept = self._known().setdefault(grant, _Kept())
-        before = kept.answered
-        async with kept.lock:
-            if kept.token is not None and (kept.expiry is None or self._clock() < kept.expiry):
-                return kept.token
-            if kept.fault is not None and kept.answered != before:
-                raise kept.fault  # of the question that this call has waited for
-            kept.token = kept.fault = None
+        entry = self._of_this_loop().setdefault(grant, _CacheEntry())
+        before = entry.answered
+        async with entry.lock:
+            if entry.token is not None and (entry.expiry is None or self._clock() < entry.expiry):
+                return entry.token
+            if entry.fault is not None and entry.answered != before:
+                raise entry.fault  # of the question that this call has waited for
+            entry.token = entry.fault = None
             try:
-                kept.token, kept.expiry = await self._fetched(grant, kept)
+                entry.token, entry.expiry = await self._fetched(grant, entry)
             except CallFailed as fault:
-                kept.fault = fault
+                entry.fault = fault
                 raise
             finally:
-                kept.answered += 1
-            return kept.token
+                entry.answered += 1
+            return entry.token
 
     def forget(self, grant: Grant, token: str) -> None:
         """Do not use *token* again, which a service refused; a newer one of the same grant stays."""
-        kept = self._known().get(grant)
-        if kept is not None and kept.token == token:
-            kept.token = None
+        entry = self._of_this_loop().get(grant)
+        if entry is not None and entry.token == token:
+            entry.token = None
 
     def issued(self) -> list[JSON]:
         """Return the newest tokens, which no result or message may show."""
         return list(self._issued)
 
-    def _known(self) -> dict[Grant, _Kept]:
-        return self._kept.setdefault(asyncio.get_running_loop(), {})
+    def _of_this_loop(self) -> dict[Grant, _CacheEntry]:
+        return self._entries.setdefault(asyncio.get_running_loop(), {})
 
-    async def _fetched(self, grant: Grant, kept: _Kept) -> tuple[str, float | None]:
+    async def _fetched(self, grant: Grant, entry: _CacheEntry) -> tuple[str, float | None]:
         """Return a new token, and when it should be replaced."""
         asked = self._clock()
-        if kept.endpoint is None:
-            kept.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
-        answer = await self._asked(grant, kept.endpoint)
+        if entry.endpoint is None:
+            entry.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
+        answer = await self._asked(grant, entry.endpoint)
         try:
             read = parse_token_response(json.dumps(answer))
         except OAuth2Error as error:
@@ -115,7 +115,7 @@ class Tokens:
         """Return the token endpoint that the authority tells of itself, or else the authority."""
         for url in _metadata_urls(grant.authority):
             try:
-                metadata = await self._http.send(Request("GET", url))
+                metadata = (await self._http.request(Request("GET", url))).body
             except CallFailed as fault:
                 if fault.status is None or fault.status >= _SERVER_ERROR:
                     raise _failed(grant, fault.message, retryable=fault.retryable) from fault
@@ -129,7 +129,7 @@ class Tokens:
 
     async def _asked(self, grant: Grant, endpoint: _Endpoint) -> JSON:
         try:
-            return await self._http.send(_request(grant, endpoint))
+            return (await self._http.request(_request(grant, endpoint))).body
         except CallFailed as fault:
             status = fault.status
             if isinstance(fault.body, dict) and "error" in fault.body and status is not None and status < _SERVER_ERROR:

@@ -5,8 +5,8 @@ from typing import Any
 
 from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
-from swf_temporal.functions.auth.auth import Key
-from swf_temporal.functions.auth.credentials import Known, key_in
+from swf_temporal.functions.auth.auth import Credential
+from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.urls import join_url
 
@@ -19,15 +19,15 @@ def secret_named(name: str, call: Call) -> Auth | None:
     """Return the credentials in the secret that is called like a scheme."""
     value = call.secrets.get(name)
     if isinstance(value, str):
-        return Known(name=name, scheme="bearer", properties={"token": value})
+        return ResolvedAuth(name=name, scheme="bearer", properties={"token": value})
     if isinstance(value, dict):
-        return Known(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
+        return ResolvedAuth(name=name, scheme="oauth2" if "clientId" in value else "bearer", properties=value)
     return None
 
 
 def matching(
     scheme: dict[str, Any], scopes: list[JSON], server: str, auth: Auth, properties: Mapping[str, JSON]
-) -> Auth | Key | None:
+) -> Auth | Credential | None:
     """Return what *auth* has for *scheme*; its own authentication for a scheme that nothing is known of."""
     kind = str(scheme.get("type"))
     if kind == "http":
@@ -35,16 +35,16 @@ def matching(
     token = properties.get("token")
     if kind == "apiKey":
         key = key_in(properties)
-        return None if key is None else Key(str(scheme.get("in")), str(scheme.get("name")), key)
+        return None if key is None else Credential(str(scheme.get("in")), str(scheme.get("name")), key)
     if kind == "basic":
         both = {name: properties.get(name) for name in ("username", "password")}
-        return Known(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
+        return ResolvedAuth(name=auth.name, scheme="basic", properties=both) if all(both.values()) else None
     if kind == "oauth2" and "clientId" in properties and (flow := _flow(scheme, properties)):
         grant_type, endpoint = flow
         asked = {"grantType": grant_type, "tokenEndpoint": join_url(server, endpoint)}
-        return Known(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
+        return ResolvedAuth(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
     if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
-        return Known(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
+        return ResolvedAuth(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
     return auth
 
 

@@ -51,7 +51,7 @@ class Scripts:
             message = f"function '{name}' is a script, and this worker runs none"
             raise permanent_failure("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
         code, arguments = _script(call)
-        options = self._settings.for_function(name).over(self._settings.calls)
+        options = self._settings.for_function(name).merged_over(self._settings.calls)
         limit = (options.timeout or self._settings.timeout).total_seconds()
         request = {"code": code, "arguments": arguments, "seconds": math.ceil(limit), "memory": MEMORY}
         try:

@@ -142,7 +142,7 @@ class Documents:
         key = (url, headers)
         expiry, text = self._fetched.get(key, (0.0, b""))
         if time.monotonic() >= expiry:
-            text = await self._http().fetch(Request("GET", url, headers), _LIMIT)
+            text = await self._http().download(Request("GET", url, headers), _LIMIT)
             _keep(self._fetched, key, (time.monotonic() + self._lifetime, text))
         return text
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.auth.auth import key_for, with_named_tokens
-from swf_temporal.functions.auth.requests import signed, with_keys
+from swf_temporal.functions.auth.auth import credential_for, with_named_tokens
+from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import operation, post, selection_set
@@ -42,9 +42,9 @@ class GraphQL(Performer):
         arguments = _arguments(call)
         selection = selection_set(call.selection_set)
         references = call.function.auth_ref
-        asking = key_for((references.resource or references.invocation) if references else None, call)
+        asking = credential_for((references.resource or references.invocation) if references else None, call)
         question = replace(question_to(url), function=call.function.name)
-        schema = await self._schemas.schema(with_keys(question, () if asking is None else (asking,)))
+        schema = await self._schemas.schema(with_credentials(question, () if asking is None else (asking,)))
         types: dict[str, str] = {}
         if schema is not None:
             field = schema.field(kind, name)
@@ -52,11 +52,11 @@ class GraphQL(Performer):
             types = field.arguments
         document = operation(kind, name, arguments, types, selection)
         variables = {key: value for key, value in arguments.items() if key in types}
-        return await self._ask(signed(post(url, document, variables), call))
+        return await self._ask(authenticated(post(url, document, variables), call))
 
     async def _ask(self, request: Request) -> JSON:
         try:
-            answer = await self._services.http.ask_json(request)
+            answer = await self._services.http.request_json(request)
         except CallFailed as fault:
             if _errors(fault.body):
                 raise _fault(request, fault.body, fault.status, fault.retry_after) from fault

@@ -81,7 +81,7 @@ class Schemas:
 
     async def _ask(self, question: Request) -> Schema | None:
         try:
-            answer = await self._http.send(question)
+            answer = (await self._http.request(question)).body
         except CallFailed as fault:
             if _is_no(fault):
                 return None

@@ -10,7 +10,6 @@ from http import HTTPStatus
 
 import httpx
 
-from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import (
@@ -52,12 +51,8 @@ class Http:
         self._connections = Connections(settings, transport)
         self._limits = limits or RateLimits(settings)
 
-    async def send(self, request: Request) -> JSON:
-        """Return the answer as JSON. Raises CallFailed for any answer but 2xx, or if there is none."""
-        return (await self.ask(request)).body
-
-    async def ask(self, request: Request) -> Answer:
-        """Return the answer with all that is known of it. Raises CallFailed as `send` does."""
+    async def request(self, request: Request) -> Answer:
+        """Return the answer, its body as JSON. Raises CallFailed for any status but 2xx, or if there is no answer."""
         response, content = await self._whole(request)
         try:
             body = read_answer(content, response.headers.get("content-type", ""))
@@ -67,21 +62,21 @@ class Http:
             text = content[:_KEPT].decode(errors="replace")
             raise CallFailed(message, code="MalformedAnswer", status=response.status_code, body=text) from error
 
-    async def ask_json(self, request: Request) -> Answer:
-        """Return the answer of a service that can only answer in JSON. Raises CallFailed as `send` does."""
-        answer = await self.ask(request)
+    async def request_json(self, request: Request) -> Answer:
+        """Return the answer of a service that can only answer in JSON. Raises CallFailed as `request` does."""
+        answer = await self.request(request)
         media_type, _ = split_content_type(answer.content_type)
         if media_type and not is_json(media_type) and not answer.is_empty:
             message = f"{request}: the answer is {media_type}, and must be JSON"
             raise CallFailed(message, code="MalformedAnswer", status=answer.status, body=answer.body)
         return answer
 
-    async def take(self, request: Request) -> tuple[bytes, dict[str, str]]:
-        """Return the answer as it came, and its headers in small letters. Raises CallFailed as `send` does."""
+    async def request_raw(self, request: Request) -> tuple[bytes, dict[str, str]]:
+        """Return the answer as it came, and its headers in small letters. Raises CallFailed as `request` does."""
         response, content = await self._whole(request)
         return content, dict(response.headers)
 
-    async def fetch(self, request: Request, limit: int) -> bytes:
+    async def download(self, request: Request, limit: int) -> bytes:
         """Return a document of at most *limit* bytes. Raises CallFailed if it cannot be had."""
         async with self._exchange(request) as (response, _):
             content, is_whole = await _read(response, limit)

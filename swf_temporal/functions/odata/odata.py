@@ -9,7 +9,7 @@ import json
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import with_named_tokens
-from swf_temporal.functions.auth.requests import signed
+from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.failures import failure
@@ -43,7 +43,7 @@ class OData(Performer):
         service, entity_set = _parts(call)
         key, options = _arguments(call)
         url = service_url(self._services.settings, call.function.name, service)
-        request = signed(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
+        request = authenticated(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
         origin = origin_of(request.url)
         settings = self._services.settings.options_for(request.function, origin.host, origin.port)
         try:
@@ -64,7 +64,7 @@ class OData(Performer):
             if url in seen:
                 raise CallFailed(f"{request}: the pages of the answer lead round in a circle", code="MalformedAnswer")
             seen.add(url)
-            page = await self._send(signed(Request("GET", url, _VERSIONS), call))
+            page = await self._send(authenticated(Request("GET", url, _VERSIONS), call))
             size += len(json.dumps(page))
             if size > limit:
                 raise permanent_failure(
@@ -76,7 +76,7 @@ class OData(Performer):
 
     async def _send(self, request: Request) -> JSON:
         try:
-            return (await self._services.http.ask_json(request)).body
+            return (await self._services.http.request_json(request)).body
         except CallFailed as fault:
             code, message = error_in(fault.body)
             if not code and not message:

@@ -10,7 +10,7 @@ import httpx
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
-from swf_temporal.functions.auth.requests import signed, with_keys
+from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import CHECK_RESPONSE, Call, switch, variables
 from swf_temporal.functions.documents.documents import (
     Document,
@@ -52,7 +52,7 @@ class OpenApi(Performer):
 
         def prepare() -> tuple[Call, Request, Expected | None]:
             secured, keys = secure(document, operation, server, call)
-            request = with_keys(build_request(operation, server, call.arguments), keys)
+            request = with_credentials(build_request(operation, server, call.arguments), keys)
             expected = operation.responses.expected() if operation.responses and is_checked else None
             return secured, request, expected
 
@@ -60,7 +60,7 @@ class OpenApi(Performer):
         call, request, expected = await self._documents.reading(document, prepare, base=call.base, headers=headers)
 
         async def send(call: Call) -> Answer:
-            return await self._http.ask(signed(request, call))
+            return await self._http.request(authenticated(request, call))
 
         references = call.function.auth_ref
         answer = await with_tokens([references.invocation if references else None], call, self._tokens, send)

@@ -1,11 +1,11 @@
-"""Which credentials does an OpenAPI document ask for? Section "AuthRef Definition"."""
+"""The credentials that an OpenAPI document asks for. Section "AuthRef Definition"."""
 
 from dataclasses import replace
 from typing import Any
 
 from swf_temporal.calls import Auth, AuthRef
 from swf_temporal.data import JSON
-from swf_temporal.functions.auth.auth import Key, find_auth
+from swf_temporal.functions.auth.auth import Credential, find_auth
 from swf_temporal.functions.auth.credentials import properties_of
 from swf_temporal.functions.auth.schemes import matching, secret_named
 from swf_temporal.functions.call import Call, permanent_failure
@@ -13,8 +13,8 @@ from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import Operation
 
 
-def secure(document: Document, operation: Operation, server: str, call: Call) -> tuple[Call, tuple[Key, ...]]:
-    """Return *call* with the authentication that the operation asks for in place of its own, and the keys to add.
+def secure(document: Document, operation: Operation, server: str, call: Call) -> tuple[Call, tuple[Credential, ...]]:
+    """Return *call* with the auths that the operation asks for in place of its own, and the credentials to add.
 
     The credentials are those of the auth that the function names, or else of a secret that is called like the
     scheme. Of several possibilities the first counts for which there are some. Without an auth and such a secret
@@ -25,12 +25,12 @@ def secure(document: Document, operation: Operation, server: str, call: Call) ->
     references = call.function.auth_ref
     named = find_auth(references.invocation, call) if references and references.invocation else None
     for alternative in filter(None, operation.security):
-        proofs = [_proof(document, name, list(scopes), server, named, call) for name, scopes in alternative.items()]
-        found = [proof for proof in proofs if proof is not None]
-        if len(found) == len(proofs):
-            return _proven(call, found)
+        offered = [_offered(document, name, list(scopes), server, named, call) for name, scopes in alternative.items()]
+        found = [one for one in offered if one is not None]
+        if len(found) == len(offered):
+            return _with(call, found)
     if not all(operation.security) or not operation.security:
-        return _proven(call, [])
+        return _with(call, [])
     if named is None:
         return call, ()
     wanted = " or ".join(" and ".join(f"'{name}'" for name in alternative) for alternative in operation.security)
@@ -38,24 +38,24 @@ def secure(document: Document, operation: Operation, server: str, call: Call) ->
     raise permanent_failure("BadAuth", message)
 
 
-def _proven(call: Call, proofs: list[Auth | Key]) -> tuple[Call, tuple[Key, ...]]:
-    auths = [proof for proof in proofs if isinstance(proof, Auth)]
+def _with(call: Call, offered: list[Auth | Credential]) -> tuple[Call, tuple[Credential, ...]]:
+    auths = [one for one in offered if isinstance(one, Auth)]
     references = call.function.auth_ref
     changed = AuthRef(resource=references.resource if references else None, invocation=auths[0].name if auths else None)
     function = replace(call.function, auth_ref=changed)
-    keys = tuple(proof for proof in proofs if isinstance(proof, Key))
-    return replace(call, function=function, auth=(*auths, *call.auth)), keys
+    credentials = tuple(one for one in offered if isinstance(one, Credential))
+    return replace(call, function=function, auth=(*auths, *call.auth)), credentials
 
 
-def _proof(
+def _offered(
     document: Document, name: str, scopes: list[JSON], server: str, named: Auth | None, call: Call
-) -> Auth | Key | None:
+) -> Auth | Credential | None:
     scheme = _scheme(document, name)
     for auth in (named, secret_named(name, call)):
         if auth is not None:
-            proof = matching(scheme, scopes, server, auth, properties_of(auth, call))
-            if proof is not None:
-                return proof
+            offered = matching(scheme, scopes, server, auth, properties_of(auth, call))
+            if offered is not None:
+                return offered
     return None
 
 

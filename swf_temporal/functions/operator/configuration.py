@@ -101,12 +101,12 @@ def read_settings(
     path = configuration_file(env, file)
     said = _File() if path is None else validated(_File, content_of(path), path)
     variables = Variables(env)
-    calls = variables.options().over(_options(said.calls, path, "calls"))
+    calls = variables.options().merged_over(_options(said.calls, path, "calls"))
     named = {
         environment_name(name): _options(each, path, f"functions › {name}") for name, each in said.functions.items()
     }
     for name in variables.names():
-        named[name] = variables.options(name).over(named.get(name, Options()))
+        named[name] = variables.options(name).merged_over(named.get(name, Options()))
     base_urls = {environment_name(name): each.base_url for name, each in said.functions.items() if each.base_url}
     settings = Settings(
         base_urls={**base_urls, **variables.base_urls()},

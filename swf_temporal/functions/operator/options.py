@@ -38,7 +38,7 @@ class Options:
     check_responses: bool | None = None
     """Whether answers must fit the schema that an OpenAPI document has for them."""
 
-    def over(self, other: Self) -> Self:
+    def merged_over(self, other: Self) -> Self:
         """Return these options, and those of *other* where these have none; headers of both."""
         own = {name: value for name in _NAMES if (value := getattr(self, name)) is not None}
         return type(self)(**{**{name: getattr(other, name) for name in _NAMES}, **own, "headers": self._with(other)})

@@ -65,10 +65,10 @@ class Settings:
         """Return what is configured for a host alone: its own entry first, then those with wildcards, longest first."""
         host = host.strip("[]").lower()
         named = self.named.get(environment_name(f"{host}_{port}"), _NOTHING)
-        named = named.over(self.named.get(environment_name(host), _NOTHING))
+        named = named.merged_over(self.named.get(environment_name(host), _NOTHING))
         entries = [pattern for pattern in self.hosts if pattern.has(host, port)]
         for pattern in sorted(entries, key=_how_exact, reverse=True):
-            named = named.over(self.hosts[pattern])
+            named = named.merged_over(self.hosts[pattern])
         return named
 
     def options_for(self, function: str | None, host: str, port: int = 443) -> Effective:
@@ -82,7 +82,7 @@ class Settings:
 
     def _decide(self, function: str | None, host: str, port: int) -> Effective:
         own = _NOTHING if function is None else self.for_function(function)
-        options = own.over(self.for_host(host, port)).over(self.calls)
+        options = own.merged_over(self.for_host(host, port)).merged_over(self.calls)
         return Effective(
             timeout=options.timeout or self.timeout,
             max_response_bytes=options.max_response_bytes or self.max_response_bytes,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import with_tokens
-from swf_temporal.functions.auth.requests import signed
+from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import Answer, result_of
@@ -58,7 +58,7 @@ class PlainHttp(Performer):
         request = _request(call, method, service_url(self._services.settings, call.function.name, uri))
 
         async def send(call: Call) -> Answer:
-            return await self._services.http.ask(signed(request, call))
+            return await self._services.http.request(authenticated(request, call))
 
         references = call.function.auth_ref
         return await with_tokens([references.invocation if references else None], call, self._services.tokens, send)

@@ -56,7 +56,7 @@ class FetchedProtos:
     async def _fetched(self, name: str, url: str, headers: Headers) -> _Sources:
         """Return the text of the file, and of all that it imports, by the names that imports have."""
         first = _file_name(url)
-        sources = {first: await self._http.fetch(Request("GET", url, headers), _LIMIT)}
+        sources = {first: await self._http.download(Request("GET", url, headers), _LIMIT)}
         waiting = _imports(sources[first])
         while waiting:
             wanted = waiting.pop()
@@ -74,7 +74,7 @@ class FetchedProtos:
                 "BadDocument", f"the proto file '{name}' imports '{wanted}', which is no name of a file"
             )
         try:
-            return await self._http.fetch(Request("GET", urljoin(url, quote(wanted)), headers), _LIMIT)
+            return await self._http.download(Request("GET", urljoin(url, quote(wanted)), headers), _LIMIT)
         except CallFailed as fault:
             message = f"the proto file '{name}' imports '{wanted}', which cannot be had: {fault.message}"
             raise CallFailed(message, code=fault.code, status=fault.status, retryable=fault.retryable) from fault

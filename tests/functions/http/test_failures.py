@@ -52,7 +52,7 @@ def test_only_the_general_kinds_fall_back() -> None:
     [
         (ConnectionRefusedError(111, "refused"), "ConnectionRefused"),
         (socket.gaierror(-2, "Name or service not known"), "UnknownHost"),
-        (ssl.SSLCertVerificationError(1, "self-signed"), "TlsFailed"),
+        (ssl.SSLCertVerificationError(1, "self-authenticated"), "TlsFailed"),
         (ExceptionGroup("two addresses", [OSError("a"), ConnectionRefusedError("b")]), "ConnectionRefused"),
         (OSError("network is down"), "Unreachable"),
     ],

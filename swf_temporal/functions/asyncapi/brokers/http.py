@@ -27,7 +27,7 @@ class HttpBroker:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Send *message* by POST, or as the operation's binding says. Raises CallFailed for any answer but 2xx."""
-        await self._http.take(_sending(channel, message))
+        await self._http.request_raw(_sending(channel, message))
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
@@ -37,7 +37,7 @@ class HttpBroker:
     @asynccontextmanager
     async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Send *message*; what is answered is the reply."""
-        yield _once(await self._http.take(_sending(channel, message)))
+        yield _once(await self._http.request_raw(_sending(channel, message)))
 
     async def _asking(self, channel: Channel) -> AsyncIterator[Delivery]:
         request = Request(
@@ -45,7 +45,7 @@ class HttpBroker:
         )
         while True:
             try:
-                content, headers = await self._http.take(request)
+                content, headers = await self._http.request_raw(request)
             except CallFailed as fault:
                 # A server that holds the request may hold it longer than one attempt may take.
                 if fault.code != "Timeout":

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator
 from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
-from swf_temporal.functions.operator.readings import as_count, as_switch, as_timeout
+from swf_temporal.functions.operator.parsers import as_count, as_switch, as_timeout
 
 _MAX_PORT = 65535
 

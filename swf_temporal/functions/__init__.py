@@ -1,1 +1,1 @@
-"""How is a function of a workflow called? Knows services and Python, and no engine."""
+"""Performs the functions of workflows. Knows services and Python, and no engine."""

@@ -49,7 +49,7 @@ def optional(module: str, extra: str, what: str) -> Any:
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield what lies beneath *error*; connecting to a name with several addresses fails as a group."""
+    """Yield the causes of *error*; connecting to a name with several addresses fails as a group."""
     if isinstance(error, BaseExceptionGroup):
         for member in error.exceptions:
             yield member
@@ -61,9 +61,9 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def switch(call: Call, name: str) -> bool | None:
-    """Return whether the function asks for *name*, or None if it does not say. Raises CallFailed if it is no boolean.
+    """Return whether the function asks for *name*, or None if it does not say.
 
-    Where the operation is an object, it may stand there as well.
+    Where the operation is an object, it may stand there as well. Raises CallFailed if it is not a boolean.
     """
     operation = call.function.operation
     holders = (operation if isinstance(operation, dict) else {}, call.function.metadata)
@@ -76,7 +76,10 @@ def switch(call: Call, name: str) -> bool | None:
 
 
 def variables(call: Call) -> Mapping[str, JSON]:
-    """Return the values that the function gives to variables of its server. Raises CallFailed if they are no object."""
+    """Return the values that the function gives to variables of its server.
+
+    Raises CallFailed if they are not an object.
+    """
     value: JSON = call.function.metadata.get(SERVER_VARIABLES)
     if value is None or isinstance(value, dict):
         return value or {}

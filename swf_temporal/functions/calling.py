@@ -63,7 +63,7 @@ class Functions:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            # Nobody cancelled this call. Some libraries let those who wait know in this way that a connection ended.
+            # This call was not cancelled. Some libraries let those who wait know in this way that a connection ended.
             message = f"function '{call.function.name}' was given up by what carries it out, as a connection ended"
             raise _completed(CallFailed(message, code="ConnectionLost"), call, {}) from error
         except Exception as error:
@@ -109,7 +109,7 @@ class Functions:
         return self._performers[name]
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
-        """Return what nobody may read: the call's secrets, what was made of them, and tokens obtained with some."""
+        """Return what must not be shown: the call's secrets, what was made of them, and tokens obtained with some."""
         return {**call.secrets, "": [call.secrets.get(""), *derived_secrets(call), *self._services.issued_tokens()]}
 
 

@@ -1,6 +1,6 @@
-"""Which functions, and types of functions, do installed packages offer?
+"""Functions, and types of functions, that installed packages offer.
 
-A package offers them by entry points. Whoever starts a worker finds them without naming the package.
+A package offers them by entry points. A worker finds them without being told the name of the package.
 """
 
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def _read(point: EntryPoint) -> Registry:
         offered.custom(point.name)(value)
         offered.modules[point.module] = {point.attr: value}
     else:
-        raise TypeError(f"it is a {type(value).__name__}, and no function, module or registry")
+        raise TypeError(f"it is a {type(value).__name__}, not a function, module or registry")
     return offered
 
 

@@ -1,4 +1,4 @@
-"""Which Python functions may workflows call by name, and which types of functions are carried out in Python?"""
+"""The registry of Python functions that workflows call by name, and of types of functions that users add."""
 
 import inspect
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What are a worker's secrets, and how are they kept out of what people read?"""
+"""The secrets of a worker, and how they are kept out of what people read."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What are the parts of a URL, and where does one lead from another? Services and documents also say what is none."""
+"""The parts of a URL, and where one leads from another. Services and documents also give texts that are not URLs."""
 
 from urllib.parse import SplitResult, urljoin, urlsplit
 

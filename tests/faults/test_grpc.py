@@ -93,7 +93,7 @@ async def test_malformed(stage: Stage) -> None:
         told = await stage.play(attempt(f"grpc://127.0.0.1:{port}"), "MalformedAnswer")
     finally:
         await server.stop(None)
-    check(told, "MalformedAnswer", None, "the answer is no 'shop.people.Person'")
+    check(told, "MalformedAnswer", None, "the answer is not a 'shop.people.Person'")
 
 
 async def _nonsense(_request: bytes, _context: Any) -> bytes:

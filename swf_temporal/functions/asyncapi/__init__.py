@@ -1,1 +1,1 @@
-"""How are messages sent and received by AsyncAPI documents?"""
+"""Operations of AsyncAPI documents: messages that are sent and received."""

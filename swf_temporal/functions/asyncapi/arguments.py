@@ -1,4 +1,4 @@
-"""What are the arguments of a call, in the terms of an AsyncAPI operation?"""
+"""The arguments of a call in the terms of an AsyncAPI operation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""How is an operation of an AsyncAPI document carried out?
+"""Performs operations of AsyncAPI documents.
 
 Section "Using Functions for Async API Service Invocations".
 """

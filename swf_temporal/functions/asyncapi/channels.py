@@ -1,4 +1,4 @@
-"""Over which channel of which broker does a call go?"""
+"""The channel of a broker over which a call goes."""
 
 import hashlib
 import uuid

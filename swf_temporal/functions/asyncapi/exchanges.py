@@ -1,4 +1,4 @@
-"""Which messages go to a broker and come from it, when an operation is carried out?"""
+"""The messages that go to a broker and come from it when an operation is performed."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -169,7 +169,7 @@ async def _first(
 
 
 def _marked(message: Message, call: Call) -> Message:
-    """Return *message* with the key by which whoever receives it can tell a repetition."""
+    """Return *message* with the key by which the receiver can tell a repetition."""
     if call.idempotency_key is None or _IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
         return message
     return replace(message, headers={**message.headers, _IDEMPOTENCY_KEY: call.idempotency_key})

@@ -1,4 +1,4 @@
-"""Where in a message does something stand that its document points to? `$message.payload#/order/id`."""
+"""Places in a message that its document points to, such as `$message.payload#/order/id`."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How does a message become bytes on a channel, and bytes a message?"""
+"""Messages as the bytes of a channel: written for sending, read when received."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

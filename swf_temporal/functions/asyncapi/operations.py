@@ -1,4 +1,4 @@
-"""What does an AsyncAPI document say about an operation?
+"""An operation as an AsyncAPI document describes it.
 
 Versions 2 and 3 are read into the same words, those of 3.0. An operation that the document calls `publish` is one
 that sends: section "Using Functions for Async API Service Invocations" has workflows carry out the operations as they

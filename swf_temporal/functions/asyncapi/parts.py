@@ -1,4 +1,4 @@
-"""What do the parts of an AsyncAPI document say that versions 2 and 3 have in common?"""
+"""The parts of an AsyncAPI document that versions 2 and 3 have in common."""
 
 import re
 from collections.abc import Mapping

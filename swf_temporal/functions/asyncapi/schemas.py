@@ -1,4 +1,4 @@
-"""Does a message fit the schema that its document has for it?"""
+"""Messages checked by the schemas that their document has for them."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _DRAFTS = {
 """By what schema formats call them. AsyncAPI's own is draft 7 with a few words more."""
 _NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "definitions", "$defs", "dependencies"})
 _DATA = frozenset({"const", "enum", "default", "examples"})
-_KEPT = 256
+_MAX_VALIDATORS = 256
 
 
 def self_contained(document: Document, schema: JSON) -> JSON:
@@ -143,6 +143,6 @@ def _format(text: str) -> re.Match[str] | None:
     return _FORMAT.fullmatch(text.replace(" ", "").lower() or "application/schema")
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_VALIDATORS)
 def _validator(schema: str) -> DataSchemaValidator:
     return DataSchemaValidator(json.loads(schema))

@@ -1,4 +1,4 @@
-"""At which server is the channel of an AsyncAPI document?"""
+"""The server of a channel of an AsyncAPI document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What does an AsyncAPI document of version 2.0 to 2.6 say about an operation?"""
+"""Operations of AsyncAPI documents of versions 2.0 to 2.6."""
 
 from collections.abc import Iterator
 

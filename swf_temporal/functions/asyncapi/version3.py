@@ -1,4 +1,4 @@
-"""What does an AsyncAPI document of version 3.0 say about an operation?"""
+"""Operations of AsyncAPI documents of version 3.0."""
 
 from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Possibilities, Reply, Server
 from swf_temporal.functions.asyncapi.parts import (

@@ -1,1 +1,1 @@
-"""Who does a call say that it is?"""
+"""Authentication of calls."""

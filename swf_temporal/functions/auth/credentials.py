@@ -1,4 +1,4 @@
-"""What are the properties of an auth definition, once its secrets are filled in? Section "Auth Definition"."""
+"""The properties of an auth definition with its secrets filled in. Section "Auth Definition"."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which token does an auth definition of the scheme oauth2 ask for? Section "OAuth2 Properties Definition"."""
+"""The grant by which an auth definition of the scheme oauth2 gets its token. Section "OAuth2 Properties Definition"."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class Grant:
 
     @property
     def secrets(self) -> list[JSON]:
-        """What is sent to the token server, and shown to nobody."""
+        """What is sent to the token server, and never shown."""
         return [self.client_secret, *(value for name, value in self.others if name in _SECRET_FIELDS)]
 
 

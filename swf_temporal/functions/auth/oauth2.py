@@ -1,4 +1,4 @@
-"""Where does a token come from that OAuth2 asks for? Section "OAuth2 Properties Definition"."""
+"""The tokens of OAuth2: fetched, kept and replaced. Section "OAuth2 Properties Definition"."""
 
 import asyncio
 import base64
@@ -22,7 +22,7 @@ from swf_temporal.functions.urls import split_url
 
 _BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
 _LEEWAY = 30.0
-_REMEMBERED = 256
+_MAX_ISSUED = 256
 _SERVER_ERROR = 500
 _AGAIN = frozenset({408, 425, 429})
 
@@ -105,7 +105,7 @@ class Tokens:
             raise _failed(grant, "the answer of the token endpoint is not what OAuth2 says") from error
         token = str(read["access_token"])
         self._issued[token] = None
-        if len(self._issued) > _REMEMBERED:
+        if len(self._issued) > _MAX_ISSUED:
             del self._issued[next(iter(self._issued))]
         lifetime = read.get("expires_in")
         # A token that lives for a minute is not replaced after half of it.

@@ -1,1 +1,1 @@
-"""How is Python called that definitions name or bring along?"""
+"""Python that definitions name or bring along."""

@@ -1,4 +1,4 @@
-"""How do the arguments of a call become those of a Python function?
+"""The arguments of a call as those of a Python function.
 
 By the function's own words: names decide where they go, annotations what they become. Both are looked up once for
 each function.
@@ -16,7 +16,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, permanent_failure
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 """How many mistakes are told at once."""
 
 
@@ -81,8 +81,10 @@ def _converted(
     first = tuple(convert(names[0], names[0], value) for value in positional)
     named = {key: convert(key if key in names else extra, key, value) for key, value in keywords.items()}
     if wrong:
-        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-        message = f"custom function '{call.function.name}' cannot take its arguments: {'; '.join(wrong[:_SHOWN])}{more}"
+        more = f"; and {len(wrong) - _MAX_SHOWN} more" if len(wrong) > _MAX_SHOWN else ""
+        message = (
+            f"custom function '{call.function.name}' cannot take its arguments: {'; '.join(wrong[:_MAX_SHOWN])}{more}"
+        )
         raise permanent_failure("BadArguments", message)
     return first, named
 

@@ -1,8 +1,8 @@
-"""Which Python functions may `module:function` name?
+"""The Python functions that `module:function` may name.
 
-A definition can come with the input of whoever starts a workflow. So a name reaches what the operator has named, and
-nothing else that happens to be installed: modules that a worker is given, or that installed packages offer, with what
-they offer; and packages that its settings list, with the public functions that are defined in them.
+A definition can come with the input of a workflow, from anyone who may start one. So a name reaches what the operator
+has named, and nothing else that happens to be installed: modules that a worker is given, or that installed packages
+offer, with what they offer; and packages that its settings list, with the public functions that are defined in them.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""What does a workflow see of what Python code returned, or raised?"""
+"""What a workflow sees of what Python code returned or raised."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How is a function called that is written in Python? Section "Defining custom function types"."""
+"""Calls functions that are written in Python. Section "Defining custom function types"."""
 
 import asyncio
 import inspect

@@ -1,4 +1,4 @@
-"""How does a script run that a definition brings? With functions that SonataFlow knows: `script:python`.
+"""Runs scripts that a definition brings, with functions that SonataFlow knows: `script:python`.
 
 In a process of its own: with limits, without the worker's environment, in a folder that is removed afterwards, and
 killed with what it started when its time is up or nobody waits for it any more. That keeps accidents in; it is no
@@ -88,7 +88,7 @@ async def _run(call: Call, request: bytes, largest: int) -> bytes:
 
 
 async def _ended(process: Process) -> None:
-    """Wait until *process* has ended, and take what it wrote and nobody read."""
+    """Wait until *process* has ended, and take what it wrote and was not read."""
     try:
         async with asyncio.timeout(_MAX_GOODBYE):
             await process.communicate()

@@ -1,4 +1,4 @@
-"""What runs inside the process of a script: its code, within limits, and nothing else.
+"""The process of a script: it runs the script's code, within limits, and nothing else.
 
 A worker starts this file as a program, so it imports only the standard library. It reads one request, runs the code,
 writes one answer and then waits to be killed: as long as it is there, its process group is surely its own. The answer

@@ -1,4 +1,4 @@
-"""How does a workflow write to the log? With functions that SonataFlow knows: `sysout:LEVEL`."""
+"""Lines that a workflow writes to the log, with functions that SonataFlow knows: `sysout:LEVEL`."""
 
 import json
 import logging
@@ -22,14 +22,14 @@ async def write_line(call: Call) -> JSON:
     word = str(call.function.operation).strip().partition(":")[2].strip() or "INFO"
     level = LEVELS.get(word.upper())
     if level is None:
-        message = f"function '{call.function.name}': '{word}' is no level{suggestion(word.upper(), LEVELS)}"
+        message = f"function '{call.function.name}': '{word}' is not a level{suggestion(word.upper(), LEVELS)}"
         raise permanent_failure("BadOperation", f"{message}; those known are {', '.join(LEVELS)}")
-    said = scrub(_said(call.arguments), call.secrets)
-    _log.log(level, "%s: %s [%s]", call.function.name, said, call.idempotency_key or "no instance")
+    line = scrub(_line(call.arguments), call.secrets)
+    _log.log(level, "%s: %s [%s]", call.function.name, line, call.idempotency_key or "no instance")
     return None
 
 
-def _said(arguments: JSON) -> str:
+def _line(arguments: JSON) -> str:
     given = arguments["message"] if isinstance(arguments, dict) and "message" in arguments else arguments
     text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     # What comes with the data must not look like a line of its own.

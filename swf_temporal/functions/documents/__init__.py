@@ -1,1 +1,1 @@
-"""Where are the documents that describe services, and what stands in them?"""
+"""Documents that describe services, and what stands in them."""

@@ -1,4 +1,4 @@
-"""Where is the document that describes a service, and how is it read?"""
+"""Documents that describe services: found, read and kept."""
 
 import asyncio
 import hashlib
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "Documents", "Headers", "is_web", "locate"]
 
-_LIMIT = 32 * 1024 * 1024
-_KEPT = 64
+_MAX_BYTES = 32 * 1024 * 1024
+_MAX_KEPT = 64
 _MAX_OTHERS = 256
 
 Headers = tuple[tuple[str, str], ...]
@@ -138,11 +138,11 @@ class Documents:
     async def _fetch(self, url: str, headers: Headers) -> bytes:
         from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - for files none is made
 
-        # Whoever has no credentials must not be shown what others fetched with theirs.
+        # A caller without credentials must not be shown what others fetched with theirs.
         key = (url, headers)
         expiry, text = self._fetched.get(key, (0.0, b""))
         if time.monotonic() >= expiry:
-            text = await self._http().download(Request("GET", url, headers), _LIMIT)
+            text = await self._http().download(Request("GET", url, headers), _MAX_BYTES)
             _keep(self._fetched, key, (time.monotonic() + self._lifetime, text))
         return text
 
@@ -197,7 +197,7 @@ def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
     """Keep *value*, and let go of what was kept longest ago if there is too much."""
     kept[key] = value
     kept.move_to_end(key)
-    if len(kept) > _KEPT:
+    if len(kept) > _MAX_KEPT:
         kept.popitem(last=False)
 
 

@@ -1,4 +1,4 @@
-"""What stands at a place in a document, and where do its references lead?"""
+"""What stands at a place in a document, and where its references lead."""
 
 import os.path
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ class Part:
 
 
 class UnresolvedReference(CallFailed):
-    """A reference leads into a document that is not at hand. Whoever can get it may read again with it."""
+    """A reference leads into a document that was not read yet. The caller may get that, and read again with it."""
 
     def __init__(self, document: Document, reference: str, location: str) -> None:
         message = f"'{document.name}' refers to '{reference}'; here only references within a document are followed"

@@ -1,4 +1,4 @@
-"""What is a schema of an OpenAPI document in JSON Schema, with everything that it refers to?
+"""Schemas of OpenAPI documents in JSON Schema, with everything that they refer to.
 
 Versions 2.0 and 3.0 have a dialect of their own; 3.1 is JSON Schema. `format` is a remark here, as it is there.
 """

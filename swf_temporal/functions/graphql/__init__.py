@@ -1,1 +1,1 @@
-"""How are the fields of GraphQL endpoints called?"""
+"""Fields of GraphQL endpoints."""

@@ -1,4 +1,4 @@
-"""How is a field of a GraphQL endpoint asked for, or changed?
+"""Queries and mutates fields of GraphQL endpoints.
 
 Section "Using Functions for GraphQL Service Invocations".
 """

@@ -1,4 +1,4 @@
-"""How is a GraphQL operation written, and sent over HTTP?"""
+"""GraphQL operations as texts, and as requests of HTTP."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def name_of(text: str) -> str:
 def selection_set(text: JSON) -> str:
     """Return a selection set with its braces, or nothing where none is given.
 
-    Raises CallFailed for what is no selection set, and for one that would end before its text does: data that
+    Raises CallFailed for what is not a selection set, and for one that would end before its text does: data that
     is written into it must not be able to add an operation of its own.
     """
     if text is None:

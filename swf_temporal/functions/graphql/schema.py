@@ -1,4 +1,4 @@
-"""What does a GraphQL endpoint say of the fields that it offers?"""
+"""The schema of a GraphQL endpoint: its fields and their arguments, by introspection."""
 
 import time
 from collections import OrderedDict
@@ -16,7 +16,7 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.text.suggestions import suggestion
 
-_KEPT = 64
+_MAX_SCHEMAS = 64
 _WRAPPINGS = 8
 """How many lists and exclamation marks a type may have around its name."""
 _OBJECTS = frozenset({"OBJECT", "INTERFACE", "UNION"})
@@ -75,7 +75,7 @@ class Schemas:
             schema = await self._ask(question)
             self._known[key] = (time.monotonic() + self._lifetime, schema)
             self._known.move_to_end(key)
-            if len(self._known) > _KEPT:
+            if len(self._known) > _MAX_SCHEMAS:
                 self._known.popitem(last=False)
         return schema
 

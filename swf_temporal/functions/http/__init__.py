@@ -1,1 +1,1 @@
-"""How are requests sent over HTTP, and read what comes back?"""
+"""HTTP: requests, answers and how values are written into them."""

@@ -1,4 +1,4 @@
-"""What does the answer of a service mean as JSON?"""
+"""The answer of a service: its body as JSON, what a workflow sees of it, and when it wants to be asked again."""
 
 import base64
 import codecs

@@ -1,4 +1,4 @@
-"""How is a body written in the media type that a service asks for?"""
+"""Bodies as they are written in the media type that a service asks for."""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | N
     """Return a body's bytes and its content type.
 
     Anything can be written as JSON, objects as forms too, whose *fields* may have ways of their own, and texts as
-    themselves. `{"mediaType": …, "base64": …}`, which is how an answer that is no text looks to a workflow, is written
-    as the bytes that it stands for. Raises CallFailed for what cannot be written so.
+    themselves. `{"mediaType": …, "base64": …}`, which is how an answer that is not a text looks to a workflow, is
+    written as the bytes that it stands for. Raises CallFailed for what cannot be written so.
     """
     kind, charset = split_content_type(media_type)
     if is_json(kind):

@@ -1,4 +1,4 @@
-"""How is a request sent, and what comes back of it?"""
+"""The HTTP client: requests with limits, timeouts and redirects, as an operator decides."""
 
 import asyncio
 import json
@@ -29,10 +29,10 @@ from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.origins import PORTS
 
-_SHOWN = 200
-_KEPT = 2000
+_MAX_SHOWN = 200
+_MAX_KEPT_BYTES = 2000
 """How much of an answer that cannot be understood a workflow sees, in bytes."""
-_REDIRECTS = 20
+_MAX_REDIRECTS = 20
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
 """How long a body is, and where it ends, HTTP says itself: a header of the definition's could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
@@ -59,7 +59,7 @@ class Http:
             return Answer(response.status_code, dict(response.headers), body, is_empty=not content)
         except ValueError as error:
             message = f"{request}: the answer says that it is JSON, but it is not: {error}"
-            text = content[:_KEPT].decode(errors="replace")
+            text = content[:_MAX_KEPT_BYTES].decode(errors="replace")
             raise CallFailed(message, code="MalformedAnswer", status=response.status_code, body=text) from error
 
     async def request_json(self, request: Request) -> Answer:
@@ -111,7 +111,7 @@ class Http:
         try:
             there = self._there(request)
             left = there.options.timeout.total_seconds()
-            for _ in range(_REDIRECTS + 1):
+            for _ in range(_MAX_REDIRECTS + 1):
                 async with self._limits.of_host(there.host, there.port):
                     started = asyncio.get_running_loop().time()
                     async with asyncio.timeout(left), self._answer(sent, there) as response:
@@ -121,7 +121,7 @@ class Http:
                         sent = redirected(sent, response.next_request)
                         there = self._there(sent)
                     left -= asyncio.get_running_loop().time() - started
-            raise httpx.TooManyRedirects(f"more than {_REDIRECTS} redirects")
+            raise httpx.TooManyRedirects(f"more than {_MAX_REDIRECTS} redirects")
         except (
             httpx.HTTPError,
             httpx.InvalidURL,
@@ -194,7 +194,7 @@ async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
 def _refused(request: Request, response: httpx.Response, content: bytes) -> HttpStatusError:
     body = read_error_answer(content, response.headers.get("content-type", ""))
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
-    shown = "" if body is None else f": {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}"
+    shown = "" if body is None else f": {text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'}"
     answer = Answer(response.status_code, dict(response.headers), body, is_empty=not content)
     message = f"{request} answered {_status(answer.status)}{shown}"
     return HttpStatusError(message, answer, seconds_to_wait(answer.headers, datetime.now(UTC)))

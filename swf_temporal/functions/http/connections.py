@@ -1,4 +1,4 @@
-"""Over which connections do HTTP requests go?"""
+"""The connections over which HTTP requests go."""
 
 import asyncio
 import urllib.request

@@ -1,4 +1,4 @@
-"""Which fault does a workflow see when a service cannot be reached, or cannot be understood?
+"""The faults that a workflow sees when a service cannot be reached, or cannot be understood.
 
 The codes are part of the interface: definitions name them in `errors`.
 """

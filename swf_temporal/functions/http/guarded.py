@@ -1,4 +1,4 @@
-"""How is a connection made to an address that was judged, and to no other?
+"""Connections to addresses that were judged, and to no other.
 
 The library is given what makes its connections, a network backend, which it lets programs choose. So an address is
 judged between its look-up and the connection: a name cannot stand for a harmless address when it is checked, and for

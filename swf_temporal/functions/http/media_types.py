@@ -1,4 +1,4 @@
-"""Which media type is a body sent in, of those that a service takes, and which does one ask for?"""
+"""Media types: which one a body is sent in, which ones are asked for, and values that stand for bytes."""
 
 import base64
 import binascii

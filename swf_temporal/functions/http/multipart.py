@@ -1,4 +1,4 @@
-"""How is a form written in parts, files among them?"""
+"""Forms that are written in parts, files among them."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How is the value of a parameter written into a path, a query, a header or a cookie?
+"""Parameters as they are written into a path, a query, a header or a cookie.
 
 The styles are those of OpenAPI 3.0; the collection formats of 2.0 are some of them under other names.
 """

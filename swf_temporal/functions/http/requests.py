@@ -1,4 +1,4 @@
-"""What is a request, and what becomes of it where a service redirects?"""
+"""An HTTP request, and what becomes of it where a service redirects."""
 
 import re
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from swf_temporal.origins import PORTS, Origin, origin_of
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_FOR_ANYBODY = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that may go where a service redirects to. Any other might be a credential."""
 
 
@@ -27,7 +27,7 @@ class Request:
     """The function that asks, whose settings hold."""
 
     def __str__(self) -> str:
-        """Return `GET http://…` without what nobody should read in a log: the query, and a password."""
+        """Return `GET http://…` without what must not stand in a log: the query, and a password."""
         return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
 
     @property
@@ -54,7 +54,7 @@ def redirected(request: Request, target: httpx.Request) -> Request:
     """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
     ours, theirs = origin_of(str(httpx.URL(request.url))), origin_of(str(target.url))
     if theirs not in {ours, _secured(ours)}:
-        headers = tuple((name, value) for name, value in request.headers if name.lower() in _FOR_ANYBODY)
+        headers = tuple((name, value) for name, value in request.headers if name.lower() in _HARMLESS)
         request = replace(request, headers=headers, function=None)
     content = request.content if target.method == request.method else None
     return replace(request, method=target.method, url=str(target.url), content=content)

@@ -1,1 +1,1 @@
-"""How are the entity sets of OData services read?"""
+"""Entity sets of OData services."""

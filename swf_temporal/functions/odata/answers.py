@@ -1,4 +1,4 @@
-"""What does an OData service say in its answers, in versions 2, 3 and 4?"""
+"""The answers of OData services, in versions 2, 3 and 4."""
 
 from swf_temporal.data import JSON
 

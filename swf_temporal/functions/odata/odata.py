@@ -1,4 +1,4 @@
-"""How is a set of entities of an OData service queried?
+"""Queries sets of entities of OData services.
 
 Section "Using Functions for OData Service Invocations", with the arguments of the specification's `odata.json`.
 """

@@ -1,4 +1,4 @@
-"""Which URL names an entity set, an entity, or the entities that a query is about?"""
+"""URLs of an entity set, an entity, or the entities that a query is about."""
 
 import re
 from collections.abc import Mapping

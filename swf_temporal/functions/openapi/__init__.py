@@ -1,1 +1,1 @@
-"""How are the operations of OpenAPI documents called?"""
+"""Operations of OpenAPI documents."""

@@ -1,4 +1,4 @@
-"""How is an operation of an OpenAPI document called?
+"""Calls operations of OpenAPI documents.
 
 Section "Using Functions for RESTful Service Invocations".
 """

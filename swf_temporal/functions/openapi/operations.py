@@ -1,4 +1,4 @@
-"""What does an OpenAPI document say about an operation?
+"""An operation as an OpenAPI document describes it.
 
 Versions 2.0, 3.0 and 3.1 are read into the same words, those of 3.0.
 """
@@ -17,7 +17,7 @@ from swf_temporal.text.suggestions import suggestion
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEFAULT_STYLE = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
 _NEGOTIATED = frozenset({"accept", "content-type"})
-"""Headers that are no parameters: the media types that an operation declares say what they may be."""
+"""Headers that are not parameters: the media types that an operation declares say what they may be."""
 
 
 @dataclass(frozen=True, slots=True)

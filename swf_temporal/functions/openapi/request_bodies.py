@@ -1,4 +1,4 @@
-"""What does a document say about the body of a request, and about the fields of a form?"""
+"""The body of a request, and the fields of a form, as a document describes them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ class Content:
     media_type: str = "application/json"
     fields: Mapping[str, FormField] = field(default_factory=dict)
     defaults: Mapping[str, JSON] = field(default_factory=dict)
-    """What required properties are that nobody gives."""
+    """The values of required properties that are not given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which request do an operation and its arguments make?"""
+"""The request that an operation and its arguments make."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which answers does a document declare for an operation, and does one fit?"""
+"""The answers that a document declares for an operation, and whether one fits."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from swf_temporal.functions.http.answers import Answer, is_json, split_content_t
 from swf_temporal.functions.http.media_types import accept, closest
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 
-_KEPT = 128
+_MAX_VALIDATORS = 128
 _ANY = "*/*"
 
 Expected = Mapping[str, Mapping[str, JSON]]
@@ -87,6 +87,6 @@ def violations(expected: Expected, answer: Answer) -> list[str]:
     return _validator(json.dumps(schema)).violations(answer.body) if schema is not None and is_json(kind) else []
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_VALIDATORS)
 def _validator(schema: str) -> DataSchemaValidator:
     return DataSchemaValidator(json.loads(schema))

@@ -1,1 +1,1 @@
-"""What may the operator of a worker decide about calls?"""
+"""What the operator of a worker decides about calls."""

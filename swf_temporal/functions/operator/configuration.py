@@ -1,4 +1,4 @@
-"""What do a configuration file and the environment say about calls?
+"""The settings of calls, as a configuration file and the environment give them.
 
 One file in YAML or JSON, which `SWF_CONFIG` names, and variables named `SWF_…`; a variable wins over the file.
 """
@@ -17,7 +17,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_text
-from swf_temporal.functions.operator import readings
+from swf_temporal.functions.operator import parsers
 from swf_temporal.functions.operator.network import Network, Pattern, read_pattern
 from swf_temporal.functions.operator.options import Options, Rate, environment_name
 from swf_temporal.functions.operator.settings import Settings
@@ -51,18 +51,18 @@ class _Tls(Section):
 
 
 class _ForHost(Section):
-    timeout: Annotated[timedelta | None, BeforeValidator(readings.as_timeout)] = None
-    headers: Annotated[dict[str, str], BeforeValidator(readings.as_headers)] = Field(default_factory=dict)
+    timeout: Annotated[timedelta | None, BeforeValidator(parsers.as_timeout)] = None
+    headers: Annotated[dict[str, str], BeforeValidator(parsers.as_headers)] = Field(default_factory=dict)
     tls: _Tls | None = None
-    proxy: Annotated[str | None, BeforeValidator(readings.as_proxy)] = None
-    concurrency: Annotated[int | None, BeforeValidator(readings.as_count)] = None
-    rate: Annotated[Rate | None, BeforeValidator(readings.as_rate)] = None
-    max_response_bytes: Annotated[int | None, BeforeValidator(readings.as_count)] = None
+    proxy: Annotated[str | None, BeforeValidator(parsers.as_proxy)] = None
+    concurrency: Annotated[int | None, BeforeValidator(parsers.as_count)] = None
+    rate: Annotated[Rate | None, BeforeValidator(parsers.as_rate)] = None
+    max_response_bytes: Annotated[int | None, BeforeValidator(parsers.as_count)] = None
     check_responses: bool | None = None
 
 
 class _ForFunction(_ForHost):
-    base_url: Annotated[str | None, BeforeValidator(readings.as_url)] = None
+    base_url: Annotated[str | None, BeforeValidator(parsers.as_url)] = None
 
 
 class _Network(Section):
@@ -95,7 +95,7 @@ def read_settings(
 
     *resources* is what documents may refer to, if that is not what *env* says.
 
-    *local* is for whoever tries definitions out on this machine: then it may be called itself, and definitions may
+    *local* is for trying definitions out on this machine: then it may be called itself, and definitions may
     bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
     """
     path = configuration_file(env, file)

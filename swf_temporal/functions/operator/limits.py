@@ -1,4 +1,4 @@
-"""How many calls are made at once, and how often?"""
+"""Limits of concurrency and rate for functions and hosts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable
@@ -37,7 +37,7 @@ class RateLimits:
 
 
 def _bounds(options: Options) -> Iterable[AbstractAsyncContextManager[None]]:
-    # First a place, then the moment: whoever has waited for the moment should use it.
+    # First a place, then the moment: a call that has waited for the moment should use it.
     if options.concurrency is not None:
         yield asyncio.Semaphore(options.concurrency)
     if options.rate is not None:

@@ -1,7 +1,7 @@
-"""Which hosts may calls reach?
+"""The hosts that calls may reach.
 
-Definitions and their data name hosts, and a worker stands inside somebody's network: without a rule, whoever can start
-a workflow can ask what only the machine itself may ask, such as the metadata service of its cloud for credentials.
+Definitions and their data name hosts, and a worker stands inside a company's network: without a rule, anyone who can
+start a workflow can ask what only the machine itself may ask, such as its cloud's metadata service for credentials.
 """
 
 import asyncio
@@ -107,7 +107,7 @@ class Network:
     named: Sequence[Pattern] = ()
     """What the operator names elsewhere, as the server of a function or as a proxy: allowed as well."""
     local: bool = False
-    """Whether this machine itself may be called, as somebody wants who tries things out on it."""
+    """Whether this machine itself may be called, as one wants who tries things out on it."""
 
     async def admit(self, host: str, port: int) -> list[str]:
         """Return the addresses of *host* that may be connected to, at least one.
@@ -122,7 +122,9 @@ class Network:
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
         if port > _LAST_PORT:
-            raise permanent_failure("BadUrl", f"'{host}:{port}' is no address of a server: ports end at {_LAST_PORT}")
+            raise permanent_failure(
+                "BadUrl", f"'{host}:{port}' is not an address of a server: ports end at {_LAST_PORT}"
+            )
         name = _plain(host)
         address = _literal(name)
         if address is not None:

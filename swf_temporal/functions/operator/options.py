@@ -1,4 +1,4 @@
-"""How is a call made, as far as an operator decides?"""
+"""The options of calls to one function or host."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from swf_temporal.functions.operator.tls import Tls
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many calls in so many seconds."""
+    """A rate: how many calls are made in how many seconds."""
 
     calls: float
     seconds: float = 1.0

@@ -1,4 +1,4 @@
-"""What can the operator of a worker decide about calls?"""
+"""The settings of calls: for all, by function and by host."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -75,7 +75,7 @@ class Settings:
         """Return how *function* is called at *host*: what is said of the function, else of the host, else of all."""
         key = function, host, port
         if key not in self._decided:
-            if len(self._decided) >= _REMEMBERED:
+            if len(self._decided) >= _MAX_DECIDED:
                 self._decided.clear()
             self._decided[key] = self._decide(*key)
         return self._decided[key]
@@ -93,7 +93,7 @@ class Settings:
         )
 
 
-_REMEMBERED = 1024
+_MAX_DECIDED = 1024
 _NOTHING = Options()
 _USUAL = Tls()
 

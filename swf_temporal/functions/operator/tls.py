@@ -1,4 +1,4 @@
-"""How is a secure connection checked, and what does a client show of itself?"""
+"""TLS: how servers are checked, and the certificate that a client shows."""
 
 import ssl
 from dataclasses import dataclass

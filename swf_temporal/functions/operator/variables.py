@@ -1,10 +1,10 @@
-"""What do variables named `SWF_…` say about calls?"""
+"""The settings of calls in variables named `SWF_…`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator import readings
+from swf_temporal.functions.operator import parsers
 from swf_temporal.functions.operator.network import Pattern, read_pattern
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.tls import Tls
@@ -12,13 +12,13 @@ from swf_temporal.functions.operator.tls import Tls
 _BASE_URL = "SWF_BASE_URL"
 _MODULES = "SWF_FUNCTION_MODULES"
 _OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
-    "SWF_TIMEOUT": ("timeout", readings.as_timeout),
-    "SWF_HEADERS": ("headers", readings.as_headers),
-    "SWF_PROXY": ("proxy", readings.as_proxy),
-    "SWF_CONCURRENCY": ("concurrency", readings.as_count),
-    "SWF_RATE": ("rate", readings.as_rate),
-    "SWF_MAX_RESPONSE_BYTES": ("max_response_bytes", readings.as_count),
-    "SWF_CHECK_RESPONSES": ("check_responses", readings.as_switch),
+    "SWF_TIMEOUT": ("timeout", parsers.as_timeout),
+    "SWF_HEADERS": ("headers", parsers.as_headers),
+    "SWF_PROXY": ("proxy", parsers.as_proxy),
+    "SWF_CONCURRENCY": ("concurrency", parsers.as_count),
+    "SWF_RATE": ("rate", parsers.as_rate),
+    "SWF_MAX_RESPONSE_BYTES": ("max_response_bytes", parsers.as_count),
+    "SWF_CHECK_RESPONSES": ("check_responses", parsers.as_switch),
 }
 """Each may be followed by `_` and the name of a function or a host."""
 _CONFIDENTIAL = ("SWF_HEADERS", "SWF_PROXY")
@@ -54,37 +54,37 @@ class Variables:
 
     def base_url(self) -> str | None:
         """Return where all services are."""
-        url: str | None = self._value(_BASE_URL, readings.as_url)
+        url: str | None = self._value(_BASE_URL, parsers.as_url)
         return url
 
     def base_urls(self) -> dict[str, str]:
         """Return where single services are."""
         prefix = f"{_BASE_URL}_"
         keys = sorted(key for key in self._env if key.startswith(prefix))
-        return {key.removeprefix(prefix): str(self._read(key, readings.as_url)) for key in keys}
+        return {key.removeprefix(prefix): str(self._read(key, parsers.as_url)) for key in keys}
 
     def modules(self, otherwise: Sequence[str] | None) -> tuple[str, ...] | None:
         """Return from where definitions may name Python functions."""
         if _MODULES in self._env:
-            return readings.as_names(self._env[_MODULES])
+            return parsers.as_names(self._env[_MODULES])
         return None if otherwise is None else tuple(otherwise)
 
     def patterns(self, key: str) -> tuple[Pattern, ...]:
         """Return a list of hosts."""
         try:
-            return tuple(read_pattern(text) for text in readings.as_names(self._env.get(key, "")))
+            return tuple(read_pattern(text) for text in parsers.as_names(self._env.get(key, "")))
         except UsageError as error:
             raise UsageError(f"{key}: {error.message}", error.hint) from None
 
     def switch(self, key: str, otherwise: bool) -> bool:  # noqa: FBT001 - what it is if nothing is said
         """Return whether something is so."""
-        said = self._value(key, readings.as_switch)
+        said = self._value(key, parsers.as_switch)
         return otherwise if said is None else bool(said)
 
     def _value(self, key: str, reader: Callable[[object], Any]) -> Any:
         """Return what the variable says; one that is empty says nothing, except that there is no proxy."""
         text = self._env.get(key)
-        return None if text is None or not (text.strip() or reader is readings.as_proxy) else self._read(key, reader)
+        return None if text is None or not (text.strip() or reader is parsers.as_proxy) else self._read(key, reader)
 
     def _read(self, key: str, reader: Callable[[object], Any]) -> Any:
         try:

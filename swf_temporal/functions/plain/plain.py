@@ -1,4 +1,4 @@
-"""How is a service called that no document describes?
+"""Calls services that no document describes.
 
 Two forms are read: SonataFlow's text `rest:METHOD:URL`, and the object `{method, uri, headers, cookies}` of
 later texts.

@@ -1,1 +1,1 @@
-"""How are the methods of gRPC services called?"""
+"""Methods of gRPC services."""

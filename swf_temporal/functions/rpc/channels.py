@@ -1,4 +1,4 @@
-"""How is a gRPC server reached?"""
+"""Channels to gRPC servers."""
 
 import asyncio
 import re
@@ -17,9 +17,9 @@ from swf_temporal.functions.operator.tls import Tls
 
 _SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5}))?/?")
 _TLS = frozenset({"grpcs", "https"})
-_KEPT = 256
+_MAX_CHANNELS = 256
 _MAX_PAUSE = 1000
-"""Milliseconds after which a server that could not be reached is tried again, if somebody asks for it."""
+"""Milliseconds after which a server that could not be reached is tried again, if a call asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Channels:
         channels = self._open.setdefault(asyncio.get_running_loop(), OrderedDict())
         if kind not in channels:
             channels[kind] = _channel(kind)
-            if len(channels) > _KEPT:  # a call under way holds on to its channel
+            if len(channels) > _MAX_CHANNELS:  # a call under way holds on to its channel
                 channels.popitem(last=False)
         channels.move_to_end(kind)
         return channels[kind]

@@ -1,4 +1,4 @@
-"""Which fault does a workflow see when a gRPC server answers with an error?"""
+"""The faults that a workflow sees when a gRPC server answers with an error."""
 
 import base64
 from collections.abc import Iterable

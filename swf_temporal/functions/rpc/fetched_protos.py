@@ -1,4 +1,4 @@
-"""What does a proto file say about a service that is at a URL?"""
+"""Proto files that are fetched from a URL."""
 
 import asyncio
 import re
@@ -17,9 +17,9 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.rpc.protos import ProtoServices, compiled, included, services_of
 
-_LIMIT = 4 * 1024 * 1024
+_MAX_BYTES = 4 * 1024 * 1024
 _MAX_FILES = 256
-_KEPT = 64
+_MAX_KEPT = 64
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _IMPORT = re.compile(r"""^\s*import\s+(?:public\s+|weak\s+)?["']([^"']+)["']\s*;""", re.MULTILINE)
 _NAME = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*")
@@ -41,7 +41,7 @@ class FetchedProtos:
         Imports are looked for beside the file, on the same server. Raises CallFailed if the file cannot be had, or is
         not a proto file.
         """
-        key = (url, headers)  # whoever has no credentials is not shown what others were
+        key = (url, headers)  # a caller without credentials is not shown what others were
         expiry, sources, services = self._known.get(key, (0.0, {}, None))
         if services is None or time.monotonic() >= expiry:
             fetched = await self._fetched(name, url, headers)
@@ -49,14 +49,14 @@ class FetchedProtos:
                 services = await _compiled(name, url, fetched)
             self._known[key] = time.monotonic() + self._lifetime, fetched, services
             self._known.move_to_end(key)
-            if len(self._known) > _KEPT:
+            if len(self._known) > _MAX_KEPT:
                 self._known.popitem(last=False)
         return services
 
     async def _fetched(self, name: str, url: str, headers: Headers) -> _Sources:
         """Return the text of the file, and of all that it imports, by the names that imports have."""
         first = _file_name(url)
-        sources = {first: await self._http.download(Request("GET", url, headers), _LIMIT)}
+        sources = {first: await self._http.download(Request("GET", url, headers), _MAX_BYTES)}
         waiting = _imports(sources[first])
         while waiting:
             wanted = waiting.pop()
@@ -71,10 +71,10 @@ class FetchedProtos:
     async def _imported(self, name: str, url: str, wanted: str, headers: Headers) -> bytes:
         if not _NAME.fullmatch(wanted):
             raise permanent_failure(
-                "BadDocument", f"the proto file '{name}' imports '{wanted}', which is no name of a file"
+                "BadDocument", f"the proto file '{name}' imports '{wanted}', which is not the name of a file"
             )
         try:
-            return await self._http.download(Request("GET", urljoin(url, quote(wanted)), headers), _LIMIT)
+            return await self._http.download(Request("GET", urljoin(url, quote(wanted)), headers), _MAX_BYTES)
         except CallFailed as fault:
             message = f"the proto file '{name}' imports '{wanted}', which cannot be had: {fault.message}"
             raise CallFailed(message, code=fault.code, status=fault.status, retryable=fault.retryable) from fault

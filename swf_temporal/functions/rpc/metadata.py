@@ -1,4 +1,4 @@
-"""What is sent along with a request of gRPC?"""
+"""The metadata that is sent along with a request of gRPC."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""What does a proto file say about a service?
+"""Services as proto files describe them.
 
 The compiler runs in a process of its own: only so its complaints can be told, and not just printed.
 """

@@ -1,4 +1,4 @@
-"""What does a gRPC server say about its own services? By the protocol that is called server reflection."""
+"""Services as a gRPC server itself describes them, by server reflection."""
 
 import time
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Reflection:
         """Return the service that the server behind *channel* describes, with all that its messages hold."""
         now = time.monotonic()
         self._told = {key: told for key, told in self._told.items() if told[0] > now}
-        key = (target, service, tuple(metadata))  # whoever has no credentials is not shown what others were
+        key = (target, service, tuple(metadata))  # a caller without credentials is not shown what others were
         if key not in self._told:
             files = await _asked(channel, target, service, metadata, timeout)
             self._told[key] = (now + self._lifetime, services_of(f"the server {target}", _in_order(files)))

@@ -1,4 +1,4 @@
-"""How is a method of a gRPC service called? Section "Using Functions for RPC Service Invocations"."""
+"""Calls methods of gRPC services. Section "Using Functions for RPC Service Invocations"."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -124,7 +124,7 @@ class Rpc(Performer):
 async def _answers(
     channel: Any, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata, timeout: float
 ) -> AsyncGenerator[bytes, None]:
-    """Yield what the server answers. Whoever does not want to hear it all has it stopped."""
+    """Yield what the server answers. It stops when the caller does not want to hear it all."""
     kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
     ask = getattr(channel, kind)(
         f"/{method.containing_service.full_name}/{method.name}",
@@ -146,7 +146,7 @@ def _read(method: MethodDescriptor, answer: bytes, what: str) -> Message:
     try:
         return GetMessageClass(method.output_type).FromString(answer)
     except DecodeError as error:
-        message = f"{what}: the answer is no '{method.output_type.full_name}': {error}"
+        message = f"{what}: the answer is not a '{method.output_type.full_name}': {error}"
         raise CallFailed(message, code="MalformedAnswer") from error
 
 

@@ -73,8 +73,8 @@ async def test_files_that_import_each_other(service: Service, http: Http) -> Non
     ("imports", "code", "status", "told"),
     [
         ('import "absent.proto";', "NoDocument", 404, "imports 'absent.proto', which cannot be had: GET "),
-        ('import "../other.proto";', "BadDocument", None, "imports '../other.proto', which is no name of a file"),
-        ('import "//elsewhere.example/x.proto";', "BadDocument", None, "which is no name of a file"),
+        ('import "../other.proto";', "BadDocument", None, "imports '../other.proto', which is not the name of a file"),
+        ('import "//elsewhere.example/x.proto";', "BadDocument", None, "which is not the name of a file"),
         ("message A { Unknown b = 1; }", "BadDocument", None, '"Unknown" is not defined'),
     ],
 )

@@ -1,1 +1,1 @@
-"""How are messages sent and received? One file for each protocol that an AsyncAPI document may name."""
+"""Sending and receiving messages: one file for each protocol that an AsyncAPI document may name."""

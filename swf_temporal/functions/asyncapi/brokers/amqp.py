@@ -1,4 +1,4 @@
-"""How are messages sent to, and received from, a broker of AMQP 0-9-1, such as RabbitMQ?"""
+"""Messages to and from a broker of AMQP 0-9-1, such as RabbitMQ."""
 
 import asyncio
 import json
@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
+from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
-from swf_temporal.functions.asyncapi.brokers.said import number, switch, word, words
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 5672, 5671

@@ -1,12 +1,12 @@
-"""Which exchange and which queue of AMQP does a channel mean, and who makes them?"""
+"""The exchange and the queue of AMQP that a channel means, declared where the document describes them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from swf_temporal.data import JSON
+from swf_temporal.functions.asyncapi.brokers.bindings import part, switch, word
 from swf_temporal.functions.asyncapi.brokers.port import Channel
-from swf_temporal.functions.asyncapi.brokers.said import part, switch, word
 from swf_temporal.functions.call import optional
 
 _KEPT = 3_600_000

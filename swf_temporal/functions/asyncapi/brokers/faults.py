@@ -1,4 +1,4 @@
-"""Which fault does a workflow see when a broker cannot be reached, or refuses?"""
+"""The faults that a workflow sees when a broker cannot be reached, or refuses."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""What does the request say with which HTTP, and so WebSocket, begins?"""
+"""The headers and the URL of the request with which HTTP, and so WebSocket, begins."""
 
 import base64
 import re

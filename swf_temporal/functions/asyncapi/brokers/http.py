@@ -1,4 +1,4 @@
-"""How are messages sent and received over HTTP?
+"""Messages over HTTP.
 
 A message is sent by a request, whose answer is its reply. One is received by asking for it, again and again until there
 is one: the server may hold the request until then, or answer 204.
@@ -77,4 +77,4 @@ def _delivery(content: bytes, headers: dict[str, str]) -> Delivery:
 
 
 async def _nothing() -> None:
-    """Accept a message that nobody would send again."""
+    """Accept a message that would not be sent again."""

@@ -1,7 +1,7 @@
-"""How are messages sent to, and received from, a Kafka cluster?
+"""Messages to and from a Kafka cluster.
 
-The library is aiokafka: it is asyncio throughout, so that whoever waits can be cancelled, and it takes the TLS settings
-that all other calls have. librdkafka's client does neither; it waits in threads and reads certificates by itself.
+The library is aiokafka: it is asyncio throughout, so that a waiting call can be cancelled, and it takes the settings
+for TLS that all other calls have. librdkafka's client does neither: it waits in threads and reads certificates itself.
 """
 
 import asyncio
@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
-from swf_temporal.functions.asyncapi.brokers.said import word
 from swf_temporal.functions.call import optional
 
 _PORT = 9092

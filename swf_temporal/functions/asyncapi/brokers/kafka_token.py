@@ -1,4 +1,4 @@
-"""How is a token given to aiokafka?
+"""Tokens as aiokafka takes them.
 
 This module is imported when a token is first used: aiokafka is an extra.
 """

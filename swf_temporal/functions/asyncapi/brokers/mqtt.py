@@ -1,14 +1,14 @@
-"""How are messages sent to, and received from, an MQTT broker? Versions 3.1.1 and 5."""
+"""Messages to and from an MQTT broker, versions 3.1.1 and 5."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any
 
 from swf_temporal.data import JSON
+from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
-from swf_temporal.functions.asyncapi.brokers.said import number, part, switch, word
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
@@ -63,8 +63,8 @@ async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]
             received = await anext(messages)
         accept = session.acknowledging(received)
         yield Delivery(_message(received), accept)
-        # Whoever asks for the next one has no use for this one. It is this subscription's own copy, and a broker stops
-        # sending when too many are not acknowledged.
+        # A caller that asks for the next one has no use for this one. It is this subscription's own copy, and a broker
+        # stops sending when too many are not acknowledged.
         await accept()
 
 

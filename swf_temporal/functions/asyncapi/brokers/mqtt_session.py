@@ -1,4 +1,4 @@
-"""What does aiomqtt leave to be done? Acknowledging when a message is accepted, and telling of refusals.
+"""What aiomqtt leaves out: acknowledging a message when it is accepted, and telling of refusals.
 
 This module is imported when MQTT is first used: aiomqtt is an extra.
 """
@@ -26,7 +26,7 @@ _FAILED = 0x80
 
 
 class Session(aiomqtt.Client):
-    """A connection whose messages are acknowledged by whoever has dealt with them."""
+    """A connection whose messages are acknowledged by the caller that has dealt with them."""
 
     def __init__(self, hostname: str, port: int, *, timeout: float, **options: Any) -> None:
         super().__init__(hostname, port, timeout=timeout, **options)

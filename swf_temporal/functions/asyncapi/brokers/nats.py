@@ -1,14 +1,14 @@
-"""How are messages sent to, and received from, a NATS server?"""
+"""Messages to and from a NATS server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
+from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.reaching import reached
-from swf_temporal.functions.asyncapi.brokers.said import word
 from swf_temporal.functions.call import optional
 
 _PORT = 4222
@@ -54,7 +54,7 @@ def _told(channel: Channel) -> Iterator[None]:
     known = {
         errors.AuthorizationError: DENIED,
         errors.MaxPayloadError: TOO_LARGE,
-        errors.BadSubjectError: ("BadArguments", "this is no subject"),
+        errors.BadSubjectError: ("BadArguments", "this is not a subject"),
         errors.ConnectionClosedError: LOST,
         errors.StaleConnectionError: LOST,
     }

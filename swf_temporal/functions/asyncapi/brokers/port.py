@@ -1,4 +1,4 @@
-"""What must a protocol be able to do, so that operations of an AsyncAPI document can use it?"""
+"""The port of protocols: what each must be able to do for operations of an AsyncAPI document."""
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -60,7 +60,7 @@ class Channel:
     client_id: str
     """The same for all attempts at one call, and for no other call."""
     timeout: float
-    """Seconds for connecting, and for sending. Waiting for a message has no end here: whoever waits is cancelled."""
+    """Seconds for connecting, and for sending. Waiting for a message has no end here: the waiting call is cancelled."""
     credentials: Credentials = field(default_factory=Credentials)
     bindings: Bindings = field(default_factory=Bindings)
     tls: ssl.SSLContext | None = None

@@ -1,4 +1,4 @@
-"""Who speaks which protocol that an AsyncAPI document may name?"""
+"""The protocols that an AsyncAPI document may name, and what speaks each."""
 
 import importlib
 from dataclasses import dataclass

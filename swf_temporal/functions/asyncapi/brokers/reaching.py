@@ -1,4 +1,4 @@
-"""To which address is a connection made?"""
+"""The address to which a connection is made, once its host was judged."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""How are messages sent and received over WebSocket?
+"""Messages over WebSocket.
 
 Every call has a connection of its own, which is closed as the protocol wants it. A message of WebSocket has no headers:
 those that a message has are the ones of the request with which the connection begins.
@@ -138,4 +138,4 @@ def _library() -> Any:
 
 
 async def _nothing() -> None:
-    """Accept a message that nobody would send again."""
+    """Accept a message that would not be sent again."""

@@ -1,4 +1,4 @@
-"""What does a binding say? Its values are constants, or schemas that allow only one."""
+"""The fields of a binding: their values are constants, or schemas that allow only one."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""How does an operator write a URL, a length of time, a rate? Each function raises ValueError, saying what it wants."""
+"""Parsers of what an operator writes: URLs, timeouts, rates. Each raises ValueError, saying what it wants."""
 
 import json
 import re
@@ -89,7 +89,7 @@ def as_headers(text: object) -> dict[str, str]:
         try:
             given = json.loads(str(text))
         except ValueError as error:
-            raise ValueError(f"it is no object in JSON: {error}") from None
+            raise ValueError(f"it is not an object in JSON: {error}") from None
     else:
         lines = [line.partition(":") for line in str(text).splitlines() if line.strip()]
         if not all(colon for _, colon, _ in lines):

@@ -123,6 +123,8 @@ class Bench:
             task_queue=queue,
             runner=runner,
             interpreter=SuspendingKnownOnly if only_known else Suspending,
+            # On a busy machine a task may take the two seconds after which the SDK would break it off in this process.
+            debug_mode=runner is None,
         )
         async with worker:
             yield Running(self, list(definitions), scripted, queue, worker)

@@ -74,7 +74,7 @@ ODD: list[Any] = [
     None, True, 0, -1, 1.5, 10**40, "", "x", "${ .a | }", "${ .x }", "fn:big", "PT1S", "P", "true", [], {}, [None],
     [[]], {"@": 1}, {"type": "event"}, {"nextState": {}}, {"schema": {}}, [{"name": "x"}], "classpath:x",
 ]  # fmt: skip
-NAMES = ["@", "where", "source", "dialect", "externals", "function_ref", "type", "name", "timeout", "args", "x"]
+NAMES = ["@", "where", "source", "languageVersion", "externals", "function_ref", "type", "name", "timeout", "args", "x"]
 Path = tuple[str | int, ...]
 
 

@@ -66,7 +66,7 @@ class ServerlessWorkflowDefinition(Definition):
     @property
     def language_version(self) -> str:
         """The version of the specification that it is read as."""
-        return self.workflow.dialect
+        return self.workflow.language_version
 
     @property
     def input_schema(self) -> JSON:

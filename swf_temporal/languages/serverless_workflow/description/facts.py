@@ -34,7 +34,7 @@ def facts_of(
     return {
         **stated(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
         **stated(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
-        "dialect": workflow.dialect,
+        "dialect": workflow.language_version,
         "file": workflow.source.name,
         "start": workflow.start_state,
         **stated(schedule=schedule and facts_of_schedule(schedule, now)),

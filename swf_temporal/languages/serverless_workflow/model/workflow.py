@@ -1,7 +1,5 @@
 """A whole workflow definition."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Error, Event, Function, Retry
@@ -73,7 +71,8 @@ class Workflow(Node):
     extensions: tuple[Template, ...] = ()
     metadata: dict[str, Template] = Field(default_factory=dict)
 
-    dialect: Literal["0.8", "0.8-next"] = "0.8"
+    language_version: str = "0.8"
+    """The version that it is written in, as `reading/versions` names them."""
     externals: dict[str, External] = Field(default_factory=dict)
     """For `functions`, `events` and the like: the URI that stood in their place."""
     source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)

@@ -1,16 +1,14 @@
-"""What workflow does a text describe, in whichever dialect it is written?"""
+"""Reads the workflow that a text describes, in whichever version of the language it is written."""
 
 import json
 from dataclasses import dataclass, replace
 
 from swf_temporal.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.building import build
-from swf_temporal.languages.serverless_workflow.reading.detection import detect
 from swf_temporal.languages.serverless_workflow.reading.externals import take_externals
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
-from swf_temporal.languages.serverless_workflow.reading.versions import SPELLINGS, normalize
+from swf_temporal.languages.serverless_workflow.reading.versions import normalize, normalizer_of
+from swf_temporal.languages.serverless_workflow.reading.versions.foreign import detect
 from swf_temporal.text.located import Object, Unreadable, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -43,12 +41,12 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
     """Return the workflow that *root* describes, which stands in *source*, and is taken apart."""
     detected = detect(root)
     if detected is not None:
-        message = f"this is written for {detected.dialect}; what runs here is Serverless Workflow 0.8"
+        message = f"this is written for {detected.language}; what runs here is Serverless Workflow 0.8"
         return Reading(None, (source.problem("dialect", message, detected.position, detected.hint),))
-    speller = Normalizer(source, SPELLINGS, StateBase)
-    externals = take_externals(root, speller, fetch)
+    normalizer = normalizer_of(source)
+    externals = take_externals(root, normalizer, fetch)
     bundled = json.dumps(plain(root)) if externals.are_taken else None
-    normalize(root, speller)
+    normalize(root, normalizer)
     root["externals"] = externals.uris
     workflow, refused = build(root, source)
-    return Reading(workflow, (*externals.problems, *speller.problems, *refused), bundled)
+    return Reading(workflow, (*externals.problems, *normalizer.problems, *refused), bundled)

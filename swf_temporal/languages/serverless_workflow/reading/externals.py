@@ -41,10 +41,10 @@ class Externals:
     """Whether any document was found, so that the text alone is not the whole definition."""
 
 
-def take_externals(root: Object, speller: Normalizer, fetch: Fetch) -> Externals:
+def take_externals(root: Object, normalizer: Normalizer, fetch: Fetch) -> Externals:
     """Put what *root* names by URI in the URI's place, where it is found; return which that is."""
     externals = Externals()
-    taking = _Taking(speller, fetch, externals)
+    taking = _Taking(normalizer, fetch, externals)
     for kind in KINDS:
         if isinstance(root.get(kind), str):
             uri, places = root.take(kind)
@@ -70,8 +70,8 @@ def told_where_written(problem: Problem) -> Problem:
 class _Taking:
     """Fetches one document after the other."""
 
-    def __init__(self, speller: Normalizer, fetch: Fetch, externals: Externals) -> None:
-        self._speller = speller
+    def __init__(self, normalizer: Normalizer, fetch: Fetch, externals: Externals) -> None:
+        self._normalizer = normalizer
         self._fetch = fetch
         self._externals = externals
 
@@ -92,10 +92,10 @@ class _Taking:
             self._externals.are_taken = True
 
     def _tell(self, error: ResourceError, subject: str, position: Position) -> None:
-        source, message = self._speller.source, f"{subject}, {error.reason}"
+        source, message = self._normalizer.source, f"{subject}, {error.reason}"
         if isinstance(error, MissingResourceError):
             left = "references to them are not checked" if " stand in " in subject else "nothing is checked by it"
-            self._speller.warn("external-missing", f"{message}: {left}", position)
+            self._normalizer.warn("external-missing", f"{message}: {left}", position)
         elif isinstance(error, ForbiddenResourceError):
             self._externals.problems.append(source.problem("external-forbidden", message, position, error.hint))
         else:

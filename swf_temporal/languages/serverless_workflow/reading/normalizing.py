@@ -1,4 +1,4 @@
-"""How is a definition spelled out, so that each thing is written in one way?
+"""Rewrites a definition so that each thing is written in one way.
 
 The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Normalizer`
 goes through a document by both and changes it in place: shorthands become objects, other versions' keys the
@@ -84,16 +84,24 @@ def _type(kind: type[Node]) -> str:
 class Normalizer:
     """One pass over one document."""
 
-    def __init__(self, source: Source, spellings: Mapping[type[Node], Spelling], fallback: type[Node]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        spellings: Mapping[type[Node], Spelling],
+        fallback: type[Node],
+        given_away: Mapping[type[Node], Mapping[str, str]],
+    ) -> None:
         self.source = source
         self.spellings = spellings
+        self.given_away = given_away
+        """Which version each key of a node gives away, as no earlier one has it."""
         self.fallback = fallback
-        """What a node of an unknown `type` is spelled out as; the model will complain of it."""
+        """What a node of an unknown `type` is taken for; the model will complain of it."""
         self.problems: list[Problem] = []
         self.state_ids: dict[str, str] = {}
         """The names of states, by their ids."""
-        self.is_next = False
-        """Whether something was met that came after 0.8."""
+        self.versions: set[str] = set()
+        """The versions that keys gave away."""
 
     def tolerate(self, message: str, position: Position, hint: str | None = None) -> None:
         """Note that something is not written the way the specification has it, and is taken as meant."""
@@ -103,9 +111,11 @@ class Normalizer:
         """Note a problem that does not stop the definition from running."""
         self.problems.append(self.source.problem(code, message, position, hint, Severity.WARNING))
 
-    def spell(self, kind: type[Node], value: Any, position: Position) -> Any:
+    def normalize(self, kind: type[Node], value: Any, position: Position) -> Any:
         """Return *value*, written at *position*, as the object that the model of *kind* is built from."""
         spelling = self.spellings.get(kind, _AS_IT_IS)
+        if isinstance(value, Object) and kind in self.given_away:
+            self.versions.update(version for key, version in self.given_away[kind].items() if key in value)
         if isinstance(value, str) and spelling.short is not None:
             text, value = value, Object(position)
             value.put(spelling.short, text, (position, position))
@@ -120,10 +130,10 @@ class Normalizer:
                 value.rename(old, new)
         for step in spelling.steps:
             step(value, self)
-        self._spell_fields(parts(kind), value)
+        self._normalize_fields(parts(kind), value)
         return value
 
-    def _spell_fields(self, known: Mapping[str, Part], value: Object) -> None:
+    def _normalize_fields(self, known: Mapping[str, Part], value: Object) -> None:
         for key in list(value):
             part, item = known.get(key), value[key]
             if part is None and key == "type":
@@ -133,16 +143,16 @@ class Normalizer:
             elif part.free:
                 value[key] = _freed(item, value.where, (key,))
             elif part.many:
-                value[key] = self._spell_items(part, item, value.where, key)
+                value[key] = self._normalize_items(part, item, value.where, key)
             elif part.kinds:
-                value[key] = self.spell(self._kind(part, item), item, value.where.value(key))
+                value[key] = self.normalize(self._kind(part, item), item, value.where.value(key))
             elif part.truth and isinstance(item, str) and item.lower() in TRUTHS:
                 truth = value[key] = TRUTHS[item.lower()]
                 message = f"{key} is the text {item!r}, and is read as {str(truth).lower()}"
                 self.tolerate(message, value.where.value(key))
         value["@"] = value.where
 
-    def _spell_items(self, part: Part, items: Any, where: Where, key: str) -> Any:
+    def _normalize_items(self, part: Part, items: Any, where: Where, key: str) -> Any:
         if isinstance(items, str) and not part.kinds:
             self.tolerate(f"{key} is a list: a single text is read as its only element", where.value(key))
             return [items]
@@ -150,8 +160,8 @@ class Normalizer:
             return items
         if part.kinds:
             placed = zip(items, items.positions, strict=True)
-            spelled = [self.spell(self._kind(part, item), item, position) for item, position in placed]
-            return Array(spelled, items.positions)
+            normalized = [self.normalize(self._kind(part, item), item, position) for item, position in placed]
+            return Array(normalized, items.positions)
         for index, position in enumerate(items.positions):
             where.inside[(key, index)] = position
         return list(items)

@@ -1,6 +1,6 @@
-"""What is written elsewhere, or in another shape, than the model has it?
+"""Steps that rewrite a node in place which is written elsewhere, or in another shape, than the model has it.
 
-Each function rewrites one node in place; the table in `serverless_workflow` says which nodes they are for.
+The tables of the versions say which nodes each step is for.
 """
 
 import re
@@ -10,7 +10,6 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTH
 from swf_temporal.text.located import Array, Object
 
 _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
-COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
 
 
 def child(node: Object, key: str) -> Object:
@@ -33,11 +32,11 @@ def hoist(node: Object, old: str, into: str, new: str) -> bool:
     return True
 
 
-def end_as_truth(node: Object, speller: Normalizer) -> None:
+def end_as_truth(node: Object, normalizer: Normalizer) -> None:
     """Spell out `end: true` as an end without more, and leave out `end: false`, which says nothing."""
     end, position = node.get("end"), node.where.value("end")
     if isinstance(end, str) and end.lower() in TRUTHS:
-        speller.tolerate(f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position)
+        normalizer.tolerate(f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position)
         end = TRUTHS[end.lower()]
     if end is True:
         node["end"] = Object(position)
@@ -48,15 +47,15 @@ def end_as_truth(node: Object, speller: Normalizer) -> None:
 def states_by_name(*keys: str) -> Any:
     """Return a step that replaces the id of a state, under any of *keys*, by the state's name."""
 
-    def step(node: Object, speller: Normalizer) -> None:
+    def step(node: Object, normalizer: Normalizer) -> None:
         for key in keys:
             if isinstance(node.get(key), str):
-                node[key] = speller.state_ids.get(node[key], node[key])
+                node[key] = normalizer.state_ids.get(node[key], node[key])
 
     return step
 
 
-def state_exec_timeout(node: Object, _speller: Normalizer) -> None:
+def state_exec_timeout(node: Object, _normalizer: Normalizer) -> None:
     """Put the two times that 0.8 knows beside each other: that for all attempts at a state, and that for one."""
     value = node.get("stateExecTimeout")
     if isinstance(value, Object) and "total" in value:
@@ -65,15 +64,7 @@ def state_exec_timeout(node: Object, _speller: Normalizer) -> None:
             node.put("stateExecTimeout.single", *value.take("single"))
 
 
-def event_timeout(node: Object, speller: Normalizer) -> None:
-    """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
-    for old in ("eventTimeout", "timeout", "timeDelay"):
-        place = node.where.key(old)
-        if hoist(node, old, "timeouts", "eventTimeout"):
-            speller.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
-
-
-def attributes_as_map(node: Object, speller: Normalizer) -> None:
+def attributes_as_map(node: Object, normalizer: Normalizer) -> None:
     """Make one object of contextAttributes, which official examples write as a list of objects."""
     attributes = node.get("contextAttributes")
     if isinstance(attributes, Array) and all(isinstance(item, Object) for item in attributes):
@@ -82,10 +73,12 @@ def attributes_as_map(node: Object, speller: Normalizer) -> None:
             for key, value in item.items():
                 one.put(key, value, item.where.keys[key])
         node["contextAttributes"] = one
-        speller.tolerate("contextAttributes is an object, not a list of objects", node.where.value("contextAttributes"))
+        normalizer.tolerate(
+            "contextAttributes is an object, not a list of objects", node.where.value("contextAttributes")
+        )
 
 
-def arguments_into_function(node: Object, speller: Normalizer) -> None:
+def arguments_into_function(node: Object, normalizer: Normalizer) -> None:
     """Move arguments that stand beside a functionRef into it."""
     for key in ("arguments", "args", "parameters"):
         if key in node and isinstance(node.get("functionRef"), str):
@@ -94,60 +87,47 @@ def arguments_into_function(node: Object, speller: Normalizer) -> None:
             node["functionRef"] = reference
         place = node.where.key(key)
         if "functionRef" in node and hoist(node, key, "functionRef", "arguments"):
-            speller.tolerate(f"{key!r} beside functionRef is read as its 'arguments'", place)
+            normalizer.tolerate(f"{key!r} beside functionRef is read as its 'arguments'", place)
 
 
-def retries_out_of_function(node: Object, speller: Normalizer) -> None:
+def retries_out_of_function(node: Object, normalizer: Normalizer) -> None:
     """Move what is retried, and how, from the functionRef to the action, which says it."""
     reference = node.get("functionRef")
     if not isinstance(reference, Object):
         return
     for key in ("retryRef", "retryableErrors", "nonRetryableErrors"):
         if key in reference and key not in node:
-            speller.tolerate(f"{key!r} in functionRef is read as the action's", reference.where.key(key))
+            normalizer.tolerate(f"{key!r} in functionRef is read as the action's", reference.where.key(key))
             value, places = reference.take(key)
             node.put(key, value, places)
 
 
-def error_refs(node: Object, speller: Normalizer) -> None:
+def error_refs(node: Object, normalizer: Normalizer) -> None:
     """Make `errorRefs`, which names several errors, of `errorRef`, which names one, or of both."""
     if "errorRef" not in node:
         return
     one, places = node.take("errorRef")
     several = node.get("errorRefs")
     if isinstance(several, Array):
-        speller.tolerate("errorRef and errorRefs are both given: all of them are meant", places[0])
+        normalizer.tolerate("errorRef and errorRefs are both given: all of them are meant", places[0])
         several.insert(0, one)
         several.positions.insert(0, places[1])
     elif several is None:
         node.put("errorRefs", Array([one], [places[1]]), places)
 
 
-def iteration_param(node: Object, speller: Normalizer) -> None:
+def iteration_param(node: Object, normalizer: Normalizer) -> None:
     """Take the name out of an iteration parameter that is written as an expression, as in examples."""
     name = node.get("iterationParam")
     match = _IN_BRACES.fullmatch(name.strip()) if isinstance(name, str) else None
     if match:
         node["iterationParam"] = match[1]
-        speller.tolerate(f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam"))
+        normalizer.tolerate(f"iterationParam is a name: read as {match[1]!r}", node.where.value("iterationParam"))
 
 
-def completion(node: Object, speller: Normalizer) -> None:
-    """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
-    word = node.get("completionType")
-    if not isinstance(word, str) or word not in COMPLETIONS:
-        return
-    node["completionType"], number = COMPLETIONS[word]
-    if number is not None and "numCompleted" not in node:
-        node.put("numCompleted", number, node.where.keys["completionType"])
-    speller.tolerate(
-        f"completionType {word!r} is read as {node['completionType']!r}", node.where.value("completionType")
-    )
-
-
-def schema_in_place(node: Object, speller: Normalizer) -> None:
+def schema_in_place(node: Object, normalizer: Normalizer) -> None:
     """Put an object around a data schema that is written out in place of its URI."""
-    del speller
+    del normalizer
     for key in ("dataInputSchema", "dataOutputSchema"):
         schema = node.get(key)
         if isinstance(schema, Object) and "schema" not in schema:
@@ -155,20 +135,6 @@ def schema_in_place(node: Object, speller: Normalizer) -> None:
             around.put("schema", schema, node.where.keys[key])
 
 
-def multiplier_as_increment(node: Object, speller: Normalizer) -> None:
-    """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
-    multiplier = node.get("multiplier")
-    if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
-        speller.tolerate("a multiplier that is a duration is read as 'increment'", node.where.key("multiplier"))
-        node.rename("multiplier", "increment")
-
-
-def subflows_as_actions(node: Object, speller: Normalizer) -> None:
-    """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
-    if "workflowId" not in node or "actions" in node:
-        return
-    speller.tolerate("'workflowId' is read as an action with a subFlowRef", node.where.key("workflowId"))
-    workflow_id, places = node.take("workflowId")
-    action = Object(places[0])
-    action.put("subFlowRef", workflow_id, places)
-    node.put("actions", Array([action], [places[0]]), places)
+def objects_in(items: Any) -> list[Object]:
+    """Return the objects in the list *items*; none if it is not a list."""
+    return [item for item in items if isinstance(item, Object)] if isinstance(items, list) else []

@@ -1,4 +1,4 @@
-"""Which JSON Schema do definitions fit, as authors write them?
+"""The JSON Schema that definitions fit, as authors write them.
 
 It is made from the model, so that it cannot tell of other properties than those that are read, and then widened by
 every other spelling that is accepted. Editors check and complete definitions by it.
@@ -19,17 +19,11 @@ from swf_temporal.languages.serverless_workflow.model.states import End
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import (
-    ACCEPTED,
-    TEXT,
-    TRUTH_PATTERN,
-    Accepted,
-    Schema,
-)
-from swf_temporal.languages.serverless_workflow.reading.versions import FORMER_TYPES, SPELLINGS
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
+from swf_temporal.languages.serverless_workflow.reading.versions import ACCEPTED, SPELLINGS, STATE_TYPES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_OURS = ("dialect", "externals", "stateExecTimeout.single")
+_OURS = ("languageVersion", "externals", "stateExecTimeout.single")
 """Fields that are not for authors."""
 _LIST_OF_TEXTS = {"type": "array", "items": TEXT}
 
@@ -75,10 +69,10 @@ class _Generator(GenerateJsonSchema):
         """Return a schema that decides by the `type` first, so that only that type's faults are told."""
         cases = []
         for word, choice in schema["choices"].items():
-            words = [word, *(old for old, new in FORMER_TYPES.items() if new == word)]
+            words = [word, *(old for old, new in STATE_TYPES.items() if new == word)]
             condition = {"properties": {"type": {"enum": words}}, "required": ["type"]}
             cases.append({"if": condition, "then": self.generate_inner(choice)})
-        words = [*schema["choices"], *FORMER_TYPES]
+        words = [*schema["choices"], *STATE_TYPES]
         return {"type": "object", "properties": {"type": {"enum": words}}, "required": ["type"], "allOf": cases}
 
 
@@ -93,7 +87,7 @@ def _finish(part: Schema, kind: type[Node]) -> None:
         properties[name] = _tidied(schema, is_optional=name not in required)
     if "type" in properties and "const" in properties["type"]:
         word = properties["type"]["const"]
-        properties["type"] = {"enum": [word, *(old for old, new in FORMER_TYPES.items() if new == word)]}
+        properties["type"] = {"enum": [word, *(old for old, new in STATE_TYPES.items() if new == word)]}
     for name, shape in accepted.widened.items():
         _also(properties, name, shape)
     for name, schema in accepted.more.items():

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.reading.versions import v0_8
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
-OURS = "0.8"
-"""The version that is carried out here; its patches are the same."""
+OURS = v0_8.VERSION.numbers[0]
+"""The version that is supported; its patches are the same."""
 
 _LATER = "1.0 is another language, with 'document' and 'do', and does not run here; this looks like 0.8: write that"
 _OTHER = "write '0.8' once it runs as you mean it"

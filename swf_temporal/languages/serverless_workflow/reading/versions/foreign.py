@@ -1,6 +1,6 @@
-"""Which dialect is a document written in?
+"""Tells documents of other languages, and of drafts that are not read, by their shape.
 
-By its shape: `specVersion` cannot tell, since 0.8 and the versions around it all say "0.8".
+`specVersion` cannot tell, since 0.8 and the versions around it all say "0.8".
 """
 
 from collections.abc import Callable, Iterator
@@ -25,20 +25,20 @@ _HINTS = {_ONE: "that is another language: it has tasks under 'do' and no states
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """The dialect of a document, in words, and the place that gives it away."""
+    """The language of a document, in words, and the place that gives it away."""
 
-    dialect: str
+    language: str
     position: Position
     hint: str | None = None
-    """What else is to be said to somebody who brings such a document."""
+    """What else is to be said to the author of such a document."""
 
 
 def detect(root: Object) -> Detected | None:
-    """Return the dialect that *root* is written in, or None for 0.8 and the versions near it."""
-    for dialect, giveaway in _GIVEAWAYS:
+    """Return the language that *root* is written in, or None for the versions that are read."""
+    for language, giveaway in _GIVEAWAYS:
         position = giveaway(root)
         if position is not None:
-            return Detected(dialect, position, _HINTS.get(dialect))
+            return Detected(language, position, _HINTS.get(language))
     return None
 
 
@@ -99,4 +99,4 @@ _GIVEAWAYS: tuple[tuple[str, Callable[[Object], Position | None]], ...] = (
     ("Amazon States Language", _keyed("StartAt", "States")),
     ("the Direktiv form", _states_with(_direktiv)),
 )  # fmt: skip
-"""Each dialect that is told apart, with what gives it away. The first that applies is taken."""
+"""Each language that is told apart, with what gives it away. The first that applies is taken."""

@@ -1,0 +1,106 @@
+"""What 0.5, 0.6 and 0.7 wrote otherwise, as far as definitions of 0.8 still have it; it is tolerated there."""
+
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
+from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, to
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.text.located import Array, Object
+
+_STATE_TYPES = {"delay": "sleep", "subflow": "operation"}
+_COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
+_EVENT_TIMEOUTS = ("eventTimeout", "timeout", "timeDelay")
+
+
+def _state_types(root: Object, normalizer: Normalizer) -> None:
+    for state in objects_in(root.get("states")):
+        word = state.get("type")
+        if isinstance(word, str) and word in _STATE_TYPES:
+            state["type"] = _STATE_TYPES[word]
+            normalizer.tolerate(f"the state type {word!r} is read as {_STATE_TYPES[word]!r}", state.where.value("type"))
+
+
+def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
+    """Move 0.6's `execTimeout` into `timeouts`; it did not interrupt unless it said so."""
+    timeout, place = root.get("execTimeout"), root.where.key("execTimeout")
+    if timeout is not None and hoist(root, "execTimeout", "timeouts", "workflowExecTimeout"):
+        if isinstance(timeout, Object) and "interrupt" not in timeout:
+            timeout.put("interrupt", value=False, places=(place, place))
+        normalizer.tolerate("'execTimeout' is read as 'workflowExecTimeout' in 'timeouts'", place)
+
+
+def _event_timeout(node: Object, normalizer: Normalizer) -> None:
+    """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
+    for old in _EVENT_TIMEOUTS:
+        place = node.where.key(old)
+        if hoist(node, old, "timeouts", "eventTimeout"):
+            normalizer.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
+
+
+def _completion(node: Object, normalizer: Normalizer) -> None:
+    """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
+    word = node.get("completionType")
+    if not isinstance(word, str) or word not in _COMPLETIONS:
+        return
+    node["completionType"], number = _COMPLETIONS[word]
+    if number is not None and "numCompleted" not in node:
+        node.put("numCompleted", number, node.where.keys["completionType"])
+    normalizer.tolerate(
+        f"completionType {word!r} is read as {node['completionType']!r}", node.where.value("completionType")
+    )
+
+
+def _multiplier_as_increment(node: Object, normalizer: Normalizer) -> None:
+    """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
+    multiplier = node.get("multiplier")
+    if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
+        normalizer.tolerate("a multiplier that is a duration is read as 'increment'", node.where.key("multiplier"))
+        node.rename("multiplier", "increment")
+
+
+def _subflows_as_actions(node: Object, normalizer: Normalizer) -> None:
+    """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
+    if "workflowId" not in node or "actions" in node:
+        return
+    normalizer.tolerate("'workflowId' is read as an action with a subFlowRef", node.where.key("workflowId"))
+    workflow_id, places = node.take("workflowId")
+    action = Object(places[0])
+    action.put("subFlowRef", workflow_id, places)
+    node.put("actions", Array([action], [places[0]]), places)
+
+
+_WAITING = Spelling(steps=(_event_timeout,))
+_SUBFLOW = Accepted(more={"workflowId": to(actions.SubflowRef)})
+_EVENT_TIMEOUT = Accepted(more={name: {"type": "string"} for name in _EVENT_TIMEOUTS})
+
+VERSION = Version(
+    name="before 0.8",
+    state_types=_STATE_TYPES,
+    spellings={
+        workflow.Workflow: Spelling(
+            renamed={"expressionLanguage": "expressionLang", "schemaVersion": "specVersion"},
+            steps=(_exec_timeout, _state_types),
+        ),
+        definitions.Retry: Spelling(steps=(_multiplier_as_increment,)),
+        states.EventState: _WAITING,
+        states.OperationState: Spelling(steps=(_subflows_as_actions,)),
+        states.SwitchState: Spelling(tolerated={"default": "defaultCondition"}, steps=(_event_timeout,)),
+        states.SleepState: Spelling(tolerated={"timeDelay": "duration"}),
+        states.ParallelState: Spelling(tolerated={"n": "numCompleted"}, steps=(_completion,)),
+        states.Branch: Spelling(steps=(_subflows_as_actions,)),
+        states.ForeachState: Spelling(
+            tolerated={"inputParameter": "iterationParam", "max": "batchSize"}, steps=(_subflows_as_actions,)
+        ),
+        states.CallbackState: _WAITING,
+    },
+    accepted={
+        workflow.Workflow: Accepted(more={"execTimeout": to(workflow.WorkflowExecTimeout)}),
+        states.EventState: _EVENT_TIMEOUT,
+        states.OperationState: _SUBFLOW,
+        states.SwitchState: _EVENT_TIMEOUT,
+        states.ParallelState: Accepted(widened={"completionType": {"enum": list(_COMPLETIONS)}}),
+        states.Branch: Accepted(more=_SUBFLOW.more, instead={"actions": ("workflowId",)}),
+        states.ForeachState: _SUBFLOW,
+        states.CallbackState: _EVENT_TIMEOUT,
+    },
+)

@@ -1,0 +1,133 @@
+"""0.8: the version that the model is of, and what its authors and its official examples write otherwise."""
+
+from collections.abc import Mapping
+
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.text.located import Array, Object
+
+_LEAVING = (reshape.end_as_truth,)
+_IN_ANY_STATE = (*_LEAVING, reshape.states_by_name("compensatedBy"))
+_ARGUMENTS = {"parameters": "arguments", "args": "arguments"}
+
+
+def _state_ids(root: Object, normalizer: Normalizer) -> None:
+    """Note the ids, which transitions may name states by in 0.8 (section "Transition Definition")."""
+    found = [state for state in reshape.objects_in(root.get("states")) if isinstance(state.get("name"), str)]
+    names = {state["name"] for state in found}
+    normalizer.state_ids = {
+        state["id"]: state["name"] for state in found if isinstance(state.get("id"), str) and state["id"] not in names
+    }
+
+
+def _identity(root: Object, normalizer: Normalizer) -> None:
+    """Take the key, or as since 0.9 the name, for the id where there is none."""
+    if root.get("id") is not None:
+        return
+    if root.get("key") is not None:
+        root.put("id", root["key"], root.where.keys["key"])
+    elif root.get("name") is not None:
+        root.put("id", root["name"], root.where.keys["name"])
+        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"))
+
+
+def _single_auth(root: Object, normalizer: Normalizer) -> None:
+    auth = root.get("auth")
+    if isinstance(auth, Object):
+        root["auth"] = Array([auth], [auth.where.position])
+        normalizer.tolerate("auth is a list: a single definition is read as its only element", root.where.value("auth"))
+
+
+def _version_as_number(node: Object, normalizer: Normalizer) -> None:
+    """Tell that `version: 1.10` is the number 1.1: what the author meant is lost."""
+    version = node.get("version")
+    if isinstance(version, float):
+        message = f"version is a number, and is read as the text '{version}'"
+        normalizer.tolerate(message, node.where.value("version"), "put it in quotes")
+
+
+_SPELLINGS: Mapping[type[Node], Spelling] = {
+    workflow.Workflow: Spelling(
+        steps=(_identity, _version_as_number, _single_auth, reshape.schema_in_place, _state_ids),
+    ),
+    workflow.DataSchema: Spelling(short="schema"),
+    workflow.WorkflowExecTimeout: Spelling(short="duration", steps=(reshape.states_by_name("runBefore"),)),
+    workflow.WorkflowTimeouts: Spelling(steps=(reshape.state_exec_timeout,)),
+    schedules.Start: Spelling(short="stateName", steps=(reshape.states_by_name("stateName"),)),
+    schedules.Schedule: Spelling(short="interval"),
+    schedules.Cron: Spelling(short="expression"),
+    # A bare authRef is for the invocation since the version after 0.8; in 0.8 it was for fetching the document.
+    definitions.AuthRef: Spelling(short="invocation"),
+    actions.Action: Spelling(
+        tolerated={"actionFilter": "actionDataFilter", "publish": "eventRef"},
+        steps=(reshape.arguments_into_function, reshape.retries_out_of_function),
+    ),
+    actions.FunctionRef: Spelling(short="refName", tolerated=_ARGUMENTS),
+    actions.EventRef: Spelling(
+        renamed={
+            "triggerEventRef": "produceEventRef",
+            "resultEventRef": "consumeEventRef",
+            "resultEventTimeout": "consumeEventTimeout",
+            "event": "produceEventRef",
+        },
+        steps=(reshape.attributes_as_map,),
+    ),
+    actions.SubflowRef: Spelling(short="workflowId", steps=(_version_as_number,)),
+    states.ProduceEvent: Spelling(short="eventRef", steps=(reshape.attributes_as_map,)),
+    states.Transition: Spelling(short="nextState", steps=(reshape.states_by_name("nextState"),)),
+    states.ContinueAs: Spelling(short="workflowId", steps=(_version_as_number,)),
+    states.OnError: Spelling(tolerated={"error": "errorRef"}, steps=(reshape.error_refs, *_LEAVING)),
+    states.StateTimeouts: Spelling(steps=(reshape.state_exec_timeout,)),
+    states.StateBase: Spelling(steps=_IN_ANY_STATE),
+    states.EventState: Spelling(steps=_IN_ANY_STATE),
+    states.OnEvents: Spelling(tolerated={"eventFilter": "eventDataFilter"}),
+    states.OperationState: Spelling(steps=_IN_ANY_STATE),
+    states.SwitchState: Spelling(steps=_IN_ANY_STATE),
+    states.DataCondition: Spelling(steps=_LEAVING),
+    states.EventCondition: Spelling(steps=_LEAVING),
+    states.DefaultCondition: Spelling(short="transition", steps=_LEAVING),
+    states.SleepState: Spelling(steps=_IN_ANY_STATE),
+    states.ParallelState: Spelling(steps=_IN_ANY_STATE),
+    states.InjectState: Spelling(steps=_IN_ANY_STATE),
+    states.ForeachState: Spelling(steps=(reshape.iteration_param, *_IN_ANY_STATE)),
+    states.CallbackState: Spelling(steps=_IN_ANY_STATE),
+}  # fmt: skip
+
+_TIME: Schema = {"type": "string"}
+_ATTRIBUTES: Mapping[str, Schema] = {"contextAttributes": {"type": "array", "items": {"type": "object"}}}
+_TOTAL: Schema = {
+    "type": "object",
+    "properties": {"total": _TIME, "single": _TIME},
+    "required": ["total"],
+    "additionalProperties": False,
+}
+_FREE: Schema = {"type": "object"}
+
+_ACCEPTED: Mapping[type[Node], Accepted] = {
+    workflow.Workflow: Accepted(
+        widened={"auth": {"$ref": "#/$defs/Auth"}},
+        instead={"id": ("key", "name")},
+        is_open=True,
+    ),
+    # What has no `schema` is the schema itself, whose properties are any.
+    workflow.DataSchema: Accepted(instead={"schema": ()}, is_open=True),
+    workflow.WorkflowTimeouts: Accepted(widened={"stateExecTimeout": _TOTAL}),
+    actions.Action: Accepted(more=dict.fromkeys(("arguments", "args", "parameters"), _FREE)),
+    actions.FunctionRef: Accepted(
+        more={
+            "retryRef": TEXT,
+            "retryableErrors": {"type": "array", "items": TEXT},
+            "nonRetryableErrors": {"type": "array", "items": TEXT},
+        }
+    ),
+    actions.EventRef: Accepted(widened=_ATTRIBUTES),
+    states.ProduceEvent: Accepted(widened=_ATTRIBUTES),
+    states.OnError: Accepted(more={"errorRef": TEXT, "error": TEXT}, instead={"errorRefs": ("errorRef", "error")}),
+    states.StateTimeouts: Accepted(widened={"stateExecTimeout": _TOTAL}),
+}
+
+VERSION = Version(name="0.8", numbers=("0.8",), spellings=_SPELLINGS, accepted=_ACCEPTED)

@@ -23,23 +23,9 @@ from pathlib import Path
 from statistics import median
 
 from swf_temporal.temporal.server import local_server
+from tests.cli.conftest import HELLO, WAITER
 
 ROOT = Path(__file__).parents[1]
-HELLO = """\
-id: hello
-specVersion: "0.8"
-version: "1.0"
-states:
-  - {name: Say, type: inject, data: {greeting: "Hello ${ .name }!"}, end: true}
-"""
-WAITER = """\
-id: waiter
-specVersion: "0.8"
-version: "1.0"
-events: [{name: paid, type: com.example.paid, source: shop}]
-states:
-  - {name: Wait, type: event, onEvents: [{eventRefs: [paid]}], end: true}
-"""
 
 
 @dataclass(frozen=True, slots=True)

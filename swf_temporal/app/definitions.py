@@ -116,6 +116,19 @@ def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
         yield path
 
 
+def read_family(
+    file: Path,
+    folders: Iterable[Path],
+    resources: Resources | None = None,
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> list[Definition]:
+    """Return the definition in *file*, and those that it can lead to: as `read_to_run` and `with_sub_workflows` do."""
+    workflow = read_to_run(file, resources, warn=warn, strict=strict)
+    return with_sub_workflows(workflow, file, folders, resources, warn=warn, strict=strict)
+
+
 def with_sub_workflows(
     workflow: Definition,
     file: Path,

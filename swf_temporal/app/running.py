@@ -1,18 +1,23 @@
 """A run of one definition to its end, with a worker of its own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from swf_temporal.app.client import Client, Instance, new_id
+from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.servers import some_server
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.data import JSON
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -34,6 +39,15 @@ class Order:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     call_settings: Settings = field(default_factory=Settings)
     timeout: timedelta | None = None
+
+
+def with_functions(order: Order, modules: Iterable[str], config: Path | None, resources: Resources) -> Order:
+    """Return *order* with the functions of *modules*, and with calls as the configuration and the environment say.
+
+    It is for a definition that is run on the machine of its author: services there may be called. Raises UsageError.
+    """
+    settings = read_settings(os.environ, local=True, file=config, resources=resources)
+    return replace(order, functions=functions_of(modules, settings.modules), call_settings=settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """`swf event`: send an event to a running instance."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,7 +81,7 @@ def event(
             one_id(workflow_id, also_workflow_id)
         workflow_id, event_type = None, workflow_id
     chosen, form = one_id(workflow_id, also_workflow_id), form_of(output)
-    events = _events(event_type, name, file, data, source, attribute or [])
+    events = _Given(event_type, name, file, data, source, attribute or []).events()
     with ending_at_once():
         from swf_temporal.cli.delivering import deliver_all
     ask(
@@ -90,31 +91,40 @@ def event(
     )
 
 
-def _events(
-    event_type: str | None,
-    name: str | None,
-    file: Path | None,
-    data: str | None,
-    source: str | None,
-    attribute: list[str],
-) -> list[dict[str, Any]]:
-    """Return what is to be sent: CloudEvents, or a name with data. Raises UsageError."""
-    from swf_temporal.cli.arguments import attributes_of, json_value, read_events
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the command line says of an event: its type, its name, or a file; and what belongs to it."""
 
-    if [event_type, name, file].count(None) != 2:  # noqa: PLR2004 - all but one
-        raise UsageError("which event is to be sent?", "give one of TYPE, --name and --file")
-    if event_type is not None and not event_type.strip():
-        raise UsageError("the TYPE of the event is empty")
-    if event_type is None and (source is not None or attribute):
-        raise UsageError("--source and --attribute belong to an event that is given by its TYPE")
-    if file is not None and data is not None:
-        raise UsageError("--data belongs to an event that is given by its TYPE or --name")
-    payload = json_value(data, "--data")
-    if name is not None:
-        return [{"name": name, "data": payload}]
-    if file is not None:
-        return read_events([file])
-    whole: dict[str, JSON] = {"type": event_type, "source": source or _SOURCE, **attributes_of(attribute)}
-    if payload is not None:
-        whole["data"] = payload
-    return [whole]
+    type: str | None
+    name: str | None
+    file: Path | None
+    data: str | None
+    source: str | None
+    attributes: list[str]
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return what is to be sent: CloudEvents, or a name with data. Raises UsageError."""
+        from swf_temporal.cli.arguments import attributes_of, json_value, read_events
+
+        self._refuse_contradictions()
+        payload = json_value(self.data, "--data")
+        if self.name is not None:
+            return [{"name": self.name, "data": payload}]
+        if self.file is not None:
+            return read_events([self.file])
+        whole: dict[str, JSON] = {
+            "type": self.type,
+            "source": self.source or _SOURCE,
+            **attributes_of(self.attributes),
+        }
+        return [whole if payload is None else {**whole, "data": payload}]
+
+    def _refuse_contradictions(self) -> None:
+        if [self.type, self.name, self.file].count(None) != 2:  # noqa: PLR2004 - all but one
+            raise UsageError("which event is to be sent?", "give one of TYPE, --name and --file")
+        if self.type is not None and not self.type.strip():
+            raise UsageError("the TYPE of the event is empty")
+        if self.type is None and (self.source is not None or self.attributes):
+            raise UsageError("--source and --attribute belong to an event that is given by its TYPE")
+        if self.file is not None and self.data is not None:
+            raise UsageError("--data belongs to an event that is given by its TYPE or --name")

@@ -1,6 +1,5 @@
 """`swf run`: run a definition to its end, here and now."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -76,35 +75,23 @@ def run(
     if file == STDIN and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with ending_at_once():
-        from swf_temporal.app.definitions import read_to_run, refuse_unfit, resources_of, with_sub_workflows
+        from swf_temporal.app.definitions import read_family, refuse_unfit, resources_of
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.cli.arguments import json_value, length_of, read_events
         from swf_temporal.cli.terminal import warn
-    data = json_value(input_, "--input")
-    length = length_of(timeout, "--timeout")
-    readable = resources_of(resources)
-    workflow = read_to_run(file, readable, warn=warn, strict=strict)
-    workflows = with_sub_workflows(workflow, file, definitions or (), readable, warn=warn, strict=strict)
-    refuse_unfit(workflow, data)
+    data, length, readable = json_value(input_, "--input"), length_of(timeout, "--timeout"), resources_of(resources)
+    workflows = read_family(file, definitions or (), readable, warn=warn, strict=strict)
+    refuse_unfit(workflows[0], data)
     events = read_events(event or ())
     if simulate:
         with ending_at_once():
             from swf_temporal.cli.simulating import run_simulated
         raise typer.Exit(run_until_stopped(run_simulated(workflows, data, events, script, form)))
     with ending_at_once():
-        from swf_temporal.app.function_modules import functions_of
-        from swf_temporal.app.running import Order
+        from swf_temporal.app.running import Order, with_functions
         from swf_temporal.cli.running import run_on_some_server
-        from swf_temporal.functions.operator.configuration import read_settings
-    settings = read_settings(os.environ, local=True, file=config, resources=readable)
-    order = Order(
-        workflows,
-        data,
-        workflow_id,
-        events,
-        functions_of(functions or (), settings.modules),
-        settings,
-        length,
+    order = with_functions(
+        Order(workflows, data, workflow_id, events, timeout=length), functions or (), config, readable
     )
     raise typer.Exit(run_until_stopped(run_on_some_server(order, form, address, namespace)))
 

@@ -51,22 +51,8 @@ def start(
     it runs the one that the workers have now.
     """
     form = form_of(output, as_json=as_json)
-    file = Path(what)
-    is_file = file == STDIN or what.endswith(_ENDINGS) or file.is_file()
-    if not what.strip():
-        raise UsageError("the id of the definition is empty")
-    if definitions and not is_file:
-        raise UsageError(
-            "--definitions is for a definition that is given as a FILE",
-            f"the workers know which definitions belong to {what!r}",
-        )
-    if strict and not is_file:
-        raise UsageError(
-            "--strict is for a definition that is given as a FILE",
-            f"the workers have read {what!r}: they take --strict, too",
-        )
-    if file == STDIN and input_ == "-":
-        raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
+    is_file = what == str(STDIN) or what.endswith(_ENDINGS) or Path(what).is_file()
+    _refuse_contradictions(what, input_, definitions if not is_file else None, strict=strict and not is_file)
     with ending_at_once():
         from swf_temporal.cli.arguments import json_value, read_events
         from swf_temporal.cli.starting import Start, start_one
@@ -74,10 +60,27 @@ def start(
     workflows = []
     if is_file:
         with ending_at_once():
-            from swf_temporal.app.definitions import read_to_run, refuse_unfit, with_sub_workflows
+            from swf_temporal.app.definitions import read_family, refuse_unfit
             from swf_temporal.cli.terminal import warn
-        workflow = read_to_run(file, warn=warn, strict=strict)
-        workflows = with_sub_workflows(workflow, file, definitions or (), warn=warn, strict=strict)
+        workflows = read_family(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
     order = Start(what, workflows, data, events, workflow_id, task_queue, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace)
+
+
+def _refuse_contradictions(what: str, input_: str | None, definitions: list[Path] | None, *, strict: bool) -> None:
+    """Raise UsageError for what cannot be meant: the last two are what was given beside an id."""
+    if not what.strip():
+        raise UsageError("the id of the definition is empty")
+    if definitions:
+        raise UsageError(
+            "--definitions is for a definition that is given as a FILE",
+            f"the workers know which definitions belong to {what!r}",
+        )
+    if strict:
+        raise UsageError(
+            "--strict is for a definition that is given as a FILE",
+            f"the workers have read {what!r}: they take --strict, too",
+        )
+    if what == str(STDIN) and input_ == "-":
+        raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from swf_temporal.errors import Problem, Severity
+from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.port import Addresses, Checked, Definition, Description
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
@@ -28,6 +28,8 @@ _STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|
 """A key named states, with a list under it."""
 _VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
 """A key that definitions have, with a version that no other kind of document says there."""
+_VERSIONS = ("0.5", "0.6", "0.7", "0.8", "0.9")
+"""The versions whose spellings are read."""
 _OF_ABSENCE = {
     "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
     "schedule", "switch-conditions",
@@ -80,8 +82,12 @@ class ServerlessWorkflow:
         compiled = None if semantics == FIRST_SEMANTICS else definition.expressions
         return PreparedProgram(definition.workflow, semantics, compiled)
 
-    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - one for all
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions: one for all versions, which it tells apart by nothing."""
+        if version is not None and version not in _VERSIONS:
+            raise UsageError(
+                f"there is no schema of version {version!r} of {self.name}", f"there is one for {', '.join(_VERSIONS)}"
+            )
         from swf_temporal.languages.serverless_workflow.reading.schema import json_schema  # noqa: PLC0415 - seldom
 
         return json_schema(title or self.title)

@@ -1,4 +1,4 @@
-"""Where does each function of a workflow lead: to which service, method and path?
+"""Where each function of a workflow leads: to which service, method and path.
 
 Only documents on this machine are read, and nothing is fetched.
 """

@@ -1,4 +1,4 @@
-"""Is what functions name there, as far as files on this machine can tell?
+"""Warnings about documents of functions that are not there, as far as files on this machine can tell.
 
 Nothing is fetched, and what is missing is a warning: the worker that makes the calls may have other files. Most
 definitions name no file, and for those nothing heavy is imported.
@@ -141,7 +141,7 @@ def _file_meant(function: Function, folder: str | None) -> str | None:
         return None
     try:
         return None if path.exists() else _nearest(path, folder)
-    except OSError:  # no file can have that name, or nobody may look there
+    except OSError:  # not a name that a file can have, or a folder that may not be read
         return None
 
 

@@ -49,7 +49,7 @@ def _run_file(file: Path) -> ModuleType:
     # A name of its own: a file called json.py must not stand in for the module of that name.
     specification = importlib.util.spec_from_file_location(f"functions in {file}", file)
     if specification is None or specification.loader is None:
-        raise UsageError(f"{file} is no Python module")
+        raise UsageError(f"{file} is not a Python module")
     module = importlib.util.module_from_spec(specification)
     sys.path.append(str(file.parent.resolve()))
     specification.loader.exec_module(module)

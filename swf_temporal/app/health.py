@@ -1,4 +1,4 @@
-"""Does a worker live, and can it work? Answered over HTTP, for whatever looks after processes."""
+"""Health checks over HTTP: whether a worker is alive, and whether it can work."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,7 +8,7 @@ from swf_temporal.errors import UsageError
 
 Probe = Callable[[], Awaitable[bool]]
 
-_ANY_HOST = "0.0.0.0"  # noqa: S104 - whoever looks after containers asks from outside
+_ANY_HOST = "0.0.0.0"  # noqa: S104 - what looks after containers asks from outside
 _MAX_WAIT = 5
 
 
@@ -24,7 +24,7 @@ async def health_endpoint(port: int, is_ready: Probe) -> AsyncIterator[None]:
                 writer.write(f"{head}connection: close\r\n\r\n{text}".encode())
                 await writer.drain()
         except (OSError, TimeoutError, ValueError):
-            pass  # whoever asked does not listen any more, or never spoke HTTP
+            pass  # the client does not listen any more, or never spoke HTTP
         finally:
             writer.close()
 

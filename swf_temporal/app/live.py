@@ -1,4 +1,4 @@
-"""How does a worker learn that definitions have changed?"""
+"""The definitions in a folder, read again when their files change."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

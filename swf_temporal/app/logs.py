@@ -82,7 +82,7 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
 
 
 def be_quiet() -> None:
-    """Keep the engine's library from logging: what a user has to know is told by the command."""
+    """Keep the SDK of Temporal from logging: what a user has to know is told by the command."""
     logger = logging.getLogger("temporalio")
     if not is_debugging():
         for quiet in (logger.name, SERVER_LOG, INSTANCES, CALLS):

@@ -1,6 +1,6 @@
-"""Does the server answer, and who is told when it does not?
+"""Whether the server answers, as a worker logs it.
 
-The engine's core asks again and again, and logs each of its many attempts in its own words. A worker says once that the
+The SDK asks again and again, and logs each of its many attempts in its own words. A worker says once that the
 server does not answer, why, and once that it answers again.
 """
 
@@ -20,7 +20,7 @@ SERVER_LOG = "swf.server"
 
 _ASKED_AGAIN = re.compile(r"gRPC call \w+ retried")
 _STATUS = re.compile(r'code: (\w+), message: "([^"]*)"')
-_LONGEST = 200
+_MAX_LENGTH = 200
 _PAUSE = 1.0
 """Seconds between two looks at a server that does not answer."""
 _LIMIT = timedelta(seconds=5)
@@ -31,7 +31,7 @@ _log = logging.getLogger(SERVER_LOG)
 
 
 class CoreLines(logging.Filter):
-    """Puts what the engine's core logs into words; of requests that it makes again only the watch is told."""
+    """Puts what the core of the SDK logs into words; of requests that it makes again only the watch is told."""
 
     watch: "Watch | None" = None
     """Who is told. There is one for the process, as there is one core."""
@@ -49,7 +49,7 @@ class CoreLines(logging.Filter):
         status = _STATUS.search(error)
         reason = f"{status[1]}: {status[2]}" if status else error
         text = " ".join(f"{told.message}: {reason}".split()).removesuffix(":")
-        record.msg, record.args = text if len(text) <= _LONGEST else text[:_LONGEST] + "…", ()
+        record.msg, record.args = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…", ()
         return True
 
 
@@ -73,7 +73,7 @@ class Watch:
             self._looking.cancel()
 
     def _soon(self, work: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # nobody works any more
+        with suppress(RuntimeError):  # the worker has ended
             self._loop.call_soon_threadsafe(work)
 
     def _look_into(self, trouble: Trouble) -> None:

@@ -90,7 +90,7 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
     first, *others = order.workflows
     async with some_server(address, namespace) as (server, is_own):
         client = Client.of(server)
-        # Its definitions alone are served: more may be called here than on a worker, whoever finds the queue.
+        # Its definitions alone are served: more may be called here than on a worker, and anyone may find the queue.
         settings = WorkerSettings(
             task_queue=f"swf-run-{uuid4().hex[:12]}", known_definitions_only=True, grace_period=timedelta()
         )

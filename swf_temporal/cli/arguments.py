@@ -107,7 +107,7 @@ def _parsed(text: str, where: str) -> JSON:
 
 
 def _meant(text: str, option: str) -> str | None:
-    """Return what somebody meant who wrote *text*, which is not JSON: pairs as other programs take them, or a file.
+    """Return what was meant by *text*, which is not JSON: pairs as other programs take them, or a file.
 
     Or it was JSON, until the shell removed its quotes.
     """
@@ -134,4 +134,4 @@ def _is_json(text: str) -> bool:
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a number of JSON")

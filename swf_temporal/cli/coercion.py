@@ -1,4 +1,4 @@
-"""How do texts on the command line become values?
+"""Conversion of texts on the command line into values.
 
 typer asks pydantic for that, and importing it takes longer than all else that `swf` does before a command begins. A
 text, a path, a number or a word out of a few needs no pydantic. What is none of these, or is wrong, is left to typer,

@@ -1,4 +1,4 @@
-"""What may a word on the command line become? Asked with every press of a key, so nothing heavy is imported."""
+"""Completion of words on the command line. It runs with every press of a key, so nothing heavy is imported."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _STATES = re.compile(r"""(?:^|[{,])[ \t]*["']?states["']?[ \t]*:""", re.MULTILIN
 _MAX_FOLDERS, _MAX_FILES, _MAX_BYTES = 100, 200, 1 << 20
 """In how many folders and files ids are looked for, and how large those may be."""
 _FRESH = 5.0
-"""Seconds for which nobody looks at the server again."""
+"""Seconds for which the server is not looked at again."""
 
 
 def instance_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""`swf describe`: what does this workflow need, and what does it do?"""
+"""`swf describe`: what a workflow needs and does."""
 
 from datetime import UTC, datetime
 from enum import StrEnum

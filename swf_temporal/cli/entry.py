@@ -1,4 +1,4 @@
-"""Where does the program `swf` begin? With what Ctrl-C does, since importing the rest takes a while."""
+"""Where the program `swf` begins: with what Ctrl-C does, since importing the rest takes a while."""
 
 import os
 from typing import NoReturn

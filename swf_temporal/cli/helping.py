@@ -1,4 +1,4 @@
-"""`swf help`: what does a command do, and which options has it?"""
+"""`swf help`: what a command does, and its options."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`swf status`, `logs`, `result`, `list`, `cancel` and `terminate`: what has become of instances?"""
+"""`swf status`, `logs`, `result`, `list`, `cancel` and `terminate`."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What does Ctrl-C do before there is anything to clean up?
+"""Ctrl-C before there is anything to clean up.
 
 Nothing heavy is imported here: this is what the program begins with.
 """

@@ -1,4 +1,4 @@
-"""How are verdicts written for programs that show the results of tests?"""
+"""The report of `swf test` for programs that show the results of tests."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which commands are there, and how is each imported only when it is called?"""
+"""The commands, each imported only when it is called."""
 
 import importlib
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What does `swf` do with its arguments, and with whatever goes wrong?
+"""The program `swf`: its arguments, and what is printed when something goes wrong.
 
 The module of a command is imported when that command is called and not before: `swf --help` and `swf validate` are
 to be quick, and most of what this program imports is needed by neither.
@@ -62,7 +62,7 @@ def code_of(arguments: Sequence[str]) -> int:
     except SwfError as error:
         _say(f"error: {error}")
         return 2
-    except Exception as error:  # noqa: BLE001 - nobody above would tell the user about it
+    except Exception as error:  # noqa: BLE001 - nothing above would tell the user about it
         return _bug(error)
     return 0
 

@@ -1,4 +1,4 @@
-"""Which options mean the same in several commands?
+"""Options that mean the same in several commands.
 
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """

@@ -1,4 +1,4 @@
-"""How is data printed, for programs and for people?"""
+"""Data as it is printed, for programs and for people."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""When would the server start instances of a definition?"""
+"""`swf schedule preview`: when the server would start instances of a definition."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Which instances were there when a command last looked? Kept for completing words on the command line.
+"""The instances that a command saw last, kept for completing words on the command line.
 
-Asking a server takes longer than somebody who has pressed a key wants to wait. So commands that see instances write
+Asking a server takes longer than a person who has pressed a key wants to wait. So commands that see instances write
 down their ids, and completing a word reads them. What is written down is a help and nothing more: where it cannot be
 written or read, nothing is said.
 """
@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-_MOST = 200
+_MAX_INSTANCES = 200
 """Of how many instances the ids are kept."""
 _SERVER = ("TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
 
@@ -39,7 +39,7 @@ def remember(
     """
     known = {} if all_of_them else dict(recall(address, namespace).instances)
     fresh = dict(found)
-    kept = dict([*fresh.items(), *((key, value) for key, value in known.items() if key not in fresh)][:_MOST])
+    kept = dict([*fresh.items(), *((key, value) for key, value in known.items() if key not in fresh)][:_MAX_INSTANCES])
     file = _file(address, namespace)
     beside = file.with_suffix(f".{os.getpid()}")
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""How is a definition run in virtual time, its functions answering from a script?"""
+"""`swf run --simulate`: a run in virtual time, with functions that answer from a script."""
 
 import os
 from collections.abc import Iterable
@@ -83,7 +83,7 @@ def _scripted(script: Path | None) -> "dict[str, Scripted]":
 
 
 def _refuse_unknown(scripted: Iterable[str], workflows: list[Definition], script: Path | None) -> None:
-    """Raise UsageError if *script* says what something answers that is not a function: nobody would ask it."""
+    """Raise UsageError if *script* says what something answers that is not a function: it would never be called."""
     known = [use.function.name for workflow in workflows for use in workflow.functions]
     for name in scripted:
         if name not in known:

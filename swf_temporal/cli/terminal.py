@@ -1,4 +1,4 @@
-"""How does text look on a terminal, and on what is not one?"""
+"""Text on a terminal, and on what is not one."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`swf test`: which scenarios are put to the test, and where?"""
+"""`swf test`: put scenarios to the test."""
 
 from enum import StrEnum
 from pathlib import Path

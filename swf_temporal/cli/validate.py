@@ -1,4 +1,4 @@
-"""`swf validate`: what is wrong with these definitions?"""
+"""`swf validate`: everything that is wrong with definitions."""
 
 from pathlib import Path
 from typing import Annotated

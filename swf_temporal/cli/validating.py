@@ -1,4 +1,4 @@
-"""How are definitions validated, and what is wrong with them told?"""
+"""What `swf validate` does and prints."""
 
 import json
 import sys

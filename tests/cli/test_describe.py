@@ -82,6 +82,8 @@ def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
     later = swf("schema", "--version", "1.0")
     assert (later.code, later.err) == (
         2,
-        "error: there is no schema of version '1.0' of serverless-workflow\n"
-        "  there is one for 0.5, 0.6, 0.7, 0.8, 0.9\n",
+        (
+            "error: there is no schema of version '1.0' of serverless-workflow\n"
+            "  there is one for 0.5, 0.6, 0.7, 0.8, 0.9\n"
+        ),
     )

@@ -80,7 +80,7 @@ def test_without_a_worker(on: On) -> None:
     assert on("event", "e-4", "--name", "Paid up", "--no-wait") == (
         0,
         "",
-        "sent event 'Paid up' to e-4; nobody has answered for it\n",
+        "sent event 'Paid up' to e-4; no worker has answered for it\n",
     )
     code, out, err = on("event", "e-4", "--name", "Paid up")
     assert (code, out) == (1, "")

@@ -1,8 +1,8 @@
-"""How does a scenario take its course on Temporal: who is given which event, and when does time pass?
+"""The driver of a scenario on Temporal: which instance gets which event, and when time passes.
 
-Theory of operation. The next thing happens when nothing is under way: first what is due, then an event that somebody
-awaits, then time passes until something else is due. If there is nothing, the run is at its end, or waits for ever.
-What is under way and what is due is known, see `family`: no server is asked again and again.
+Theory of operation. The next thing happens when nothing is under way: first what is due, then an event that an
+instance awaits, then time passes until something else is due. If there is nothing, the run is at its end, or waits for
+ever. What is under way and what is due is known, see `family`: no server is asked again and again.
 """
 
 import asyncio
@@ -33,11 +33,11 @@ _CLOSED = {
 
 _LIMIT = 60
 """Seconds of real time that a single thing may take to happen."""
-_MOST = 10_000
-"""How many things may happen."""
+_MAX_STEPS = 10_000
+"""How many things may happen in one run."""
 
 
-class Driver:
+class ScenarioDriver:
     """Drives the run of one scenario."""
 
     def __init__(self, client: Client, workflow_id: str, events: Sequence[CloudEvent]) -> None:
@@ -51,7 +51,7 @@ class Driver:
     async def drive(self, *, cancelling: bool) -> str:
         """See the run to its end; return how it ended, or `waiting`. *cancelling* cancels it where it would wait."""
         family = self.family
-        for _ in range(_MOST):
+        for _ in range(_MAX_STEPS):
             try:
                 async with asyncio.timeout(_LIMIT):
                     await family.calm()
@@ -67,7 +67,7 @@ class Driver:
                 family.expect("cancel", family.main)
                 await self._client.get_workflow_handle(family.main.workflow_id).cancel()
         else:
-            return f"had not ended after {_MOST:,} steps"
+            return f"had not ended after {_MAX_STEPS:,} steps"
         return family.main.ended or "waiting"
 
     async def end(self) -> None:
@@ -103,7 +103,7 @@ class Driver:
         family = self.family
         if due.key.due > family.now:
             family.now = due.key.due
-            # Whoever is told of something that others do must know the time before.
+            # An instance that is told of what others do must know the time before.
             others = [member for member in family.open if due.kind == "call" or member is not due.member]
             await asyncio.gather(*(self._tell(member, {}) for member in others))
             await family.calm()
@@ -130,7 +130,7 @@ class Driver:
             self.family.forget("clock", member)  # it has just ended
 
     async def _deliver_next(self) -> bool:
-        """Deliver the first event that somebody awaits now."""
+        """Deliver the first event that an instance awaits now."""
         if not self._events:
             return False
         awaited = [(member, await self._awaited_by(member)) for member in self.family.open]

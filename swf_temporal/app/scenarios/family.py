@@ -1,4 +1,4 @@
-"""What is under way for an instance and its sub-workflows, and what is due next?
+"""An instance and its sub-workflows: what is under way for them, and what is due next.
 
 Theory of operation. That a run stands still must be known, not guessed from how long nothing was seen. So everything
 that was begun and has not arrived is written down as *under way*: a workflow that is to begin, a call that may answer,
@@ -65,9 +65,9 @@ class Call:
     attempt: int = 1
     """The number of the attempt that is made, not counting those that were lost."""
     asked: int = 0
-    """The number of the engine's attempt that waits for its turn."""
+    """The number of Temporal's attempt that waits for its turn."""
     is_over: bool = False
-    """Whether nobody wants its answer any more."""
+    """Whether its answer is not wanted any more."""
     turn: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -312,7 +312,7 @@ class Family:
         self._step += 1
 
     def release(self, due: Due) -> None:
-        """Let *due* happen, as far as that is to be done here: a call has its turn, or nobody waits for it any more."""
+        """Let *due* happen, as far as that is to be done here: a call has its turn, or is not waited for any more."""
         del self._due[due.kind, due.run_id, due.seq]
         if due.kind == "activity":
             self._drop_call(due.run_id, due.seq)
@@ -326,7 +326,7 @@ class Family:
         return self._children[due.run_id, due.seq]
 
     def call(self, run_id: str, activity_id: str) -> Call | None:
-        """Return the call that an activity is to answer, or None if nobody wants the answer any more."""
+        """Return the call that an activity is to answer, or None if the answer is not wanted any more."""
         return self._calls_by_id.get((run_id, activity_id))
 
     def park(self, call: Call, after: int) -> None:
@@ -337,7 +337,7 @@ class Family:
             self._end(("activity", call.run_id, call.seq))
 
     def over(self) -> None:
-        """Release all calls: nobody wants their answers any more."""
+        """Release all calls: their answers are not wanted any more."""
         for call in list(self._calls.values()):
             self._drop_call(call.run_id, call.seq)
             call.turn.set()

@@ -1,4 +1,4 @@
-"""How is a scenario run on Temporal?"""
+"""A server and a worker on which scenarios run."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -10,7 +10,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from swf_temporal.app.scenarios.driver import Driver
+from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.app.scenarios.virtual_time import Listener, VirtualTime
 from swf_temporal.data import JSON
@@ -48,7 +48,7 @@ class ScenarioHost:
         workflows = workflows_of(scenario)
         # An instance of a simulation has its definition's id, too.
         workflow_id = workflows[0].id
-        driver = Driver(self.client, workflow_id, events_of(scenario.events))
+        driver = ScenarioDriver(self.client, workflow_id, events_of(scenario.events))
         session = self.calls.sessions[workflow_id] = Session.of(scenario, driver.family)
         try:
             return await self._observe(scenario, workflows, session, driver)
@@ -56,7 +56,7 @@ class ScenarioHost:
             await session.close()
 
     async def _observe(
-        self, scenario: Scenario, workflows: Sequence[Definition], session: Session, driver: Driver
+        self, scenario: Scenario, workflows: Sequence[Definition], session: Session, driver: ScenarioDriver
     ) -> Observed:
         workflow_id = workflows[0].id
         early = [event.to_json() for event in events_of(scenario.early, "early")]
@@ -131,12 +131,12 @@ async def scenario_host(
             interpreter=AnsweringAll,
             unsandboxed_workflow_runner=runner_of(calls.listen),
         )
-        _be_patient(worker)
+        _disable_deadlock_detection(worker)
         async with worker:
             yield ScenarioHost(server.client, calls)
 
 
-def _be_patient(worker: Worker) -> None:
+def _disable_deadlock_detection(worker: Worker) -> None:
     """Let a step of a workflow take as long as it takes: on a machine that is busy, two seconds are soon over.
 
     The SDK interrupts a step that took longer, wherever it is. Its public switch for that moves all steps to the

@@ -1,8 +1,8 @@
-"""How do functions answer on Temporal as a scenario scripts them, in virtual time?
+"""Functions that answer on Temporal as a scenario scripts them, in virtual time.
 
 Theory of operation. A call waits for its turn, and for as long as its answer takes, here in its activity. The pause
-before another attempt is waited for by that attempt: the server is told the shortest one, and so the attempts are the
-engine's own, as is the decision whether there is another.
+before another attempt is waited for by that attempt: the server is told the shortest one, and so the attempts are
+Temporal's own, as is the decision whether there is another.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from swf_temporal.temporal.failures import application_error
 if TYPE_CHECKING:
     from swf_temporal.simulation.services.outside import StubServices
 
-_SHORTEST = timedelta(milliseconds=1)
+_MIN_DELAY = timedelta(milliseconds=1)
 
 
 @dataclass(slots=True)
@@ -95,13 +95,13 @@ class ScriptedCalls:
             if delay is None:
                 raise failure from None
             session.delays.append((call.function.name, delay))
-            after = 0 if delay <= _SHORTEST else delay // MICROSECOND
+            after = 0 if delay <= _MIN_DELAY else delay // MICROSECOND
             if turn.end is not None and session.family.now + after > turn.end:
-                # The engine sees that the next attempt would come too late, and makes none.
+                # Temporal sees that the next attempt would come too late, and makes none.
                 raise application_error(fault, next_retry_delay=TOO_LATE) from None
             turn.attempt += 1
             session.family.park(turn, after)
-            raise application_error(fault, next_retry_delay=_SHORTEST) from None
+            raise application_error(fault, next_retry_delay=_MIN_DELAY) from None
 
     async def publish(self, event: CloudEvent) -> None:
         """Keep the event."""
@@ -112,7 +112,7 @@ class ScriptedCalls:
     def _session(self) -> Session:
         session = self.sessions.get(_main(activity.info().workflow_id or ""))
         if session is None:
-            raise _nobody_waits()
+            raise _not_awaited()
         return session
 
 
@@ -121,15 +121,15 @@ async def _turn(family: Family) -> Call:
     info = activity.info()
     call = family.call(info.workflow_run_id or "", info.activity_id)
     if call is None:
-        raise _nobody_waits()
+        raise _not_awaited()
     call.asked = info.attempt
     await call.turn.wait()
-    if call.is_over or call.asked != info.attempt:  # the engine took this attempt for lost, and made another
-        raise _nobody_waits()
+    if call.is_over or call.asked != info.attempt:  # Temporal took this attempt for lost, and made another
+        raise _not_awaited()
     return call
 
 
-def _nobody_waits() -> ApplicationError:
+def _not_awaited() -> ApplicationError:
     return ApplicationError("the answer is not awaited any more", type="Over", non_retryable=True)
 
 

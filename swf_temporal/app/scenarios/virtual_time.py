@@ -1,4 +1,4 @@
-"""How does a workflow of a real server live in virtual time?
+"""Virtual time for workflows of a real server.
 
 Theory of operation. Between the engine and the interpreter stands an instance of `_Instance`. What comes from the
 server and what goes there passes through it, and it replaces time, and nothing else:
@@ -9,7 +9,7 @@ server and what goes there passes through it, and it replaces time, and nothing 
 - The time is told by a signal, which stands in the history: so a replay comes to the same.
 
 Workflow tasks, activities and their attempts, sub-workflows, signals, cancellations and continue-as-new are the
-engine's own. Whoever listens is told of all that comes and goes, so that it is known what is under way.
+engine's own. A listener is told of all that comes and goes, so that it is known what is under way.
 """
 
 import json
@@ -113,8 +113,8 @@ class _Instance(WorkflowInstance):
         self._is_closing = False
         self._kept: dict[int, list[WorkflowActivationJob]] = {}
         """What came of sub-workflows, until the signal says that it is delivered: else who is first would be chance."""
-        self._detached: set[int] = set()
-        """The sub-workflows whose result nobody waits for, but perhaps their start."""
+        self._fire_and_forget: set[int] = set()
+        """The sub-workflows whose result is not waited for, but perhaps their start."""
         self._late: set[int] = set()
         """The sub-workflows whose time was over, and which are terminated for it."""
 
@@ -188,7 +188,7 @@ class _Instance(WorkflowInstance):
                 return ()
         if job.HasField("resolve_child_workflow_execution_start"):
             seq = job.resolve_child_workflow_execution_start.seq
-            if seq in self._detached:
+            if seq in self._fire_and_forget:
                 self._kept.setdefault(seq, []).append(job)
                 return ()
         if job.HasField("resolve_child_workflow_execution"):
@@ -238,7 +238,7 @@ class _Instance(WorkflowInstance):
                 after = _put_off(child.workflow_execution_timeout)
                 child.ClearField("workflow_execution_timeout")
             if child.parent_close_policy != ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL:
-                self._detached.add(child.seq)
+                self._fire_and_forget.add(child.seq)
             self._children += 1
             place = (*self._place, self._children)
             self._hand_on(child.headers, place)

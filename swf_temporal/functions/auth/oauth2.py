@@ -50,7 +50,11 @@ class _CacheEntry:
 
 
 class Tokens:
-    """Gets tokens, and keeps each until shortly before it expires."""
+    """Gets tokens, and keeps each until shortly before it expires.
+
+    oauthlib writes what is asked and reads what is answered. authlib's client is an httpx client of its own: it would
+    bypass the hosts guard, the limits and the operator's settings, and does not look up an authority's endpoint.
+    """
 
     def __init__(self, http: Http, clock: Callable[[], float] = time.monotonic) -> None:
         self._http = http

@@ -2,12 +2,12 @@
 
 import asyncio
 import hashlib
-import time
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from cachetools import LRUCache, TTLCache
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.files import read_file
@@ -31,7 +31,6 @@ _MAX_KEPT = 64
 _MAX_OTHERS = 256
 
 Headers = tuple[tuple[str, str], ...]
-_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
@@ -55,10 +54,9 @@ class Documents:
     ) -> None:
         """Read documents with what *http* returns, which files do without, and keep those from URLs for *lifetime*."""
         self._http = http
-        self._lifetime = lifetime.total_seconds()
         self._resources = resources or Resources()
-        self._parsed: OrderedDict[str, dict[str, Any]] = OrderedDict()
-        self._fetched: OrderedDict[tuple[str, Headers], tuple[float, bytes]] = OrderedDict()
+        self._parsed = LRUCache[str, dict[str, Any]](_MAX_KEPT)
+        self._fetched: TTLCache[tuple[str, Headers], bytes] = TTLCache(_MAX_KEPT, lifetime.total_seconds())
 
     async def load(
         self,
@@ -140,11 +138,11 @@ class Documents:
 
         # A caller without credentials must not be shown what others fetched with theirs.
         key = (url, headers)
-        expiry, text = self._fetched.get(key, (0.0, b""))
-        if time.monotonic() >= expiry:
-            text = await self._http().download(Request("GET", url, headers), _MAX_BYTES)
-            _keep(self._fetched, key, (time.monotonic() + self._lifetime, text))
-        return text
+        try:
+            return self._fetched[key]
+        except KeyError:  # also for one that expires while it is looked up, which `get` would raise
+            text = self._fetched[key] = await self._http().download(Request("GET", url, headers), _MAX_BYTES)
+            return text
 
     async def _parse(self, name: str, text: bytes) -> dict[str, Any]:
         digest = hashlib.sha256(text).hexdigest()
@@ -152,7 +150,7 @@ class Documents:
         if content is None:
             # A large document takes seconds to read; other calls go on meanwhile.
             content = await asyncio.to_thread(_parse, name, text)
-        _keep(self._parsed, digest, content)
+            self._parsed[digest] = content
         return content
 
 
@@ -191,14 +189,6 @@ def _origin(url: str) -> Origin:
         return read_origin(url)
     except ValueError as error:
         raise permanent_failure("BadUrl", f"'{url}' is not a URL: {error}") from error
-
-
-def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Keep *value*, and let go of what was kept longest ago if there is too much."""
-    kept[key] = value
-    kept.move_to_end(key)
-    if len(kept) > _MAX_KEPT:
-        kept.popitem(last=False)
 
 
 def _read_file(name: str, path: str) -> bytes:

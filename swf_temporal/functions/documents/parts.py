@@ -17,6 +17,8 @@ _NOTHING = object()
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 
 
+# `referencing`, which jsonschema stands on, resolves references within schemas. Documents of OpenAPI and AsyncAPI are
+# none: in them it finds no anchors. Nor does it wait for what is fetched, or name a document as the definition does.
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document that describes a service, and where it was found."""

@@ -10,6 +10,9 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document
 
+# openapi-schema-validator has no dialect for 2.0, takes `format` for more than a remark, and matches patterns
+# without a limit of time: `^(a+)+$` kept it busy for eight seconds with 27 letters. Ours writes JSON Schema, for which
+# there is one validator with such limits.
 _PLAIN = frozenset({
     "type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength",
     "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties",

@@ -1,11 +1,11 @@
 """The schema of a GraphQL endpoint: its fields and their arguments, by introspection."""
 
-import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
+
+from cachetools import TTLCache
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -17,6 +17,9 @@ from swf_temporal.functions.http.requests import Request
 from swf_temporal.text.suggestions import suggestion
 
 _MAX_SCHEMAS = 64
+
+# Three facts of two types are asked for, where the introspection of graphql-core asks for the whole schema: of large
+# services that is megabytes, which many refuse, and its `build_client_schema` refuses one that lacks anything.
 _WRAPPINGS = 8
 """How many lists and exclamation marks a type may have around its name."""
 _OBJECTS = frozenset({"OBJECT", "INTERFACE", "UNION"})
@@ -60,8 +63,7 @@ class Schemas:
 
     def __init__(self, http: Http, lifetime: timedelta) -> None:
         self._http = http
-        self._lifetime = lifetime.total_seconds()
-        self._known: OrderedDict[tuple[str, Headers], tuple[float, Schema | None]] = OrderedDict()
+        self._known: TTLCache[tuple[str, Headers], Schema | None] = TTLCache(_MAX_SCHEMAS, lifetime.total_seconds())
 
     async def schema(self, question: Request) -> Schema | None:
         """Return the schema of the endpoint that *question* is put to, or None if it does not tell.
@@ -70,14 +72,11 @@ class Schemas:
         """
         # What an endpoint shows may depend on who asks.
         key = (question.url, question.headers)
-        expiry, schema = self._known.get(key, (0.0, None))
-        if time.monotonic() >= expiry:
-            schema = await self._ask(question)
-            self._known[key] = (time.monotonic() + self._lifetime, schema)
-            self._known.move_to_end(key)
-            if len(self._known) > _MAX_SCHEMAS:
-                self._known.popitem(last=False)
-        return schema
+        try:
+            return self._known[key]
+        except KeyError:
+            schema = self._known[key] = await self._ask(question)
+            return schema
 
     async def _ask(self, question: Request) -> Schema | None:
         try:

@@ -3,12 +3,13 @@
 import asyncio
 import re
 import time
-from collections import OrderedDict
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 from urllib.parse import quote, urljoin
+
+from cachetools import LRUCache
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
@@ -33,7 +34,8 @@ class FetchedProtos:
     def __init__(self, http: Http, lifetime: timedelta) -> None:
         self._http = http
         self._lifetime = lifetime.total_seconds()
-        self._known: OrderedDict[tuple[str, Headers], tuple[float, _Sources, ProtoServices]] = OrderedDict()
+        # What has expired is kept: a text that was fetched again is compiled only if it has changed.
+        self._known = LRUCache[tuple[str, Headers], tuple[float, _Sources, ProtoServices]](_MAX_KEPT)
 
     async def load(self, name: str, url: str, headers: Headers = ()) -> ProtoServices:
         """Return the services in the proto file *name*, which is at *url*, and in what it imports.
@@ -48,9 +50,6 @@ class FetchedProtos:
             if services is None or fetched != sources:
                 services = await _compiled(name, url, fetched)
             self._known[key] = time.monotonic() + self._lifetime, fetched, services
-            self._known.move_to_end(key)
-            if len(self._known) > _MAX_KEPT:
-                self._known.popitem(last=False)
         return services
 
     async def _fetched(self, name: str, url: str, headers: Headers) -> _Sources:

@@ -1,9 +1,9 @@
 """Services as a gRPC server itself describes them, by server reflection."""
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
+from cachetools import TTLCache
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from swf_temporal.errors import CallFailed
@@ -12,6 +12,7 @@ from swf_temporal.functions.rpc.channels import Target, library
 from swf_temporal.functions.rpc.metadata import Metadata
 from swf_temporal.functions.rpc.protos import ProtoServices, full_name_of, services_of
 
+_MAX_SERVICES = 1024
 _PATHS = tuple(f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo" for version in ("v1", "v1alpha"))
 """The messages of both versions are the same. New servers may have the first alone, and old ones the second."""
 
@@ -20,20 +21,20 @@ class Reflection:
     """Asks servers about services, and takes what they said as true for a while."""
 
     def __init__(self, lifetime: float) -> None:
-        self._lifetime = lifetime
-        self._told: dict[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], tuple[float, ProtoServices]] = {}
+        self._told: TTLCache[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], ProtoServices]
+        self._told = TTLCache(_MAX_SERVICES, lifetime)
 
     async def load(
         self, channel: Any, target: Target, service: str, metadata: Metadata, timeout: float
     ) -> ProtoServices:
         """Return the service that the server behind *channel* describes, with all that its messages hold."""
-        now = time.monotonic()
-        self._told = {key: told for key, told in self._told.items() if told[0] > now}
         key = (target, service, tuple(metadata))  # a caller without credentials is not shown what others were
-        if key not in self._told:
+        try:
+            return self._told[key]
+        except KeyError:
             files = await _asked(channel, target, service, metadata, timeout)
-            self._told[key] = (now + self._lifetime, services_of(f"the server {target}", _in_order(files)))
-        return self._told[key][1]
+            services = self._told[key] = services_of(f"the server {target}", _in_order(files))
+            return services
 
 
 async def _asked(

@@ -212,7 +212,8 @@ async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> 
 async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> None:
     """After the time that a worker gives a call it is given up, and the server is told."""
     url = f"grpc://127.0.0.1:{users.port}"
-    functions = Functions(settings=Settings(base_url=url, timeout=Settings().timeout / 100))
+    functions, call = Functions(settings=Settings(base_url=url, timeout=Settings().timeout / 100)), _call("AddUser")
+    await functions.prepare(call.function, call.base)  # to compile the proto file may take longer than that
 
     fault = await failed(functions, _call("AddUser", {"full_name": "sloth"}))
 

@@ -2,16 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import pytest
-from temporalio import workflow
 from temporalio.client import WorkflowHistory
-from temporalio.common import RawValue
 from temporalio.worker import Worker, WorkflowRunner
 
 from swf_temporal.cloud_event import CloudEvent
@@ -25,12 +23,9 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.reaching import Server
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
-from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
 
 Answer = Callable[[JSON], Any]
-
-SUSPEND_AFTER = "suspend_after"
-"""The field of a run's record that says after how many events of history it continues as new."""
 
 
 @dataclass
@@ -55,41 +50,6 @@ class Scripted:
     async def publish(self, event: CloudEvent) -> None:
         """Keep the event."""
         self.published.append(event)
-
-
-@workflow.defn(dynamic=True, sandboxed=False)
-class Suspending(Interpreter):
-    """One execution of a definition that continues as new after as many events of history as its test says."""
-
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
-
-    def is_long(self) -> bool:
-        """Tell whether there are as many events."""
-        limit = self._pin.others.get(SUSPEND_AFTER)
-        return super().is_long() or (isinstance(limit, int) and workflow.info().get_current_history_length() >= limit)
-
-
-@workflow.defn(dynamic=True, sandboxed=False)
-class SuspendingKnownOnly(Suspending):
-    """The same of a definition that its worker serves."""
-
-    only_known = True
-
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
 
 
 class Bench:

@@ -1,0 +1,82 @@
+"""What the executions of an instance wrote: from one continue-as-new to the next."""
+
+import json
+from base64 import b64decode
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio.client import Client, WorkflowHistory
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The history of one execution."""
+
+    workflow_id: str
+    history: dict[str, Any]
+
+    @property
+    def definition_id(self) -> str:
+        """The id of the definition that it ran."""
+        name: str = self._began["workflowType"]["name"]
+        return name
+
+    @property
+    def arguments(self) -> list[Any]:
+        """What it was started with: its data and its pin."""
+        return [_value(payload) for payload in self._began["input"]["payloads"]]
+
+    @property
+    def calls(self) -> Iterator[Any]:
+        """The records of the calls that it made."""
+        for event in self.history["events"]:
+            scheduled = event.get("activityTaskScheduledEventAttributes")
+            if scheduled is not None:
+                yield _value(scheduled["input"]["payloads"][0])
+
+    @property
+    def identities(self) -> Iterator[str]:
+        """The processes that carried out its workflow tasks."""
+        for event in self.history["events"]:
+            completed = event.get("workflowTaskCompletedEventAttributes")
+            if completed is not None:
+                yield completed["identity"]
+
+    @property
+    def next_run(self) -> str | None:
+        """The id of the execution that it continued as."""
+        ended = self.history["events"][-1].get("workflowExecutionContinuedAsNewEventAttributes", {})
+        run: str | None = ended.get("newExecutionRunId")
+        return run
+
+    @property
+    def children(self) -> Iterator[str]:
+        """The ids of the sub-workflows that it started."""
+        for event in self.history["events"]:
+            begun = event.get("childWorkflowExecutionStartedEventAttributes")
+            if begun is not None:
+                yield begun["workflowExecution"]["workflowId"]
+
+    @property
+    def _began(self) -> dict[str, Any]:
+        began: dict[str, Any] = self.history["events"][0]["workflowExecutionStartedEventAttributes"]
+        return began
+
+
+async def executions(client: Client, workflow_id: str, run_id: str | None) -> AsyncIterator[Execution]:
+    """Yield the executions of an instance, and of its sub-workflows, beginning with *run_id*."""
+    while run_id is not None:
+        history: WorkflowHistory = await client.get_workflow_handle(workflow_id, run_id=run_id).fetch_history()
+        execution = Execution(workflow_id, json.loads(history.to_json()))
+        yield execution
+        for child in execution.children:
+            first = (await client.get_workflow_handle(child).describe()).raw_description
+            async for one in executions(client, child, first.workflow_execution_info.first_run_id):
+                yield one
+        run_id = execution.next_run
+
+
+def _value(payload: dict[str, Any]) -> Any:
+
+    return json.loads(b64decode(payload["data"])) if "data" in payload else None

@@ -1,0 +1,146 @@
+"""A newer release meets what older ones wrote, and an older one what this one writes."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+
+import pytest
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.temporal.client import result
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.records import Pin, call_from_json, call_to_json
+from swf_temporal.temporal.worker import make_worker
+from tests.temporal.conftest import Bench
+from tests.temporal.suspending import Suspending
+from tests.upgrades.cases import CASES, CHILD, Case
+from tests.upgrades.chains import Execution, executions
+from tests.upgrades.record import FOLDER, SEMANTICS_OF, SUSPEND_AFTER
+from tests.upgrades.releases import BEFORE, FIRST, checkout, start_worker
+from tests.upgrades.worker import Functions
+
+RELEASES = (FIRST, BEFORE)
+OUTPUTS: Mapping[str, JSON] = {case.id: case.output for case in (*CASES, CHILD)}
+SENDS = {case.id: case for case in CASES if case.sends}
+
+
+@cache
+def recorded(release: str) -> Mapping[str, Sequence[Execution]]:
+    """Return the executions of each case that a worker of *release* ran."""
+    kept = json.loads(gzip.decompress((FOLDER / f"{release}.json.gz").read_bytes()))
+    return {case: [Execution(**one) for one in ran] for case, ran in kept["cases"].items()}
+
+
+@asynccontextmanager
+async def worker_of_this(bench: Bench, queue: str) -> AsyncIterator[None]:
+    """Run a worker of this release."""
+    functions = Functions()
+    worker = make_worker(bench.client, Catalogue(), functions, functions, task_queue=queue, interpreter=Suspending)
+    async with worker:
+        yield
+
+
+@contextmanager
+def worker_of(release: str, bench: Bench, queue: str) -> Iterator[None]:
+    """Run a worker of an earlier release."""
+    code = checkout(release)
+    if code is None:
+        pytest.skip(f"this checkout does not have the commit {release}: what it wrote is read all the same")
+    process = start_worker(code, bench.client.service_client.config.target_host, queue)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def go_on(bench: Bench, queue: str, prefix: str, ran: Sequence[Execution]) -> list[tuple[str, JSON]]:
+    """Start every execution of *ran* again, each as its record says, and return what it comes to."""
+
+    async def one(number: int, execution: Execution) -> tuple[str, JSON]:
+        name = execution.definition_id
+        handle = await bench.client.start_workflow(
+            name, args=execution.arguments, id=f"{prefix}-{execution.workflow_id}-{number}", task_queue=queue
+        )
+        if name in SENDS:
+            # Those that had come are known by their ids, and are not taken again.
+            await SENDS[name].send(handle)
+        return name, await asyncio.wait_for(result(handle), 60)
+
+    return await asyncio.gather(*(one(number, execution) for number, execution in enumerate(ran)))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_records_are_of_runs_under_way(release: str) -> None:
+    """Every case was suspended by that release, some several times, in the middle of what it does."""
+    for case, ran in recorded(release).items():
+        pins = [execution.arguments[1] for execution in ran]
+        assert any("progress" in pin or case == "rounds" for pin in pins), case
+        assert {Pin.from_json(pin).semantics for pin in pins} == {SEMANTICS_OF[release]}, case
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_this_release_goes_on_with_older_records(bench: Bench, release: str) -> None:
+    """Whatever an older release had written of a run when it stopped, this one brings it to the same end."""
+    queue = f"upgrades-{release}"
+    async with worker_of_this(bench, queue):
+        for case, ran in recorded(release).items():
+            for name, output in await go_on(bench, queue, f"{queue}-{case}", ran):
+                assert output == OUTPUTS[name], name
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("case", [case.id for case in CASES])
+async def test_histories_of_older_releases_replay(case: str, release: str) -> None:
+    """What an older worker did, this one would have done, command by command."""
+    replayer = Replayer(
+        workflows=[Suspending],
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=CONVERTER,
+        debug_mode=True,
+    )
+    for execution in recorded(release)[case]:
+        history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
+        outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+        assert outcome.replay_failure is None
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_calls_of_older_releases_are_read(release: str) -> None:
+    """Each record of a call says the same when it is written again."""
+    calls = [call for ran in recorded(release).values() for execution in ran for call in execution.calls]
+    assert {"arguments", "deferred", "retry", "secrets"} <= {key for call in calls for key in call}
+    for call in calls:
+        read = call_from_json(call, activity_id="A/f#1", state="A")
+        assert call_to_json(read, call["source"]) == call
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_an_older_release_goes_on_with_our_records(bench: Bench, release: str) -> None:
+    """Whatever this release has written of a run, an older worker brings it to the same end."""
+    semantics = 1 if release == FIRST else SEMANTICS
+    ours, theirs = f"upgrades-ours-{release}", f"upgrades-theirs-{release}"
+    with worker_of(release, bench, theirs):
+        async with worker_of_this(bench, ours):
+            written = await asyncio.gather(*(_run_here(case, bench, ours, semantics) for case in CASES))
+        assert all(len(ran) > 1 for ran in written)
+        for ran in written:
+            for name, output in await go_on(bench, theirs, theirs, ran):
+                assert output == OUTPUTS[name], name
+
+
+async def _run_here(case: Case, bench: Bench, queue: str, semantics: int) -> list[Execution]:
+    handle = await case.start(
+        bench.client, f"{queue}-{case.id}", queue, semantics=semantics, suspend_after=SUSPEND_AFTER
+    )
+    assert await asyncio.wait_for(result(handle), 60) == case.output
+    return [one async for one in executions(bench.client, handle.id, handle.first_execution_run_id)]

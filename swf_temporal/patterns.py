@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from time import perf_counter
+from time import perf_counter  # noqa: TID251 - how long it takes decides nothing in a workflow: it fails the run
 from typing import Final
 
 import regex

@@ -99,8 +99,21 @@ class Attempts:
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
 
+class _Shown:
+    """What engines show of a call or a sub-workflow. A fact of this kind is added here, for both."""
+
+    __slots__ = ()
+    state: str
+    action: str
+
+    @property
+    def summary(self) -> str:
+        """Where in the definition it stands."""
+        return f"{self.state} › {self.action}"
+
+
 @dataclass(frozen=True, slots=True)
-class FunctionCall:
+class FunctionCall(_Shown):
     """A function to call, with all that its performer has to know."""
 
     id: str
@@ -125,7 +138,7 @@ class FunctionCall:
 
 
 @dataclass(frozen=True, slots=True)
-class SubflowCall:
+class SubflowCall(_Shown):
     """Another workflow to run."""
 
     id: str

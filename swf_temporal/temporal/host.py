@@ -127,7 +127,7 @@ class TemporalHost:
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
                 retry_policy=_policy(call.retry),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
-                summary=_short(f"{call.state} › {call.action}"),
+                summary=_short(call.summary),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):
@@ -141,7 +141,7 @@ class TemporalHost:
         payloads = [await self._payload(value) for value in arguments_of(call)]
         self._pending += 1
         try:
-            summary = _short(f"{call.state} › {call.action}")
+            summary = _short(call.summary)
             return await ExternalActivity(
                 call, terms, payloads, summary, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
             ).run(CALL_LIMIT)
@@ -212,7 +212,7 @@ class TemporalHost:
                 execution_timeout=call.timeout,
                 parent_close_policy=policy,
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-                static_summary=_short(f"{call.state} › {call.action}"),
+                static_summary=_short(call.summary),
             )
         except ChildWorkflowError as error:
             raise fault_of_child(error, workflow_id) from None

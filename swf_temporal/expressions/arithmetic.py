@@ -5,6 +5,7 @@ Everything else raises NotSupported: jq then evaluates the whole expression, and
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from swf_temporal.data import JSON
@@ -78,18 +79,16 @@ def divide(left: JSON, right: JSON) -> JSON:
     return _result(_number(left) / divisor)
 
 
-def _comparison(holds: Callable[[Any, Any], bool]) -> Callable[[JSON, JSON], JSON]:
-    def compare(left: JSON, right: JSON) -> JSON:
-        one, other = _rank(left), _rank(right)
-        if one != other:
-            return holds(one, other)
-        if one in (_NUMBER, _TEXT):
-            return holds(left, right)
-        if one < _NUMBER:
-            return holds(0, 0)
-        raise NotSupported
-
-    return compare
+def compare(holds: Callable[[Any, Any], bool], left: JSON, right: JSON) -> JSON:
+    """Tell whether *holds* is true of two values in jq's order of them; those of different kinds differ by these."""
+    one, other = _rank(left), _rank(right)
+    if one != other:
+        return holds(one, other)
+    if one in (_NUMBER, _TEXT):
+        return holds(left, right)
+    if one < _NUMBER:
+        return holds(0, 0)
+    raise NotSupported
 
 
 SIGNS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
@@ -97,12 +96,12 @@ SIGNS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
     "-": subtract,
     "*": multiply,
     "/": divide,
-    "==": _comparison(operator.eq),
-    "!=": _comparison(operator.ne),
-    "<": _comparison(operator.lt),
-    "<=": _comparison(operator.le),
-    ">": _comparison(operator.gt),
-    ">=": _comparison(operator.ge),
+    "==": partial(compare, operator.eq),
+    "!=": partial(compare, operator.ne),
+    "<": partial(compare, operator.lt),
+    "<=": partial(compare, operator.le),
+    ">": partial(compare, operator.gt),
+    ">=": partial(compare, operator.ge),
 }
 
 

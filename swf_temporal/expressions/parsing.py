@@ -94,13 +94,12 @@ class _Parser:
 
     def _negative(self) -> Tree:
         token = self._take()
-        follows = self._next
-        if token.kind != "number" or not token.text.isdigit() or follows.kind in ("field", "open"):
+        if token.kind != "number" or not token.text.isdigit():
             raise _NotSimple
         value = _number(token.text)
-        if value == 0 or follows.text in (".", "?"):
+        if value == 0:
             raise _NotSimple
-        return Literal(-value)
+        return Literal(-value)  # what is looked up in it, as in `-1 .a`, is left over, and so left to jq
 
     def _choice(self) -> Tree:
         self._take()
@@ -111,8 +110,6 @@ class _Parser:
             return Choice(condition, chosen, self._choice())
         otherwise: Tree = self.pipe() if self._took("else") else Identity()
         self._require("end")
-        if self._next.kind in ("field", "open") or self._next.text in (".", "?"):
-            raise _NotSimple
         return Choice(condition, chosen, otherwise)
 
     def _term(self) -> Tree:
@@ -152,8 +149,6 @@ class _Parser:
                 return tree
 
     def _named(self, name: str) -> Tree:
-        if self._next.text == "(":
-            raise _NotSimple
         if name in _WORDS:
             return Literal(_WORDS[name])
         if name in _CALLS:
@@ -219,11 +214,11 @@ class _Parser:
 
     def _take(self) -> Token:
         token = self._words[self._at]
-        self._at += 1 if token is not _END else 0
+        self._at += 1
         return token
 
     def _took(self, text: str) -> bool:
-        if self._next.text != text or self._next.kind == "text":
+        if self._next.text != text:
             return False
         self._at += 1
         return True

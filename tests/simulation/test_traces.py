@@ -244,3 +244,35 @@ def test_a_fault_knows_its_branch() -> None:
     fault = simulate(definition, {"a": 1}, functions={"work": 1}).fault
     assert fault is not None
     assert (fault.state, fault.branch, fault.action) == ("Fork", "Right", "work")
+
+
+def test_what_nobody_waits_for_is_told_without_a_result() -> None:
+    """A call that is not waited for has begun and is done with; its result is not known, and not even null."""
+    definition = """
+    id: unseen
+    specVersion: "0.8"
+    functions: [{name: work, type: custom}]
+    states: [{name: Work, type: operation, actions: [{functionRef: {refName: work, invoke: async}}], end: true}]
+    """
+    run = simulate(definition, {}, functions={"work": {"worked": True}})
+    assert ("action-completed", "Work", "Work", "work") in _told(run)
+
+
+def test_secrets_are_told_as_they_are_written() -> None:
+    """Arguments that use secrets are told as the definition writes them, never with what they hold."""
+    definition = """
+    id: careful
+    specVersion: "0.8"
+    secrets: [TOKEN]
+    functions: [{name: work, type: custom}]
+    states:
+      - name: Work
+        type: operation
+        actions: [{functionRef: {refName: work, arguments: {token: "${ $SECRETS.TOKEN }"}}}]
+        end: true
+    """
+    run = simulate(definition, {}, functions={"work": None}, secrets={"TOKEN": "hush"})
+    assert run.calls == (("work", {"token": "hush"}),)
+    started = {"function": "work", "arguments": {"token": "${ $SECRETS.TOKEN }"}}
+    assert ("action-started", "Work", "Work", "work", started) in _told(run)
+    assert "hush" not in str(_told(run))

@@ -269,7 +269,6 @@ async def _with_retries(
                 raise
             lane.emit(TraceKind.ACTION_RETRIED, name, attempt=number, error=fault.name)
             number += 1
-            frame["attempt"] = number
             frame["again"] = lane.run.time() + delay.total_seconds()
 
 

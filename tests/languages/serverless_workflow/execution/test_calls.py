@@ -1,0 +1,166 @@
+"""What is handed to the host with a call: what its performer has to know, and no more."""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.loading import load
+from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry
+from swf_temporal.runtime.run import Run
+from swf_temporal.simulation.host import SimulatedHost
+from swf_temporal.simulation.simulate import SimulationContext
+
+WORK: dict[str, Any] = {"name": "work", "type": "custom"}
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[FunctionCall]:
+    """All calls that hosts are asked to perform; each yields its number."""
+    asked: list[FunctionCall] = []
+
+    async def invoke(_: SimulatedHost, call: FunctionCall) -> JSON:
+        asked.append(call)
+        return {"number": len(asked)}
+
+    monkeypatch.setattr(SimulatedHost, "invoke", invoke)
+    return asked
+
+
+def _run(*actions: Any, functions: Any = None, data: Any = None, **rest: Any) -> SimulationContext:
+    states = [{"name": "Do", "type": "operation", "actions": list(actions), "end": True}]
+    definition = {"id": "calls", "specVersion": "0.8", "functions": functions or [WORK], "states": states, **rest}
+    context = SimulationContext([load(definition)], {}, [], {})
+    context.run(data)
+    return context
+
+
+def test_every_call_has_an_id_of_its_own(calls: list[FunctionCall]) -> None:
+    """It says where the call is, and which time it is made there."""
+    _run({"functionRef": "work"}, {"functionRef": "work"}, {"name": "last", "functionRef": "work"})
+    assert [call.id for call in calls] == ["Do/work#1", "Do/work#2", "Do/last#1"]
+
+
+def test_a_call_has_secrets_only_where_it_can_need_them(calls: list[FunctionCall]) -> None:
+    """By its arguments, by its auth, or by what its document may ask for."""
+    functions: Any = [
+        WORK,
+        {"name": "odd", "type": "odata", "operation": "https://x.example/odata#Things", "authRef": "basic"},
+        {"name": "plain", "type": "odata", "operation": "https://x.example/odata#Things"},
+        *({"name": kind, "type": kind, "operation": f"{kind}.json#do"} for kind in ("rest", "asyncapi")),
+        {"name": "open", "operation": "open.json#do"},
+    ]
+    auth: Any = [{"name": "basic", "scheme": "basic", "properties": {"username": "u", "password": "${ $SECRETS.P }"}}]
+    refs: Any = ["work", {"refName": "work", "arguments": {"p": "${ $SECRETS.P }"}}]
+    refs += ["odd", "plain", "rest", "asyncapi", "open"]
+    _run(*({"functionRef": ref} for ref in refs), functions=functions, auth=auth, secrets=["P"])
+    assert [call.secrets for call in calls] == [(), ("P",), ("P",), (), ("P",), ("P",), ("P",)]
+
+
+def test_a_selection_set_may_come_of_the_data(calls: list[FunctionCall]) -> None:
+    """What a GraphQL call is to return is a text with expressions in it, as its arguments are."""
+    ask: Any = {"name": "ask", "type": "graphql", "operation": "https://x.example/graphql#query#pets"}
+    ref: Any = {"refName": "ask", "selectionSet": "{ ${ .field } }"}
+    _run({"functionRef": ref}, functions=[ask], data={"field": "name"})
+    assert [call.selection_set for call in calls] == ["{ name }"]
+
+
+def test_nobody_tries_a_call_again_that_nobody_waits_for(calls: list[FunctionCall]) -> None:
+    """A call that is waited for has its rule and a way to keep its attempts; one that is not has neither."""
+    retries: Any = [{"name": "Twice", "delay": "PT1M", "maxAttempts": 2}]
+    ways: Any = ["work", {"refName": "work", "invoke": "async"}]
+    _run(*({"functionRef": way, "retryRef": "Twice"} for way in ways), retries=retries)
+    told = [(call.fire_and_forget, call.retry is None, call.attempts is None) for call in calls]
+    assert told == [(False, False, False), (True, True, True)]
+
+
+def test_attempts_go_on_where_a_run_was_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Suspended between two attempts, the call is the same, with what was kept of it, and arguments as they were."""
+    asked: list[tuple[str, JSON, Any]] = []
+
+    async def invoke(host: SimulatedHost, call: FunctionCall) -> JSON:
+        assert call.attempts is not None
+        asked.append((call.id, call.arguments, call.attempts.kept and call.attempts.kept["attempt"]))
+        if call.attempts.kept is None:
+            call.attempts.keep({"attempt": 1})
+            await call.attempts.pause(host.now().timestamp() + 60, "another attempt")
+        return {"done": True}
+
+    monkeypatch.setattr(SimulatedHost, "invoke", invoke)
+    started: list[str] = []
+
+    def suspend(run: Run, entry: TraceEntry) -> None:
+        if entry.kind == "action-started":
+            started.append(entry.name)
+            run.suspend()
+
+    ref: Any = {"refName": "work", "arguments": {"at": "${ now }"}}
+    states: Any = [{"name": "Do", "type": "operation", "actions": [{"functionRef": ref}], "end": True}]
+    context = SimulationContext(
+        [load({"id": "calls", "specVersion": "0.8", "functions": [WORK], "states": states})], {}, [], {}
+    )
+    context.on_trace = suspend
+    assert context.run({}).output == {"done": True}
+    (first, given, none), (second, again, kept) = asked
+    assert (first, none, kept) == ("Do/work#1", None, 1)
+    assert (second, again) == (first, given)
+    assert started == ["work"]
+
+
+def test_a_suspended_run_begins_nothing_more() -> None:
+    """Asked to suspend, it calls no further function before it goes on."""
+    actions: Any = [{"functionRef": "work"}] * 3
+    states: Any = [{"name": "Do", "type": "operation", "actions": actions, "end": True}]
+    definition = {"id": "calls", "specVersion": "0.8", "functions": [WORK], "states": states}
+    context = SimulationContext([load(definition)], {"work": {}}, [], {})
+    made: list[int] = []
+
+    def suspend(run: Run, entry: TraceEntry) -> None:
+        if entry.kind == "action-started":
+            run.suspend()
+
+    def resumed(progress: dict[str, Any]) -> dict[str, Any]:
+        made.append(len(context.calls))
+        return progress
+
+    context.on_trace, context.resumed = suspend, resumed
+    assert context.run({}).status == "completed"
+    assert made == [1, 2]
+
+
+def test_a_sub_workflow_knows_who_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has an id of its own, and says which state and action run it, in which version, and who waits for it."""
+    asked: list[SubflowCall] = []
+
+    async def run_subflow(_: SimulatedHost, call: SubflowCall) -> JSON:
+        asked.append(call)
+        return {}
+
+    monkeypatch.setattr(SimulatedHost, "run_subflow", run_subflow)
+    _run(
+        {"subFlowRef": {"workflowId": "child", "version": "1.0"}},
+        {"name": "aside", "subFlowRef": {"workflowId": "child", "invoke": "async", "onParentComplete": "continue"}},
+    )
+    assert [(one.id, one.workflow_id, one.version, one.state, one.action) for one in asked] == [
+        ("Do/child#1", "child", "1.0", "Do", "child"),
+        ("Do/aside#1", "child", None, "Do", "aside"),
+    ]
+    assert [(one.fire_and_forget, one.outlives_parent) for one in asked] == [(False, False), (True, True)]
+
+
+def test_attempts_at_a_sub_workflow_are_told_and_counted() -> None:
+    """Each further attempt is told under the action's name, and the fault knows how many there were."""
+    refused: Any = {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ false }", "end": True}]}
+    child: Any = {"id": "child", "specVersion": "0.8", "states": [refused]}
+    action: Any = {"name": "ask", "subFlowRef": "child", "retryRef": "Twice"}
+    parent: Any = {
+        "id": "parent",
+        "specVersion": "0.8",
+        "retries": [{"name": "Twice", "delay": "PT1M", "maxAttempts": 3}],
+        "states": [{"name": "Do", "type": "operation", "actions": [action], "end": True}],
+    }
+    run = SimulationContext([load(parent), load(child)], {}, [], {}).run({})
+    assert run.fault is not None
+    assert run.fault.attempt == 3
+    retried = [(one.name, one.detail["attempt"]) for one in run.trace if one.kind == "action-retried"]
+    assert retried == [("ask", 1), ("ask", 2)]

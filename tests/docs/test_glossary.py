@@ -58,9 +58,10 @@ def _messages_in(source: Path) -> Iterator[tuple[str, str]]:
     tree = ast.parse(source.read_text(encoding="utf-8"))
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and " " in text.strip() and id(node) not in alone:
-            yield f"{source.relative_to(ROOT)}:{node.lineno}", text
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if " " in node.value.strip() and id(node) not in alone:
+            yield f"{source.relative_to(ROOT)}:{node.lineno}", node.value
 
 
 def test_glossary_is_in_order() -> None:

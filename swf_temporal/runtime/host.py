@@ -54,7 +54,8 @@ class TraceEntry:
     state: str
     name: str
     at: datetime
-    detail: Mapping[str, JSON] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    """JSON: what it holds for each kind says `runtime/trace.py`."""
 
 
 class TemplateRecord(TypedDict):

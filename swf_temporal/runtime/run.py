@@ -34,6 +34,7 @@ from swf_temporal.runtime.host import (
 )
 from swf_temporal.runtime.inbox import Inbox, InboxRecord
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
+from swf_temporal.runtime.trace import Tracer
 
 Frame: TypeAlias = dict[str, Any]
 
@@ -74,7 +75,7 @@ class Program(Protocol):
         """Return what runs for *run*, going on from what an execution before wrote in *record*."""
 
 
-class Run:
+class Run(Tracer):
     """One running instance."""
 
     def __init__(
@@ -150,7 +151,7 @@ class Run:
 
     # For an execution
 
-    def emit(self, kind: TraceKind, name: str, **detail: JSON) -> None:
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         """Add an entry to the trace that belongs to no path of execution."""
         self.host.emit(TraceEntry(kind, "", "", name, self.host.now(), detail))
 

@@ -17,6 +17,7 @@ from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, Workflo
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.performing import MAX_RESULT_BYTES, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
+from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
@@ -214,7 +215,7 @@ class SimulatedHost:
         return _returned(result, call)
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
-        detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
+        detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
         self.emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
     async def _forgiving(self, work: Callable[[], Awaitable[JSON]]) -> None:

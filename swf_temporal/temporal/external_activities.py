@@ -29,6 +29,7 @@ from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.retrying import jitter_of
+from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
 
 MARK = "swf-engine-activity"
@@ -110,7 +111,7 @@ class ExternalActivity:
 
     def _note_retry(self, attempt: int, fault: CallFailed, delay: timedelta) -> None:
         call = self.call
-        detail: dict[str, JSON] = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
+        detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
         self._emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
 
     async def _make(self, activity_id: str, policy: RetryPolicy, limit: timedelta, total: timedelta | None) -> Payload:

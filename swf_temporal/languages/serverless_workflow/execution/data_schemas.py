@@ -8,7 +8,7 @@ from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.patterns import PatternTooSlow
-from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import slow_is_fatal
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ def _check(
         return
     if declared is None or declared.fail_on_validation_errors:
         raise SchemaMismatch(_told(what, violations), retryable=what == "output")
-    host = execution.run.host
-    detail: dict[str, JSON] = {"violations": list(violations)}
-    host.emit(TraceEntry(TraceKind.SCHEMA_MISMATCH, "", "", what, host.now(), detail))
+    execution.run.emit(TraceKind.SCHEMA_MISMATCH, what, violations=violations)
 
 
 def _violations(schema: DataSchemaValidator | None, data: JSON, execution: "Execution") -> list[str]:

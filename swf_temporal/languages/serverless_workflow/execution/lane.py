@@ -20,6 +20,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import Deadline
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.trace import Tracer
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog
@@ -75,7 +76,7 @@ class Instance(Protocol):
         """Run states from *start* on until one of them ends."""
 
 
-class Lane(Generic[F_co]):
+class Lane(Tracer, Generic[F_co]):
     """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
 
     __slots__ = ("branch", "execution", "frame", "path", "program", "run", "scope", "state", "variables")
@@ -243,8 +244,8 @@ class Lane(Generic[F_co]):
 
     # Telling
 
-    def emit(self, kind: TraceKind, name: str, **detail: JSON) -> None:
-        """Take note of what happened on this lane."""
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
+        """Add an entry to the trace that belongs to this lane."""
         host = self.run.host
         host.emit(TraceEntry(kind, self.path, self.state_path, name, host.now(), detail))
 

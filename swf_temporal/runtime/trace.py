@@ -1,0 +1,144 @@
+"""What the entries of a trace say: a record of details for each kind, and the one way to add an entry.
+
+The query `trace` shows these details, so that a key keeps its meaning.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack, overload
+
+from swf_temporal.data import JSON
+from swf_temporal.runtime.host import TraceKind
+
+
+class StateEntered(TypedDict):
+    """A state or task begins."""
+
+    type: str
+
+
+class ActionStarted(TypedDict, total=False):
+    """An action begins: a function is called, a sub-workflow is started, or an event is exchanged."""
+
+    function: str
+    arguments: JSON
+    """As they stand in the definition where they mention secrets."""
+    subflow: str
+    event: str
+
+
+class ActionCompleted(TypedDict, total=False):
+    """An action is done."""
+
+    result: JSON
+    """Missing where it yields nothing."""
+
+
+class ActionRetried(TypedDict):
+    """An attempt failed, and there is another."""
+
+    attempt: int
+    """The one that failed, counted from 1."""
+    error: str
+    delay: NotRequired[float]
+    """In seconds; missing where a whole sub-workflow or exchange of events is tried again."""
+
+
+class EventDetail(TypedDict):
+    """An event that was taken or produced."""
+
+    type: str
+    source: str
+    data: JSON
+
+
+class Sleeping(TypedDict):
+    """A pause begins."""
+
+    duration: JSON
+
+
+class ErrorDetail(TypedDict):
+    """A fault that was caught, or that the workflow failed with."""
+
+    code: str
+    message: str
+
+
+class SeveralOutputs(TypedDict):
+    """An expression yielded several values."""
+
+    count: int
+
+
+class SchemaMismatchDetail(TypedDict):
+    """Data does not fit its schema, and may pass."""
+
+    violations: list[str]
+
+
+class Compensating(TypedDict):
+    """A state begins to be undone."""
+
+    by: str
+
+
+Plain: TypeAlias = Literal[
+    TraceKind.STATE_LEFT,
+    TraceKind.ACTION_SKIPPED,
+    TraceKind.EVENT_AWAITED,
+    TraceKind.EVENT_TIMED_OUT,
+    TraceKind.EVENT_GIVEN_BACK,
+    TraceKind.WORKFLOW_STARTED,
+    TraceKind.WORKFLOW_TIMED_OUT,
+    TraceKind.WORKFLOW_COMPLETED,
+    TraceKind.WORKFLOW_CONTINUED,
+]
+"""The kinds whose entries have no details."""
+
+
+class Tracer(ABC):
+    """What adds entries to the trace. The details of each kind are checked where an entry is added."""
+
+    __slots__ = ()
+
+    @overload
+    def emit(self, kind: Literal[TraceKind.STATE_ENTERED], name: str, **detail: Unpack[StateEntered]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.ACTION_STARTED], name: str, **detail: Unpack[ActionStarted]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.ACTION_COMPLETED], name: str, **detail: Unpack[ActionCompleted]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.ACTION_RETRIED], name: str, **detail: Unpack[ActionRetried]) -> None: ...
+    @overload
+    def emit(
+        self,
+        kind: Literal[TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED],
+        name: str,
+        **detail: Unpack[EventDetail],
+    ) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.SLEEPING], name: str, **detail: Unpack[Sleeping]) -> None: ...
+    @overload
+    def emit(
+        self,
+        kind: Literal[TraceKind.ERROR_CAUGHT, TraceKind.WORKFLOW_FAILED],
+        name: str,
+        **detail: Unpack[ErrorDetail],
+    ) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.SEVERAL_OUTPUTS], name: str, **detail: Unpack[SeveralOutputs]) -> None: ...
+    @overload
+    def emit(
+        self, kind: Literal[TraceKind.SCHEMA_MISMATCH], name: str, **detail: Unpack[SchemaMismatchDetail]
+    ) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.COMPENSATING], name: str, **detail: Unpack[Compensating]) -> None: ...
+    @overload
+    def emit(self, kind: Plain, name: str) -> None: ...
+    def emit(self, kind: TraceKind, name: str, **detail: Any) -> None:
+        """Add an entry about *name* to the trace."""
+        self._add_entry(kind, name, detail)
+
+    @abstractmethod
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
+        """Hand the entry to the host."""

@@ -173,7 +173,7 @@ def new_id(definition_id: str) -> str:
 
 
 @contextmanager
-def refusals_told() -> Iterator[None]:
+def refusals_as_usage_errors() -> Iterator[None]:
     """Raise UsageError for what the server refuses, as long as the context lasts."""
     try:
         yield

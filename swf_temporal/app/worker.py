@@ -124,10 +124,8 @@ class Worker:
     async def _serving(self, client: temporal.Client) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
         settings = self.settings
         call_settings = self._call_settings or read_settings(os.environ)
-        calls, sink = (
-            Calls(self._offered, env=os.environ, settings=call_settings),
-            HttpSink(os.environ.get("SWF_SINK")),
-        )
+        calls = Calls(self._offered, env=os.environ, settings=call_settings)
+        sink = HttpSink(os.environ.get("SWF_SINK"))
         if weak := calls.secrets.unprotected():
             _log.warning(
                 "short or common secrets are hidden in results only where a value is nothing else: %s", ", ".join(weak)

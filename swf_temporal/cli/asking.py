@@ -26,9 +26,9 @@ def ask(request: Request, address: str | None, namespace: str | None) -> None:
 
 async def _asked(request: Request, address: str | None, namespace: str | None) -> int:
     with ending_at_once():
-        from swf_temporal.app.client import Client, refusals_told
+        from swf_temporal.app.client import Client, refusals_as_usage_errors
         from swf_temporal.app.logs import be_quiet
     be_quiet()
     client = await Client.connect(address, namespace=namespace)
-    with refusals_told():
+    with refusals_as_usage_errors():
         return await request(client)

@@ -62,7 +62,7 @@ FunctionModules = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", envvar="SWF_CONFIG", help="What holds for calls: hosts, limits, headers."),
+    typer.Option("--config", metavar="FILE", envvar="SWF_CONFIG", help="The configuration file."),
 ]
 NewWorkflowId = Annotated[
     str | None,

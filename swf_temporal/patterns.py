@@ -1,4 +1,4 @@
-"""Does a text match a regular expression? Found out within limits.
+"""Regular expressions that are matched within limits of time.
 
 There are patterns that take years on texts made for them, and who writes the text need not be who wrote the pattern.
 Python's own library can neither tell nor be stopped, and while it works, nothing else does in the whole process.

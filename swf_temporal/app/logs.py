@@ -12,7 +12,7 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 
 from swf_temporal.app.reachability import SERVER_LOG, CoreLines
 from swf_temporal.app.settings import LogFormat, LogLevel
-from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
+from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
 _OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")

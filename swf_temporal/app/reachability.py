@@ -14,7 +14,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.temporal.troubles import Trouble, trouble_of
+from swf_temporal.temporal.connection_errors import Trouble, trouble_of
 
 SERVER_LOG = "swf.server"
 

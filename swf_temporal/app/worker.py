@@ -28,7 +28,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
-from swf_temporal.temporal.troubles import trouble_of
+from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 _log = logging.getLogger("swf")

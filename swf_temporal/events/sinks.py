@@ -1,4 +1,4 @@
-"""Where do the events go that workflows produce?"""
+"""Sinks: where the events go that workflows produce."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which activity does a function `temporal:ACTIVITY@QUEUE` name, and on what terms is it run?
+"""The activity that a function `temporal:ACTIVITY@QUEUE` names, and its options.
 
 The form is ours. What it names is any activity of the cluster, in whatever language it is written; its terms stand in
 the function's metadata, under the names that Temporal gives them.

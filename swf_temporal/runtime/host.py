@@ -1,4 +1,4 @@
-"""What does an interpretation ask of whatever runs it?
+"""The port `Host`: what the runtime asks of what runs it.
 
 A host performs; it decides nothing about the language. The records here are what crosses the port.
 """

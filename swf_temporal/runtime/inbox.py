@@ -1,4 +1,4 @@
-"""Which event goes to which waiting path, and what becomes of events that nobody waits for yet?
+"""The inbox: which event goes to which waiting path, and what is kept for later.
 
 Theory of operation. Events are delivered from outside at any moment; delivering never waits. An event goes to the
 first waiting path, in the order in which the paths began to wait, that accepts it. If none does, it is kept, in the

@@ -1,4 +1,4 @@
-"""How do several paths of execution run side by side, and who waits for whom?
+"""Several paths of execution side by side: started, joined and cancelled in order.
 
 Theory of operation. This is the only place that starts, joins and cancels tasks. An engine that replays a run must
 see tasks started, ended and cancelled in the same order every time, so everything here happens in the order in

@@ -1,4 +1,4 @@
-"""What do hosts have in common when they perform a call or run a sub-workflow?"""
+"""What hosts have in common when they perform a call or run a sub-workflow."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -16,10 +16,10 @@ from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
-from swf_temporal.temporal.chronicle import tell_failed_call, tell_failed_event
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
+from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
 
 _SHORTEST = timedelta(milliseconds=1)
@@ -79,7 +79,7 @@ class Activities:
         try:
             await self.publisher.publish(CloudEvent.from_json(event))
         except CallFailed as fault:
-            tell_failed_event(event.get("type"), fault, activity.info().attempt)
+            log_failed_event(event.get("type"), fault, activity.info().attempt)
             raise application_error(fault, non_retryable=not fault.retryable) from None
 
     @activity.defn(name=RESOLVE)
@@ -117,7 +117,7 @@ def decided(
 def _told(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
     """Return what is decided of *fault*, having told the worker's log."""
     error = decided(call, fault, attempt, key)
-    tell_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
+    log_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
     return error
 
 

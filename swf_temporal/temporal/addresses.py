@@ -1,4 +1,4 @@
-"""Is this the address of a server?"""
+"""Addresses of servers: what is one."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How does a program outside start workflows, send them events and read their results?"""
+"""The client: starts workflows, sends them events, reads their results."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.temporal.addresses import refuse_malformed
+from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.conventions import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.troubles import trouble_of
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition

@@ -1,4 +1,4 @@
-"""What do commands, clients, workflows and workers agree upon?
+"""Names and defaults that commands, clients, workflows and workers share.
 
 Nothing is imported here: commands need to know it before they need the engine's library.
 """

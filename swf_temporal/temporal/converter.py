@@ -1,4 +1,4 @@
-"""How are data and failures written into histories?
+"""How data and failures are written into histories.
 
 Data as JSON, like the SDK does it, but with the keys of objects in the order in which they are: an expression such as
 `to_entries` sees that order, and it should not depend on whether the data has been through the server. Failures without

@@ -1,4 +1,4 @@
-"""What do people read about a run: in the Temporal UI, from queries, and when it failed?"""
+"""What people read about a run: in the Temporal UI, from queries, and when it failed."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""How does a workflow run an activity that exists already, as `temporal:ACTIVITY@QUEUE` asks for?
+"""Running an activity of another worker, as `temporal:ACTIVITY@QUEUE` asks for.
 
 The workflow schedules it itself: under its own name, on its task queue, with plain JSON, whatever language its worker
 is written in. Such a worker knows nothing of our retries, so they cannot be decided where the attempt is made.

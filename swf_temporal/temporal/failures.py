@@ -1,4 +1,4 @@
-"""How do faults cross between the interpreter and the engine?"""
+"""How faults cross between the runtime and Temporal."""
 
 from temporalio.exceptions import (
     ActivityError,

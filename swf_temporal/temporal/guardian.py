@@ -1,4 +1,4 @@
-"""How does a program that we start end with us, even if we are killed?
+"""Child processes that end with this one, even if it is killed.
 
 Run as a program of its own, `guardian.py HOW COMMAND...`: it runs COMMAND, and ends it when its own standard input
 closes, which happens when the process that started it is gone, however that went. What ends is killed where HOW is

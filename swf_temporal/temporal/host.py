@@ -1,4 +1,4 @@
-"""How does Temporal perform what an interpretation asks for?"""
+"""The port `Host` on Temporal."""
 
 import asyncio
 from collections.abc import Callable

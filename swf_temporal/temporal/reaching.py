@@ -1,4 +1,4 @@
-"""What is known of a server that answers: how to ask it, and where its UI is?"""
+"""A server that answers: how to ask it, and where its UI is."""
 
 import socket
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which policy of the engine says exactly what a definition says of retries?"""
+"""Temporal's retry policies that say exactly what a definition says of retries."""
 
 import re
 from collections.abc import Iterator

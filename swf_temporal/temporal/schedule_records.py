@@ -1,4 +1,4 @@
-"""What is a definition's schedule to the engine: its times, what it starts, and what it remembers?"""
+"""A definition's schedule as Temporal stores it: its times, what it starts, and its memo."""
 
 import json
 from collections.abc import Sequence

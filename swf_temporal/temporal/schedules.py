@@ -1,4 +1,4 @@
-"""How does a definition come to be started by itself: its schedule, as the engine keeps it?
+"""Schedules on the server: applied, listed, paused, triggered, deleted.
 
 A definition has one schedule on the server, whatever its version: applying it again changes that one in place. What
 was done to it by hand since then, such as pausing it, stays.

@@ -1,4 +1,4 @@
-"""Where is a Temporal server to be had: one that runs already, or one that we start?"""
+"""A Temporal server: one that runs already, or a development server that is started."""
 
 import asyncio
 import os
@@ -18,8 +18,8 @@ from temporalio.service import RPCError
 
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.database_lock import held, prepare, refuse_held
 from swf_temporal.temporal.guardian import guarded
-from swf_temporal.temporal.holding import held, prepare, refuse_held
 from swf_temporal.temporal.reaching import Server, is_free
 
 QUICK = (

@@ -1,4 +1,4 @@
-"""Which event does a signal or an update carry, and does the definition ever take one like it?"""
+"""The events that signals and updates carry, and whether the definition ever takes one like it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is a worker: the process that interprets definitions and calls their functions."""
+"""The worker: the process that interprets definitions and calls their functions."""
 
 import gc
 from dataclasses import dataclass

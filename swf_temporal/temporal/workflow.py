@@ -24,11 +24,11 @@ from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_RUN, check_si
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal.admission import admit, is_asked_about
-from swf_temporal.temporal.chronicle import Chronicle
 from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
 from swf_temporal.temporal.descriptions import details, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, should_take_stock
+from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.records import RESOLVE, CallRecord, Pin, Pinned, call_from_json, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
     NotTakenError,
@@ -80,12 +80,12 @@ class Interpreter:
         self._stays = False
         self._took_stock: datetime | None = None
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
-        self._chronicle = Chronicle(is_call=is_call, is_continued=is_continued)
+        self._log = InstanceLog(is_call=is_call, is_continued=is_continued)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
-        with self._chronicle.ending():
+        with self._log.ending():
             return await self._outcome()
 
     async def _outcome(self) -> Any:
@@ -199,7 +199,7 @@ class Interpreter:
         host = self._host = self._new_host(definition.source.name)
         host.on_trace = self._noted
         self._definition = definition
-        self._chronicle.started(definition)
+        self._log.started(definition)
         instance = Instance(info.workflow_id, info.run_id)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
@@ -216,7 +216,7 @@ class Interpreter:
                 case Suspended():
                     pin = self._next_pin(progress=outcome.progress)
                     if self._size(pin.to_json()) <= MAX_PAYLOAD_BYTES:
-                        self._chronicle.goes_on()
+                        self._log.goes_on()
                         workflow.continue_as_new(args=[None, pin.to_json()])
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     progress, self._stays = outcome.progress, True
@@ -243,7 +243,7 @@ class Interpreter:
             limit=None if to.limit is None else to.limit.to_json(),
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]
-        self._chronicle.continued_as(to)
+        self._log.continued_as(to)
         workflow.continue_as_new(workflow=to.workflow_id, args=args)
 
     def _next_pin(self, **changes: Any) -> Pin:
@@ -279,7 +279,7 @@ class Interpreter:
         return self._host is not None and self._host.has_children_to_end()
 
     def _noted(self, entry: TraceEntry) -> None:
-        self._chronicle.noted(entry)
+        self._log.noted(entry)
         run, definition = self._run, self._definition
         if run is None or definition is None:
             return

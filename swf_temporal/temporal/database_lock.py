@@ -1,4 +1,4 @@
-"""Who uses a server's database? One server at a time may, and the next is told which one that is."""
+"""A lock on a server's database: one server at a time may use it, and the next is told which one does."""
 
 import json
 import os

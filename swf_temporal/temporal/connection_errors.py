@@ -1,4 +1,4 @@
-"""What keeps us from a server, in the words of whoever set the address, and what is to be done?
+"""Why a server cannot be reached, in the words of the person who set its address, and what to do.
 
 The engine's library tells it as the inner form of its own errors, in one text.
 """

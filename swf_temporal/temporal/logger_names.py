@@ -1,4 +1,4 @@
-"""Under which names are instances and calls logged? Apart from what writes it: what reads it needs no engine."""
+"""The names of the loggers of instances and calls: a reader of logs needs them without the engine's library."""
 
 INSTANCES = "swf.instance"
 """What becomes of instances."""

@@ -1,4 +1,4 @@
-"""What does a worker's log tell of instances and of calls?
+"""What a worker logs about instances and calls.
 
 Only what whoever keeps the system running wants to know, and none of the data that a run works on: logs go to places
 where data may not. Every line is written once: not again where a run is replayed.
@@ -19,7 +19,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry
-from swf_temporal.temporal.loggers import CALLS, FACTS, INSTANCES
+from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _LONGEST = 300
 _PROBE = 12
@@ -31,7 +31,7 @@ _instances.workflow_info_on_message = False
 _calls.activity_info_on_message = False
 
 
-class Chronicle:
+class InstanceLog:
     """Tells what becomes of one execution."""
 
     def __init__(self, *, is_call: bool, is_continued: bool) -> None:
@@ -51,9 +51,9 @@ class Chronicle:
         """Tell that the execution begins with *definition*."""
         self._what = f"{definition.id} {definition.version or ''}".rstrip()
         if self._is_continued:
-            self._tell(logging.DEBUG, "went on", version=definition.version)
+            self._write(logging.DEBUG, "went on", version=definition.version)
         else:
-            self._tell(self._usual, "started", version=definition.version)
+            self._write(self._usual, "started", version=definition.version)
 
     def noted(self, entry: TraceEntry) -> None:
         """Tell of a step, where every step is to be told."""
@@ -66,11 +66,11 @@ class Chronicle:
     def continued_as(self, to: ContinuedAs) -> None:
         """Tell that the definition has the run continue as another workflow."""
         other = f"{to.workflow_id} {to.version or ''}".rstrip()
-        self._tell(logging.INFO, "continued", f"as {other}", to=to.workflow_id)
+        self._write(logging.INFO, "continued", f"as {other}", to=to.workflow_id)
 
     def goes_on(self) -> None:
         """Tell that a long run goes on in an execution of its own."""
-        self._tell(logging.DEBUG, "goes on", "in a new execution, since its history is long")
+        self._write(logging.DEBUG, "goes on", "in a new execution, since its history is long")
 
     @contextmanager
     def ending(self) -> Iterator[None]:
@@ -80,22 +80,22 @@ class Chronicle:
         except workflow.ContinueAsNewError:
             raise  # told already
         except (asyncio.CancelledError, CancelledError):
-            self._tell(self._usual, "cancelled")
+            self._write(self._usual, "cancelled")
             raise
         except ApplicationError as failure:
             fault = fault_in(failure)
-            self._tell(self._failure, "failed", in_a_line(fault), **facts_of(fault))
+            self._write(self._failure, "failed", in_a_line(fault), **facts_of(fault))
             raise
-        self._tell(self._usual, "completed")
+        self._write(self._usual, "completed")
 
-    def _tell(self, level: int, event: str, more: str = "", **facts: Any) -> None:
+    def _write(self, level: int, event: str, more: str = "", **facts: Any) -> None:
         """Write that *event* happened to the workflow."""
         told = {"event": event, **{key: value for key, value in facts.items() if value is not None}}
         separator = ": " if event == "failed" else " "
         _instances.log(level, "%s %s%s", event, self._what, separator + more if more else "", extra={FACTS: told})
 
 
-def tell_failed_call(function: str, fault: WorkflowFault, attempt: int, again: timedelta | None) -> None:
+def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: timedelta | None) -> None:
     """Tell that an attempt at a call failed, and after how long there is another, if there is."""
     level = logging.WARNING if again is None else logging.INFO
     if not _calls.isEnabledFor(level):
@@ -107,7 +107,7 @@ def tell_failed_call(function: str, fault: WorkflowFault, attempt: int, again: t
     _calls.log(level, "call of %r failed%s: %s", function, more, in_a_line(fault), extra={FACTS: told})
 
 
-def tell_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> None:
+def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> None:
     """Tell that a produced event could not be sent."""
     told = {"event": "event not sent", "type": event_type, **facts_of(fault), "attempt": attempt}
     _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: told})

@@ -29,7 +29,7 @@ _CALL = "Failed client connect: `get_system_info` call error after connection: S
         ),
         (
             _CONNECT.format("Custom { kind: InvalidData, error: InvalidCertificate(UnknownIssuer) }"),
-            "signed its certificate",
+            "certificate is signed by",
             "TEMPORAL_TLS_SERVER_CA_CERT_PATH",
             True,
         ),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.locations import value_at
-from swf_temporal.functions.asyncapi.operations import Operation, Parameter, Place
+from swf_temporal.functions.asyncapi.operations import AddressParameter, Operation, Place
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.call import permanent_failure
@@ -97,7 +97,7 @@ def is_many(address: str, family: str) -> bool:
     return address in {"", ".", ".."} or bool(set(address) & set(_WILD.get(family, "\0")))
 
 
-def _parameters(operation: Operation) -> tuple[Parameter, ...]:
+def _parameters(operation: Operation) -> tuple[AddressParameter, ...]:
     """Return the parameters of the addresses that a call needs."""
     reply = operation.reply if operation.sends else None
     return (*operation.place.parameters, *(reply.place.parameters if reply else ()))
@@ -108,7 +108,7 @@ def _with_parameters(operation: Operation, given: Given, arguments: Mapping[str,
     return replace(given, parameters={each.name: _value(operation, each, given, arguments) for each in parameters})
 
 
-def _value(operation: Operation, parameter: Parameter, given: Given, arguments: Mapping[str, JSON]) -> str:
+def _value(operation: Operation, parameter: AddressParameter, given: Given, arguments: Mapping[str, JSON]) -> str:
     argument = arguments.get(parameter.name)
     value = None if argument is None else as_text(argument)
     if value is None and parameter.location is not None:

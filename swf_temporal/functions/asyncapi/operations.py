@@ -19,7 +19,7 @@ Possibilities = Sequence[Mapping[str, tuple[dict[str, Any], list[JSON]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class AddressParameter:
     """A part of an address that is not fixed."""
 
     name: str
@@ -66,7 +66,7 @@ class Place:
 
     address: str | None
     """With `{name}`s for its parameters; None if it is only known at run time."""
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[AddressParameter, ...] = ()
     servers: tuple[Server, ...] = ()
     """Where the channel is; the others of the document do not have it."""
     bindings: Bindings = field(default_factory=dict)

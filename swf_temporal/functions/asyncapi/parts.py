@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.locations import read_location
-from swf_temporal.functions.asyncapi.operations import Bindings, MessageType, Parameter
+from swf_temporal.functions.asyncapi.operations import AddressParameter, Bindings, MessageType
 from swf_temporal.functions.asyncapi.schemas import is_understood, self_contained
 from swf_temporal.functions.documents.parts import Document, Part, beside
 from swf_temporal.functions.http.parameters import as_text
@@ -75,7 +75,7 @@ def read_message(name: str, node: Part, document: Document) -> MessageType:
     )
 
 
-def read_parameters(channel: Part, address: str | None) -> tuple[Parameter, ...]:
+def read_parameters(channel: Part, address: str | None) -> tuple[AddressParameter, ...]:
     """Return the parameters of an address, also those of which nothing is said but that they are in it."""
     declared = channel.part("parameters")
     return tuple(_parameter(name, declared.part(name)) for name in dict.fromkeys(names_in(address or "")))
@@ -112,11 +112,11 @@ def last_step(node: object) -> str:
     return name.replace("~1", "/").replace("~0", "~")
 
 
-def _parameter(name: str, parameter: Part) -> Parameter:
+def _parameter(name: str, parameter: Part) -> AddressParameter:
     # Version 2 writes what is said about the value into a schema.
     about = {**parameter.part("schema").value, **parameter.value}
     default = about.get("default")
-    return Parameter(
+    return AddressParameter(
         name=name,
         default=None if default is None else as_text(default),
         enum=tuple(as_text(value) for value in about.get("enum") or ()),

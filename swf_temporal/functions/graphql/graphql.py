@@ -12,7 +12,7 @@ from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import operation, post, selection_set
-from swf_temporal.functions.graphql.schema import Field, Schemas, question_to
+from swf_temporal.functions.graphql.schema import RootField, Schemas, question_to
 from swf_temporal.functions.graphql.type import is_name
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
@@ -98,7 +98,7 @@ def _arguments(call: Call) -> dict[str, JSON]:
     return call.arguments
 
 
-def _check(field: Field, kind: str, arguments: dict[str, JSON], selection: str) -> None:
+def _check(field: RootField, kind: str, arguments: dict[str, JSON], selection: str) -> None:
     missing = sorted(name for name in field.required if arguments.get(name) is None)
     if missing:
         raise permanent_failure(

@@ -31,7 +31,7 @@ _QUESTION = f"{{ __schema {{ queryType {{ {_FIELDS} }} mutationType {{ {_FIELDS}
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class RootField:
     """A field of the root of a schema: what may be asked, or done."""
 
     name: str
@@ -47,9 +47,9 @@ class Schema:
     """The fields of an endpoint, by `query` and `mutation`."""
 
     url: str
-    roots: dict[str, dict[str, Field]]
+    roots: dict[str, dict[str, RootField]]
 
-    def field(self, kind: str, name: str) -> Field:
+    def field(self, kind: str, name: str) -> RootField:
         """Return the field *name* of the queries or mutations. Raises CallFailed if there is none."""
         fields = self.roots.get(kind, {})
         if name not in fields:
@@ -113,12 +113,12 @@ def _is_no(fault: CallFailed) -> bool:
     return not passing
 
 
-def _fields(root: Any) -> dict[str, Field]:
+def _fields(root: Any) -> dict[str, RootField]:
     return {one["name"]: _field(one) for one in (root or {}).get("fields") or ()}
 
 
-def _field(one: Any) -> Field:
-    return Field(
+def _field(one: Any) -> RootField:
+    return RootField(
         name=one["name"],
         is_object=_innermost(one["type"])["kind"] in _OBJECTS,
         arguments={argument["name"]: _written(argument["type"]) for argument in one["args"]},

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+import swf_temporal
+from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.cli.lazy import COMMANDS
 from swf_temporal.function_types import TYPES
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
@@ -90,6 +93,8 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a state type": [lambda: list(STATE_TYPES)],
     "an entry of the trace": [lambda: [str(kind) for kind in TraceKind]],
     "a setting of calls": [_variables],
+    "a setting of the worker": [lambda: [field.name for field in fields(WorkerSettings)]],
+    "a public name of the package": [lambda: swf_temporal.__all__],
 }
 """For some rows of the table: the names of all that there is of that kind."""
 

@@ -1,4 +1,4 @@
-"""What is workflow data, and how is one piece of it merged into another?
+"""Workflow data, and how one piece of it is merged into another.
 
 Data is JSON and is treated as immutable: nothing here or above changes a value in place. Merging shares what it
 does not change, so a small result merged into large data costs what the result costs.

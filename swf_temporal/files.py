@@ -1,4 +1,4 @@
-"""What does a file hold, if it is one? Pipes and devices may never end, and are read nowhere here."""
+"""Reads files. Pipes and devices may never end, and are refused."""
 
 import errno
 import stat

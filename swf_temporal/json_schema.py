@@ -1,4 +1,4 @@
-"""Does data fit a JSON Schema, and if not, what is wrong with it in a sentence each?
+"""Compares data with a JSON Schema, and says what is wrong with it in a sentence each.
 
 Schemas are of the drafts 4 to 2020-12, as their `$schema` says; one that does not say is of the latest. References
 are followed within the schema and to the drafts themselves, and nowhere else: a run must not depend on a network.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_TOLD = 5
 """How many things that are wrong with data are told."""
 
-_LONGEST = 200
+_MAX_QUOTED = 200
 _ABOUT_NAMES = ("patternProperties", "additionalProperties", "unevaluatedProperties")
 """Keywords that match names with the patterns of `patternProperties`."""
 _DATA_KEYWORDS = ("const", "enum", "default", "examples")
@@ -178,4 +178,4 @@ def _sentence(error: Any) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"

@@ -1,4 +1,4 @@
-"""How does a definition become a workflow that can run, or a list of everything that is wrong with it?"""
+"""Loads definitions: each becomes a workflow that can run, or a list of everything that is wrong with it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What does a schedule come to: which calendars and periods, from when, until when (section "Schedule Definition")?
+"""Compiles a schedule into calendars and periods, from when and until when (section "Schedule Definition").
 
 An interval that repeats and says when it starts or ends is counted from there. One that says neither is counted from
 the first of January 2001, a Monday, by the clocks of its timezone: so `R/PT2H` comes at even hours and `R/P1W` at the

@@ -1,4 +1,4 @@
-"""Which calendar times does a cron expression name (section "Cron Definition")?
+"""The calendar times that a cron expression names (section "Cron Definition").
 
 The specification cites crontab, with five fields, and shows Quartz, with six or seven, without saying so. The number
 of fields decides: five begin with the minute and have Sunday as 0 or 7; six begin with the second and have Sunday as

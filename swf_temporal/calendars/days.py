@@ -1,4 +1,4 @@
-"""On which days does a cron expression fall?
+"""The days on which a cron expression falls.
 
 A calendar can hold days of the month, days of the week, months and years, and a day is in it if all of them agree.
 `L`, `W` and `#` are spelled out with these: the last day of the month is the 31st of seven months, the 30th of four,
@@ -90,7 +90,7 @@ def _in_week(text: str, offset: int, weekday: Field) -> list[Days] | None:
         elif match := _NTH.fullmatch(entry):
             nth = match["nth"]
             if nth not in _WEEKS:
-                raise Unreadable(f"{nth} is no week of a month: it goes from 1 to 5", at + match.start("nth"))
+                raise Unreadable(f"{nth} is not a week of a month: it goes from 1 to 5", at + match.start("nth"))
             last = _WEEK * int(nth)
             of_week = _weekdays(weekday, frozenset({number(weekday, match["day"], at)}))
             found.append(Days(frozenset(range(last - _WEEK + 1, min(last, 31) + 1)), of_week))

@@ -1,4 +1,4 @@
-"""Which numbers does one field of a cron expression name?"""
+"""The numbers that one field of a cron expression names."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -100,7 +100,7 @@ def _step(of: Field, text: str | None, offset: int) -> int:
         return 1
     step = int(text)
     if not 1 <= step <= of.size:
-        raise Unreadable(f"{text} is no step: in the {of.name} a step goes from 1 to {of.size}", offset)
+        raise Unreadable(f"{text} is not a step: in the {of.name} a step goes from 1 to {of.size}", offset)
     return step
 
 

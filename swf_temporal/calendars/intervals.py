@@ -1,4 +1,4 @@
-"""What does the text of an interval say (section "Schedule Definition")?
+"""Reads the text of an interval (section "Schedule Definition").
 
 `R/<start>/<duration>`, `R/<duration>/<end>` and `R/<duration>` repeat; the specification has no more than these.
 `R5/…`, which ISO 8601 has, repeats five times. Without an `R` there is one interval, from a start to an end, either of

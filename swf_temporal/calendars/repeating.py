@@ -1,4 +1,4 @@
-"""Which times lie a given length apart from a given one, before it and after it?
+"""The times that lie a given length apart from a given one, before it and after it.
 
 Hours, minutes and seconds are counted by the clock, as a period. Days, weeks, months and years that a calendar can
 hold keep to the time of day. A month that is too short for the day has its last day instead.

@@ -1,4 +1,4 @@
-"""What is told about a text of a schedule that cannot be read?"""
+"""The error of a text of a schedule that cannot be read."""
 
 
 class Unreadable(ValueError):  # noqa: N818 - an adjective, said of a text

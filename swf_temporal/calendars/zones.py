@@ -1,4 +1,4 @@
-"""What do the clocks of a time zone show, and when?"""
+"""What the clocks of a time zone show, and when."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -30,7 +30,7 @@ def parse_time(text: str, offset: int = 0) -> datetime:
         return datetime.fromisoformat(text.strip())
     except ValueError:
         hint = "such as 2030-12-31T23:59:59Z"
-        raise Unreadable(f"{text!r} is no date and time of ISO 8601", offset, hint) from None
+        raise Unreadable(f"{text!r} is not an ISO 8601 date and time", offset, hint) from None
 
 
 def in_zone(time: datetime, zone: tzinfo) -> datetime:

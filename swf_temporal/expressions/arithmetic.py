@@ -1,4 +1,4 @@
-"""What do jq's signs yield, where Python can tell exactly what jq would?
+"""The operators of jq, where Python can tell exactly what jq would yield.
 
 Everything else raises NotSupported: jq then evaluates the whole expression, and words the error if there is one.
 """

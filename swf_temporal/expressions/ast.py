@@ -1,4 +1,4 @@
-"""What are simple expressions made of?"""
+"""The syntax tree of simple expressions."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What is an expression once it has been read?"""
+"""What an expression is once it has been compiled."""
 
 from collections.abc import Mapping
 from enum import Enum

@@ -1,4 +1,4 @@
-"""What does a field of a definition yield, given data and variables?
+"""Compiles the fields of a definition into what yields a value, given data and variables.
 
 Two kinds of fields hold expressions. Some hold an expression by definition (filters, conditions, collections,
 targets, operations of expression functions, the data of events): there `${ }` may be left out, and the `{{ }}` of older

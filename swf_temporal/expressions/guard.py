@@ -1,4 +1,4 @@
-"""How does jq run without being able to stop, kill or read this process?
+"""Runs jq so that it cannot stop, kill or read this process.
 
 Theory of operation. jq is C code that holds Python's interpreter lock while it works: an endless program
 would freeze every thread here, and a value nested deeply enough would end the process. So jq is never loaded

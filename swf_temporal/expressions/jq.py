@@ -1,4 +1,4 @@
-"""What does an expression mean that only jq can tell?
+"""Expressions that only jq can evaluate.
 
 The expression runs inside a program that takes away what would make its result depend on more than the data:
 the clock becomes the workflow's, the environment is empty, and files, further input and ways to end the

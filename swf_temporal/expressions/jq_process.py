@@ -28,7 +28,7 @@ FAILED = 2
 TOO_LARGE = 3
 OUT_OF_MEMORY = 4
 
-_KEPT_PROGRAMS = 4096
+_MAX_PROGRAMS = 4096
 
 
 class _Program(Protocol):
@@ -69,7 +69,7 @@ class _Interpreter:
         found = self._programs.get(program)
         if found is None:
             found = self._programs[program] = self._compile(program)
-            if len(self._programs) > _KEPT_PROGRAMS:
+            if len(self._programs) > _MAX_PROGRAMS:
                 self._programs.popitem(last=False)
         else:
             self._programs.move_to_end(program)

@@ -1,4 +1,4 @@
-"""What does an expression in JSONPath mean, where a workflow says that it is written in that? (RFC 9535)
+"""Expressions in JSONPath (RFC 9535), where a workflow says that it is written in that.
 
 `$` is the data. A path that starts with the name of a variable, as in `$CONST.rate`, starts in its value. A path that
 leads to one place at most yields the value there, or nothing; any other yields an array of all that it finds. The

@@ -1,4 +1,4 @@
-"""Of which kinds can the value be that an expression yields, as far as that is plain to see?
+"""The kinds of value that an expression can yield, as far as they are plain to see.
 
 The kinds have the names that jq gives them.
 """

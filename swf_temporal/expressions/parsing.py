@@ -1,4 +1,4 @@
-"""Which expressions are simple enough to be evaluated without jq?
+"""Parses the expressions that are simple enough to be evaluated without jq.
 
 The grammar is a part of jq's, with jq's precedence, in which every expression has exactly one output. What is
 not in it is not refused but left to jq: `parsed` answers None.

@@ -1,4 +1,4 @@
-"""Which fields of the data does an expression read, and which does it make, as far as that is plain to see?"""
+"""The fields of the data that an expression reads, and those that it makes, as far as they are plain to see."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,4 +1,4 @@
-"""Which place in the data does an expression name?"""
+"""The place in the data that an expression names."""
 
 from collections.abc import Callable, Collection
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Where are the expressions in a text, and how is JSON filled with what they yield?
+"""Finds the expressions in a text, and fills JSON with what they yield.
 
 `${` starts an expression anywhere in a text, and the `}` that closes it is found the way jq reads it: braces
 within braces, strings and comments do not count. There is no escape; a text that needs `${` itself is written

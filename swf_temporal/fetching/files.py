@@ -1,4 +1,4 @@
-"""What stands in a file, if it lies in a folder that may be read?"""
+"""Reads a file if it lies in a folder that may be read."""
 
 from collections.abc import Iterable
 from pathlib import Path

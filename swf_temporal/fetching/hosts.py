@@ -1,4 +1,4 @@
-"""Which hosts may be asked for documents, and who does one say that one is?"""
+"""The hosts that may be asked for documents, and the credentials for them."""
 
 import re
 from base64 import b64encode

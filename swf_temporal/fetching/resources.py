@@ -1,4 +1,4 @@
-"""From where may definitions take documents, and what stands there?"""
+"""The documents that definitions may take, and from where."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -48,13 +48,15 @@ class Resources:
         try:
             parts = urlsplit(uri)
         except ValueError as error:
-            raise UnreadableResourceError(f"it is no URI ({error})") from None
+            raise UnreadableResourceError(f"it is not a URI ({error})") from None
         if is_web(uri):
             return self._get(uri)
         if parts.scheme == "" and isinstance(base, str):
             return self._get(urljoin(base, uri))
         if parts.scheme not in ("", "file", "classpath"):
-            raise ForbiddenResourceError(f"and '{parts.scheme}:' is no way to get documents", "use a path, or https:")
+            raise ForbiddenResourceError(
+                f"and '{parts.scheme}:' is not a way to get documents", "use a path, or https:"
+            )
         return self._read(Path(_path(uri)), base if isinstance(base, Path) else None)
 
     def _read(self, path: Path, folder: Path | None) -> Resource:

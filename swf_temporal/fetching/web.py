@@ -1,4 +1,4 @@
-"""What does a web server answer whoever may ask it for a document?"""
+"""Gets documents from web servers, for definitions that may ask them."""
 
 import time
 from collections import OrderedDict
@@ -16,11 +16,11 @@ from swf_temporal.text.resources import FROM_HOSTS, ForbiddenResourceError, Reso
 
 _REDIRECTS = 5
 _FRESH = 60.0
-_KEPT = 64
+_MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CacheEntry:
     """A document as it was got."""
 
     until: float
@@ -29,7 +29,7 @@ class Kept:
     content: bytes = field(repr=False)
 
 
-Cache = OrderedDict[tuple[str, str | None], Kept]
+Cache = OrderedDict[tuple[str, str | None], CacheEntry]
 """By URL and credentials: whoever has none must not be shown what others got with theirs."""
 
 _OF_THIS_PROCESS: Cache = OrderedDict()
@@ -91,7 +91,7 @@ class Web:
             raise UnreadableResourceError(f"the answer was {response.status_code} {response.reason_phrase}".rstrip())
         elif "html" in response.headers.get("content-type", ""):
             raise UnreadableResourceError("it is HTML, and neither JSON nor YAML")
-        self._keep(key, Kept(self._clock() + _FRESH, response.headers.get("etag"), content))
+        self._keep(key, CacheEntry(self._clock() + _FRESH, response.headers.get("etag"), content))
         return content
 
     def _ask(self, url: httpx.URL, header: str | None, etag: str | None) -> tuple[httpx.Response, bytes]:
@@ -126,10 +126,10 @@ class Web:
     def _late(self) -> UnreadableResourceError:
         return UnreadableResourceError(f"there was no whole answer within {self._timeout:g} seconds")
 
-    def _keep(self, key: tuple[str, str | None], kept: Kept) -> None:
+    def _keep(self, key: tuple[str, str | None], kept: CacheEntry) -> None:
         self._cache[key] = kept
         self._cache.move_to_end(key)
-        if len(self._cache) > _KEPT:
+        if len(self._cache) > _MAX_CACHED:
             self._cache.popitem(last=False)
 
 
@@ -137,9 +137,9 @@ def _url(text: str) -> httpx.URL:
     try:
         url = httpx.URL(text).copy_with(fragment=None)
     except httpx.InvalidURL as error:
-        raise UnreadableResourceError(f"it is no URL ({error})") from None
+        raise UnreadableResourceError(f"it is not a URL ({error})") from None
     if url.scheme not in ("http", "https") or not url.host:
-        raise UnreadableResourceError("it is no URL with a host")
+        raise UnreadableResourceError("it is not a URL with a host")
     return url
 
 
@@ -147,7 +147,7 @@ def _target(url: httpx.URL, location: str) -> httpx.URL:
     try:
         return _url(str(url.join(location)))
     except (httpx.InvalidURL, UnreadableResourceError):
-        raise UnreadableResourceError(f"it redirects to {location!r}, which is no URL") from None
+        raise UnreadableResourceError(f"it redirects to {location!r}, which is not a URL") from None
 
 
 def _port(url: httpx.URL) -> int:

@@ -1,4 +1,4 @@
-"""What is a function given that a script answers? Its arguments, with the secrets that the workflow declares."""
+"""What a function is given that a script answers: its arguments, with the secrets of the workflow."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What does chance deal in a scenario?"""
+"""The jitter that a scenario decides."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Did a run do what its scenario claims, and did two hosts do the same?"""
+"""Tells whether a run did what its scenario claims, and whether two hosts did the same."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Does an instance go round in a circle that nothing ends? Then a simulation gives it up, and names the circle.
+"""Gives up an instance that goes round in a circle that nothing ends, and names the circle.
 
 Counted, not timed: a definition is given up after the same number of steps on every machine.
 """

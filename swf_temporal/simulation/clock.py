@@ -1,4 +1,4 @@
-"""How does time pass where nothing takes time?
+"""A virtual clock: how time passes where nothing takes time.
 
 An asyncio event loop whose time is virtual. What is due is done one thing at a time: the next begins when nothing is
 left to do for the one before. When nothing is due, the clock jumps to the next moment that somebody waits for. An hour

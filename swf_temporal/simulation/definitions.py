@@ -1,4 +1,4 @@
-"""Which workflows does a scenario bring, and is what is said of their definitions what it claims?"""
+"""The definitions that a scenario brings, and whether the problems in them are those that it claims."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What does a scenario say: with what does a definition run, and what is claimed to come of it?"""
+"""What a scenario says: what a definition runs with, and what is claimed to come of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How is it told in what two values differ? In a line if they are short, else line by line."""
+"""Tells in what two values differ: in a line if they are short, else line by line."""
 
 import json
 from difflib import ndiff

@@ -1,4 +1,4 @@
-"""How does a simulation perform what an interpretation asks for?
+"""The host in this process: performs what a run asks for.
 
 Functions are scripted: a result, or a callable that is given the arguments. Nothing outside this process is touched,
 but for the services that a scenario starts.
@@ -29,7 +29,7 @@ MAX_STATES = 500_000
 """Of all instances together. A circle of states that wait a little would go on for a very long time."""
 MAX_ATTEMPTS = 100_000
 """At one action. Retries without an end would go on for ever, since nothing here takes time."""
-LONGEST = timedelta(days=365 * 1_000)
+MAX_ELAPSED = timedelta(days=365 * 1_000)
 """How long a simulation may last. Retries come to that soon whose delays are multiplied."""
 
 
@@ -74,7 +74,7 @@ class SimulatedHost:
 
     async def sleep(self, duration: timedelta, why: str) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, but no more than there is."""
-        left = LONGEST - timedelta(seconds=self.loop.time())
+        left = MAX_ELAPSED - timedelta(seconds=self.loop.time())
         await self.loop.moment(min(duration, left))
         if duration > left:
             raise StepLimitExceeded("the run went on for 1,000 years, and a simulation lasts no longer")

@@ -1,4 +1,4 @@
-"""Were the services of a scenario asked what it expects?"""
+"""Compares what the services of a scenario were asked with what it expects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Does a workflow do what a scenario claims? The scenario is run in this process, in virtual time, and compared.
+"""Runs a scenario in this process, in virtual time, and compares what came of it with what it claims.
 
 A scenario is a document of YAML that names a workflow, gives it an input, answers for its functions and events, and
 says what is expected. The same scenario runs on every host: this module holds all that a host needs for that.

@@ -1,4 +1,4 @@
-"""How do functions answer in a scenario? As its script says: the same in every run, on every host."""
+"""Functions that answer as a scenario's script says: the same in every run, on every host."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta

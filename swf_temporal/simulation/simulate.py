@@ -1,4 +1,4 @@
-"""What does a definition do with these events and these answers of its functions?"""
+"""Runs a definition in this process, in virtual time, with the events and answers that it is given."""
 
 import asyncio
 import os

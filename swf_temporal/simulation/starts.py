@@ -1,4 +1,4 @@
-"""When does a schedule start instances, as far as a scenario asks?"""
+"""When a schedule starts instances, as far as a scenario asks."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What does a JSON text say, and where? Errors are told in the words of someone typing JSON."""
+"""Reads JSON with lines and columns; errors are told in the words of someone typing JSON."""
 
 import re
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""How does data remember where it was written?"""
+"""Data that remembers where it was written."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What does reading ask for where a definition names another document, and what may it be told?
+"""What reading asks for where a definition names another document, and what it may be told.
 
 Reading reaches nothing by itself: whoever reads hands it a `Fetch`.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a text that does not read as YAML, in the words of someone typing it?"""
+"""Explains why a text does not read as YAML, in the words of its author."""
 
 import re
 

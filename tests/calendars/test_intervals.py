@@ -198,7 +198,7 @@ WRONG: dict[str, tuple[dict[str, str], int, str]] = {
     "by both ends": ({"interval": "R/2030-01-01/2030-01-02"}, 0, "is not an ISO 8601 interval"),
     "three parts": ({"interval": "R/2030-01-01/PT1H/2031-01-01"}, 0, "is not an ISO 8601 interval"),
     "no times": ({"interval": "R0/PT1H"}, 0, "the interval 'R0/PT1H' repeats no time at all"),
-    "no such day": ({"interval": "R/2030-02-30/P1D"}, 2, "'2030-02-30' is no date and time of ISO 8601"),
+    "no such day": ({"interval": "R/2030-02-30/P1D"}, 2, "'2030-02-30' is not an ISO 8601 date and time"),
     "no duration": ({"interval": "R/2030-01-01/P1H"}, 13, "'P1H' is not an ISO 8601 duration"),
     "an empty duration": ({"interval": "R/P"}, 2, "'P' is not an ISO 8601 duration"),
     "no length": ({"interval": "R/PT0S"}, 2, "'PT0S' has no length: the shortest is a second"),
@@ -213,7 +213,7 @@ WRONG: dict[str, tuple[dict[str, str], int, str]] = {
     "neither": ({}, 0, "the schedule has neither an interval nor a cron expression"),
     "no zone": ({"interval": "R/PT1H", "timezone": "Mars/Base"}, 0, "the timezone 'Mars/Base' is not known"),
     "a path": ({"interval": "R/PT1H", "timezone": "/etc/passwd"}, 0, "the timezone '/etc/passwd' is not known"),
-    "no end": ({"cron": "@daily", "valid_until": "later"}, 0, "'later' is no date and time of ISO 8601"),
+    "no end": ({"cron": "@daily", "valid_until": "later"}, 0, "'later' is not an ISO 8601 date and time"),
 }
 
 

@@ -132,7 +132,7 @@ def test_preview_of_nothing(swf: Swf) -> None:
     ("arguments", "told"),
     [
         (["preview", "hello.yaml"], "error: the definition 'hello' has no schedule\n"),
-        (["preview", "timed.yaml", "--from", "soon"], "error: --from: 'soon' is no date and time of ISO 8601\n"),
+        (["preview", "timed.yaml", "--from", "soon"], "error: --from: 'soon' is not an ISO 8601 date and time\n"),
         (["apply", "hello.yaml"], "error: the definition 'hello' has no schedule\n"),
         (["apply", "empty"], "error: no definition in empty has a schedule\n"),
         (["apply", "timed.yaml", "timed.yaml"], "error: timed.yaml and timed.yaml both define 'timed'"),

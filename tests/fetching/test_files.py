@@ -110,8 +110,8 @@ def test_files_of_any_size(folder: Path) -> None:
     ("uri", "code", "message"),
     [
         ("../other/f.json", "external-forbidden", "which is outside of the definition's folder"),
-        ("ftp://example.com/f.json", "external-forbidden", "and 'ftp:' is no way to get documents"),
-        ("http://[", "external-unreadable", "which cannot be read: it is no URI (Invalid IPv6 URL)"),
+        ("ftp://example.com/f.json", "external-forbidden", "and 'ftp:' is not a way to get documents"),
+        ("http://[", "external-unreadable", "which cannot be read: it is not a URI (Invalid IPv6 URL)"),
     ],
 )
 def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) -> None:

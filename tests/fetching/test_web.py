@@ -154,9 +154,9 @@ def test_a_server_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("url", ["http://", "http:///f", "https:f", "http://a:b/f", "http://\x00/"])
 def test_what_is_no_url(url: str) -> None:
-    """A text that is no URL asks nobody."""
+    """A text that is not a URL asks nobody."""
     web = Web(["*.com"], {}, timedelta(seconds=5), cache=OrderedDict())
-    assert refused_by(web, url).startswith("which cannot be read: it is no URL")
+    assert refused_by(web, url).startswith("which cannot be read: it is not a URL")
 
 
 def test_credentials_in_a_uri(site: Site) -> None:
@@ -210,11 +210,11 @@ def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
     ("location", "reason"),
     [
         ("/f", "it redirects more than 5 times"),
-        ("file:///etc/passwd", "it redirects to 'file:///etc/passwd', which is no URL"),
+        ("file:///etc/passwd", "it redirects to 'file:///etc/passwd', which is not a URL"),
     ],
 )
 def test_redirects_that_lead_nowhere(site: Site, location: str, reason: str) -> None:
-    """Redirects in a circle, and to what is no URL, come to an end."""
+    """Redirects in a circle, and to what is not a URL, come to an end."""
     site.has("/f", status=302, Location=location)
     assert refused_by(asking(site), f"{site.url}/f") == f"which cannot be read: {reason}"
 

@@ -191,7 +191,7 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
                 ("after: 2026-01-01T00:00:00Z", "`starts` needs 'at'"),
                 ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
                 ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
-                ("after: 2026-01-01, at: []", "'2026-01-01' is no date and time"),
+                ("after: 2026-01-01, at: []", "'2026-01-01' is not a date and time"),
                 ("after: 7, at: []", "such as 2026-01-05T09:00:00Z"),
                 ("after: 2026-01-01T00:00:00, at: []", "write 2026-01-01T00:00:00Z, or how far from UTC it is"),
                 ("after: 2026-02-30T00:00:00Z, at: []", "there is no such day or hour"),

@@ -1,1 +1,1 @@
-"""What does a file of scenarios say? From its text to scenarios, strictly."""
+"""From the text of a file to scenarios, strictly."""

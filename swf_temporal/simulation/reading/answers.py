@@ -1,4 +1,4 @@
-"""How does a scenario say what its functions answer?"""
+"""Reads what the functions of a scenario answer."""
 
 from dataclasses import replace
 from datetime import timedelta

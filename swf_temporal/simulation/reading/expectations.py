@@ -1,4 +1,4 @@
-"""What does a scenario claim to come of it?"""
+"""Reads what a scenario claims to come of it."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""How does a scenario say what its services answer?"""
+"""Reads what the services of a scenario answer."""
 
 import re
 from pathlib import Path
@@ -82,7 +82,7 @@ class Replies(Strict):
         if not isinstance(status, int) or isinstance(status, bool):
             self.fail("'status' is a status of HTTP", position, _AS_VALUE)
         if status not in _STATUSES:
-            self.fail(f"{status} is no status of HTTP that ends a request", position)
+            self.fail(f"{status} is not an HTTP status that ends a request", position)
         return status
 
     def _headers(self, value: Object) -> dict[str, str]:

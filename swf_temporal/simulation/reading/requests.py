@@ -1,4 +1,4 @@
-"""How does a scenario say what its services are expected to be asked?"""
+"""Reads what the services of a scenario are expected to be asked."""
 
 import re
 from collections.abc import Collection
@@ -56,4 +56,4 @@ class Requests(Strict):
         """Refuse what no service is ever asked: that it was not asked so would always be true."""
         if not _ASKED.fullmatch(asked):
             hint = "such as GET /orders/7, Orders/Get or SEND lights/1/measured"
-            self.fail(f"{asked!r} is no request", position, hint)
+            self.fail(f"{asked!r} is not a request", position, hint)

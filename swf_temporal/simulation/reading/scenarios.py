@@ -1,4 +1,4 @@
-"""What scenarios does a file hold? They are read strictly: a claim with a slip in it would test nothing."""
+"""Reads the scenarios in a file, strictly: a claim with a slip in it would test nothing."""
 
 import os
 import re

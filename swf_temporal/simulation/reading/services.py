@@ -1,4 +1,4 @@
-"""How does a scenario describe the services that its functions really call?"""
+"""Reads the services that the functions of a scenario really call."""
 
 import re
 from pathlib import Path
@@ -41,7 +41,7 @@ class Services(Strict):
         kind = self._kind(name, at)
         if kind is Kind.DOCUMENT and isinstance(value, str):
             if urlsplit(value).scheme not in _HTTP:
-                self.fail(f"{value!r} is no origin, such as https://orders.example", position)
+                self.fail(f"{value!r} is not an origin, such as https://orders.example", position)
             self._place(value, position)
             return Service(name, kind, origin=value.rstrip("/"))
         if not isinstance(value, Object):
@@ -49,7 +49,7 @@ class Services(Strict):
         form, words = _FORMS[kind]
         for request in value:
             if not form.fullmatch(request):
-                self.fail(f"{request!r} is no request of {name!r}: write {words}", value.where.key(request))
+                self.fail(f"{request!r} is not a request of {name!r}: write {words}", value.where.key(request))
         reader = Replies(self.source, self._folder, kind)
         replies = {request: reader.read(one, value.where.value(request)) for request, one in value.items()}
         return Service(name.rstrip("/") if kind is Kind.ORIGIN else name, kind, replies, self._folder)
@@ -83,7 +83,7 @@ class Services(Strict):
             host, port = parts.hostname, parts.port
             httpx.URL(name)
         except (ValueError, httpx.InvalidURL) as error:
-            self.fail(f"{name!r} is no URL: {error}", at)
+            self.fail(f"{name!r} is not a URL: {error}", at)
         if not host:
             self.fail(f"{name!r} names no host", at, "such as https://orders.example")
         if "@" in parts.netloc:

@@ -1,4 +1,4 @@
-"""How is a file read in which every slip is to be told? Key by key, with the place and what was perhaps meant."""
+"""Reads a file key by key, and tells every slip with its place and what was perhaps meant."""
 
 import re
 from collections.abc import Collection
@@ -84,7 +84,7 @@ class Strict:
         """Return the date and time *value*, which says how far it is from UTC."""
         match = _MOMENT.fullmatch(value) if isinstance(value, str) else None
         if match is None:
-            self.fail(f"{value!r} is no date and time", position, "such as 2026-01-05T09:00:00Z")
+            self.fail(f"{value!r} is not a date and time", position, "such as 2026-01-05T09:00:00Z")
         if not match["offset"]:
             hint = f"write {value}Z, or how far from UTC it is, such as {value}+01:00"
             self.fail(f"{value!r} does not say in which timezone it is", position, hint)
@@ -92,5 +92,5 @@ class Strict:
             moment = datetime.fromisoformat(match[0])
             moment.astimezone(UTC)
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no date and time: there is no such day or hour", position)
+            self.fail(f"{value!r} is not a date and time: there is no such day or hour", position)
         return moment

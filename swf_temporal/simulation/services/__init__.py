@@ -1,1 +1,1 @@
-"""What do the functions of a scenario reach that are really called? Services that the scenario describes."""
+"""The services that a scenario describes, which its functions really call."""

@@ -1,4 +1,4 @@
-"""What does a service of a scenario answer, and what was it asked?"""
+"""What a service of a scenario answers, and what it was asked."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""How does a scenario's broker take and give messages?
+"""A scenario's broker, which takes and gives messages.
 
 It stands where a protocol would, behind the port that all of them have. So what is sent, to which channel of which
 server, is what the document and the definition say; how a protocol carries it is not part of a scenario.

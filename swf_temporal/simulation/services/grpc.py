@@ -1,4 +1,4 @@
-"""How does a scenario's gRPC service answer? By a real server on this machine, for the services in a proto file."""
+"""A scenario's gRPC service: a real server on this machine, for the services in a proto file."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""How does a scenario's service of HTTP answer?
+"""A scenario's HTTP service.
 
 By a real server on this machine, so that what a definition has sent really goes out. A request for `https://…` is led
 there without TLS: certificates are no matter of definitions.

@@ -1,4 +1,4 @@
-"""Where do calls go that a scenario does not answer itself? Out to its services, as a worker would make them.
+"""Makes the calls that a scenario does not answer itself, to its services, as a worker would.
 
 All of it happens on an event loop in a thread of its own: time is real there, and nothing blocks the run that asks.
 """

@@ -1,4 +1,4 @@
-"""Where do calls find the services of a scenario?"""
+"""Where calls find the services of a scenario."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Does a document have the form of a workflow, and if not, what is wrong with it in an author's words?
+"""Builds the model from a document, or says in an author's words what is wrong with its form.
 
 The model knows the form; this file turns what it refuses into problems, each at the value that it is about.
 """

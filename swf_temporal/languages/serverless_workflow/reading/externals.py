@@ -1,4 +1,4 @@
-"""What stands in the documents that a workflow names by a URI, in place of writing it out?
+"""Takes in the documents that a workflow names by a URI, in place of writing them out.
 
 It is put in the URI's place and remembers its own file: a problem about it is told there. What is not found is a
 warning, and references to definitions of that kind are then not checked.

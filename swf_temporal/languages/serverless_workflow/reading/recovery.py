@@ -1,4 +1,4 @@
-"""What is left of a workflow once the parts that have the wrong form are taken out?
+"""What is left of a workflow once the parts that have the wrong form are taken out.
 
 An author is told everything at once: so what does have the right form is still put before the rules. What is
 taken out keeps its name, so that references to it are not called dangling.

@@ -1,1 +1,1 @@
-"""What is wrong with a definition that has the right form? There is one rule per file."""
+"""What is wrong with a definition that has the right form: one rule a file."""

@@ -1,4 +1,4 @@
-"""Where does a workflow refer to events, and as what?"""
+"""Where a workflow refers to events, and as what."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

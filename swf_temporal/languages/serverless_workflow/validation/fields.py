@@ -1,4 +1,4 @@
-"""Which fields of a definition hold expressions, and of which sort?"""
+"""The fields of a definition that hold expressions, and their sorts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

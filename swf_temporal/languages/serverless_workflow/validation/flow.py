@@ -1,4 +1,4 @@
-"""Which states does a state lead to?"""
+"""The states that a state leads to."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Which fields can the data of a state have, where that is certain?
+"""The fields that the data of a state can have, where that is certain.
 
 Data that comes from outside, the workflow's input, results of functions, payloads of events, may hold anything. But a
 state whose output filter makes an object of its own gives on just the fields of that object, and what follows can

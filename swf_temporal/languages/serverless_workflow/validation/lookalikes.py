@@ -1,4 +1,4 @@
-"""Which plain texts read as if they were meant as expressions?
+"""Plain texts that read as if they were meant as expressions.
 
 Where only `${ … }` marks an expression, `.message` is sent as these eight characters. It is pointed out where the text
 compiles and names data. Names of files, words with dots between them and the like may compile, too, as `error.log` and

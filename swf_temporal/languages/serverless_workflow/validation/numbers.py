@@ -1,4 +1,4 @@
-"""Is what stands in the place of a number one?"""
+"""Tells whether what stands in the place of a number is one."""
 
 
 def number(value: float | str | None) -> float | None:

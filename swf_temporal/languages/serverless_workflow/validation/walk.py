@@ -1,4 +1,4 @@
-"""What does a workflow consist of? Every node once, with words that tell an author which one it is."""
+"""Every node of a workflow once, with words that tell an author which one it is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -51,7 +51,7 @@ def test_an_end_that_is_none() -> None:
     """Validation only warns of it; it is told that the schedule cannot be applied."""
     facts = facts_of_schedule(Schedule(cron=Cron(expression="0 0 * * *", valid_until="PT10M")), NOW)
     assert facts["next"] == []
-    assert facts["problem"] == "the schedule cannot be applied: 'PT10M' is no date and time of ISO 8601"
+    assert facts["problem"] == "the schedule cannot be applied: 'PT10M' is not an ISO 8601 date and time"
 
 
 def test_next_times() -> None:

@@ -47,5 +47,5 @@ def test_without_schedule() -> None:
 def test_end_that_is_a_length() -> None:
     """A schedule whose `validUntil` is a duration is refused: it would never end."""
     cron = {"expression": "@daily", "validUntil": "PT10M"}
-    with pytest.raises(UsageError, match="the schedule of 'timed': 'PT10M' is no date and time"):
+    with pytest.raises(UsageError, match="the schedule of 'timed': 'PT10M' is not an ISO 8601 date and time"):
         spec_of(_starting({"stateName": "Note", "schedule": {"cron": cron}}))

@@ -86,7 +86,7 @@ states:
 - {name: Z, type: inject, data: {}, end: true}
 """,
         [
-            "5:58 error 'later' is no date and time of ISO 8601 | such as 2030-12-31T23:59:59Z",
+            "5:58 error 'later' is not an ISO 8601 date and time | such as 2030-12-31T23:59:59Z",
         ],
     ),
     "a number that the field does not have": (

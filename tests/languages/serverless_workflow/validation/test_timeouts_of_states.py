@@ -71,6 +71,6 @@ def test_times_by_type(found: Callable[[str, str], list[str]], body: str, times:
 def test_a_state_needs_some_time(found: Callable[[str, str], list[str]]) -> None:
     """The time of a state is longer than nothing."""
     assert found("duration", _with("stateExecTimeout: PT0S")) == [
-        "5:88 error state 'A': stateExecTimeout 'PT0S' is no time at all"
+        "5:88 error state 'A': stateExecTimeout 'PT0S' has no length"
     ]
     assert found("duration", _with("stateExecTimeout: PT0.001S, actionExecTimeout: PT0S")) == []

@@ -50,7 +50,7 @@ def _check(context: Context, text: str, subject: str, position: Position, *, nee
     if length.total_seconds() < 0:
         yield context.error("duration", f"{subject} {text!r} is negative", position)
     elif needs_some and not length:
-        yield context.error("duration", f"{subject} {text!r} is no time at all", position)
+        yield context.error("duration", f"{subject} {text!r} has no length", position)
     elif is_misplaced(text):
         message = f"{subject} {text!r} has days or weeks after the T, and is read as if they stood before it"
         yield context.warning("tolerated-spelling", message, position)

@@ -150,6 +150,11 @@ SIMPLE = """
 .a."b"
 .a."b".c
 .a[0][$item.x]
+.a[2].b.c
+$item.none // 1
+.none // .n
+.n and .name
+.n or .f
 $item
 $item.x
 $CONST.b.a
@@ -234,7 +239,7 @@ $item.x + $CONST.a
 """.strip().split("\n")
 DATA: list[Any] = [
     {"a": {"b": {"c": 1}, "x": [1, 2, 3]}, "a b": 5, "n": 3, "none": None, "f": False, "name": "Ada"},
-    {"a": [[7, 8], 9], "n": 1},
+    {"a": [[7, 8], 9, {"b": {"c": 5}}], "n": 1},
     {},
 ]
 GIVEN: dict[str, Any] = {"item": {"x": 1, "k": "a"}, "CONST": {"a": 1, "b": {"a": "x"}}}

@@ -39,18 +39,22 @@ def test_survives_suspension_at_any_time(scenario: Scenario) -> None:
 
 def _suspended(scenario: Scenario, after: timedelta | None) -> Simulation:
     """Run *scenario*; all runs that there are when so much time has passed are suspended then."""
-    world = world_of(scenario)
+    context = world_of(scenario)
     runs: list[Run] = []
+    is_set = after is None
 
     def suspend() -> None:
         for run in runs:
             run.suspend()
 
     def notice(run: Run, _: TraceEntry) -> None:
-        if not runs and after is not None:
+        nonlocal is_set
+        # A run is cancelled when nothing else is due: what is to happen later would come before that.
+        if after is not None and not is_set and (run.execution.is_cancelled or not scenario.cancel):
             asyncio.get_running_loop().call_later(after.total_seconds(), suspend)
+            is_set = True
         if run not in runs:
             runs.append(run)
 
-    world.on_trace, world.resumed = notice, as_record
-    return world.run(scenario.input)
+    context.on_trace, context.resumed = notice, as_record
+    return context.run(scenario.input)

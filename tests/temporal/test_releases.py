@@ -1,7 +1,7 @@
 """Runs and the releases that serve them: what an older release wrote, and what a newer one may add."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,10 +9,12 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowExecutionStatus
 
-from swf_temporal.errors import NewerRecord
+from swf_temporal.errors import InvalidDefinition, NewerRecord, Problem
+from swf_temporal.languages.serverless_workflow.validation import validate
+from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.records import Pin, Pinned, call_from_json, catalogue_of, pinned
+from swf_temporal.temporal.records import Pin, Pinned, call_from_json, catalogue_of, pinned, program_of
 from tests.temporal.conftest import Bench, define, events_of
 
 _UNRULY = """
@@ -100,6 +102,32 @@ async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None
         )
 
         assert await asyncio.wait_for(swf.result(handle), 30) == {"given": True, "x": 1}
+
+
+async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of the release with the rule refuses the definition, and replays and completes what began before."""
+    definition = define(
+        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        {"name": "a", "type": "inject", "data": {"x": 1}},
+        events=[{"name": "go", "type": "go", "source": "s"}],
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start(workflow_id="releases-added-rule")
+        await worker.awaiting(handle, "go")
+
+    def forbids_everything(_: object) -> Iterator[Problem]:
+        yield Problem("no-more", "nothing is allowed any more")
+
+    monkeypatch.setattr(validate, "RULES", (forbids_everything,))
+    catalogue_of.cache_clear()
+    program_of.cache_clear()
+    with pytest.raises(InvalidDefinition, match="nothing is allowed any more"):
+        load(f"{definition.source.text}\n")  # what was read is remembered by its text
+    async with bench.worker(queue=worker.queue):
+        await swf.send_data(bench.client, handle.id, "go", {"gone": True})
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"gone": True, "x": 1}
 
 
 _PLAIN_TEXTS = """

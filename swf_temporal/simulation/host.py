@@ -18,9 +18,9 @@ from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, Tra
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.performing import MAX_RESULT_BYTES, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
 from swf_temporal.runtime.trace import ActionRetried
-from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
+from swf_temporal.simulation.script import arguments_of
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.simulate import SimulationContext
@@ -168,7 +168,7 @@ class SimulatedHost:
     async def _attempts(
         self, call: FunctionCall, turn: "asyncio.Future[None] | None" = None, end: datetime | None = None
     ) -> JSON:
-        draw = self.world.chance(f"{self.instance_id}/{call.id}")
+        jitter = self.world.jitter(f"{self.instance_id}/{call.id}")
         attempt = 1
         await (turn or self.loop.moment(timedelta()))
         while True:
@@ -176,7 +176,7 @@ class SimulatedHost:
                 return await self._attempt(call, attempt)
             except WorkflowFault as fault:
                 fault.attempt, fault.function = attempt, call.function.name
-                delay = None if call.retry is None else call.retry.after(attempt, fault, draw)
+                delay = None if call.retry is None else call.retry.after(attempt, fault, jitter)
                 if delay is None:
                     raise
                 self.world.delays.append((call.function.name, delay))

@@ -10,12 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swf_temporal.simulation.chance import chance_of
 from swf_temporal.simulation.checking import Observed, canonical, check
 from swf_temporal.simulation.definitions import check_reading, workflows_of
 from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
 from swf_temporal.simulation.reading.scenarios import find_scenarios, read_scenarios, read_script
-from swf_temporal.simulation.script import Scripted, Sleep, scripted
+from swf_temporal.simulation.script import Scripted, Sleep, jitter_in, scripted
 from swf_temporal.simulation.simulate import Simulation, SimulationContext, events_of
 from swf_temporal.simulation.starts import starts_of
 
@@ -32,10 +31,10 @@ __all__ = [
     "Sleep",
     "answering",
     "canonical",
-    "chance_of",
     "check",
     "check_reading",
     "find_scenarios",
+    "jitter_in",
     "observed",
     "outside_of",
     "read_scenarios",
@@ -69,7 +68,7 @@ def world_of(scenario: Scenario) -> SimulationContext:
         cancelling=scenario.cancel,
         outside=outside_of(scenario),
     )
-    world.chance = chance_of(scenario)
+    world.jitter = jitter_in(scenario)
     return world
 
 

@@ -1,4 +1,4 @@
-"""Functions that answer as a scenario's script says: the same in every run, on every host."""
+"""What a scenario decides of its calls: answers, arguments and jitter, the same in every run and on every host."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
@@ -7,7 +7,10 @@ from typing import TypeAlias
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
-from swf_temporal.simulation.description import Answer
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.performing import filled
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
+from swf_temporal.simulation.description import Answer, Scenario
 
 Sleep: TypeAlias = Callable[[timedelta], Awaitable[None]]
 Scripted: TypeAlias = Callable[[JSON], Awaitable[JSON]]
@@ -20,6 +23,34 @@ def scripted(functions: Mapping[str, Sequence[Answer]], sleep: Sleep) -> dict[st
     where the script says so. *sleep* lets the time pass that an answer takes.
     """
     return {name: _Script(name, tuple(answers), sleep) for name, answers in functions.items()}
+
+
+def arguments_of(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
+    """Return the arguments of *call*, filled from *secrets* as a worker fills them from its own.
+
+    Raises CallFailed where a secret is declared and not given, and ExpressionFailed.
+    """
+    if call.deferred is None:
+        return call.arguments
+    from swf_temporal.functions.secrets import Secrets  # noqa: PLC0415 - heavy, and seldom needed
+
+    try:
+        return filled(call, Secrets(secrets).entrusted(call.secrets))
+    except CallFailed as fault:
+        fault.message = f"{fault.message.partition(': ')[0]}: give it in `secrets`"
+        raise
+
+
+def jitter_in(scenario: Scenario) -> Callable[[str], JitterSource]:
+    """Return the jitter of the call with a given key: the same for every call, if *scenario* says which."""
+    given = scenario.chance
+    if not given:
+        return jitter_of
+
+    def jitter(attempt: int) -> float:
+        return given[min(attempt, len(given)) - 1]
+
+    return lambda _key: jitter
 
 
 class _Script:

@@ -135,8 +135,8 @@ class SimulationContext:
         """Is given the record of a suspended instance, and returns the one that it goes on with."""
         self.semantics = SEMANTICS
         """The reading that runs begin with: where a test asks for an earlier one."""
-        self.chance: Callable[[str], JitterSource] = jitter_of
-        """Deals the attempts of the call with that key their jitter: where a scenario or a test decides it."""
+        self.jitter: Callable[[str], JitterSource] = jitter_of
+        """The jitter of the attempts of the call with that key: where a scenario or a test decides it."""
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling

@@ -52,7 +52,7 @@ def _world(**retry: Any) -> SimulationContext:
 def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float], delays: list[float]) -> None:
     """The delays that the specification names lie between the attempts, where chance deals what it supposes."""
     world = _world(**retry)
-    world.chance = lambda _key: lambda attempt: dealt[attempt - 1]
+    world.jitter = lambda _key: lambda attempt: dealt[attempt - 1]
     run = world.run({})
     assert [entry.detail["delay"] for entry in run.trace if entry.kind is TraceKind.ACTION_RETRIED] == delays
     assert run.delays == tuple(("work", timedelta(seconds=delay)) for delay in delays)

@@ -21,9 +21,9 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource
-from swf_temporal.simulation.arguments import arguments_of
 from swf_temporal.simulation.clock import MICROSECOND
-from swf_temporal.simulation.scenario import Scenario, chance_of, outside_of, scripted
+from swf_temporal.simulation.scenario import Scenario, jitter_in, outside_of, scripted
+from swf_temporal.simulation.script import arguments_of
 from swf_temporal.temporal.activities import decided
 from swf_temporal.temporal.failures import application_error
 
@@ -40,7 +40,7 @@ class Session:
     family: Family
     functions: Mapping[str, Callable[[JSON], Awaitable[JSON]]]
     secrets: Mapping[str, JSON]
-    chance: Callable[[str], JitterSource]
+    jitter: Callable[[str], JitterSource]
     outside: "StubServices | None" = None
     """Where functions are called that have no script."""
     calls: list[tuple[str, JSON]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Session:
             await _turn(family)
 
         return cls(
-            family, scripted(scenario.functions, take), scenario.secrets, chance_of(scenario), outside_of(scenario)
+            family, scripted(scenario.functions, take), scenario.secrets, jitter_in(scenario), outside_of(scenario)
         )
 
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class ScriptedCalls:
         try:
             return await _outcome(session, call, turn.attempt, source=source, key=key)
         except WorkflowFault as fault:
-            failure = decided(call, fault, turn.attempt, key, session.chance)
+            failure = decided(call, fault, turn.attempt, key, session.jitter)
             delay = failure.next_retry_delay
             if delay is None:
                 raise failure from None

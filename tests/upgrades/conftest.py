@@ -1,5 +1,18 @@
 """The server on which releases meet."""
 
-from tests.temporal.conftest import bench
+from collections.abc import AsyncIterator
 
-__all__ = ["bench"]
+import pytest
+
+from swf_temporal.temporal.server import local_server
+from tests.temporal.conftest import Bench
+
+# Runs continue as new every few events here; the server would have each of them wait a second.
+AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
+
+
+@pytest.fixture(scope="session")
+async def bench() -> AsyncIterator[Bench]:
+    """The server, for the whole session."""
+    async with local_server(extra=AT_ONCE) as server:
+        yield Bench(server)

@@ -355,8 +355,8 @@ async def test_a_timeout_is_tried_again_as_the_definition_says(
 @pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
 async def test_an_action_and_its_retries_have_one_timeout(bench: Bench, increment: str) -> None:
     """`actionExecTimeout` holds for all attempts together; the fault says what the last one failed with."""
-    retries = [{"name": "again", "delay": "PT0.3S", "increment": increment}]
-    state = {"timeouts": {"actionExecTimeout": "PT0.5S"}}
+    retries = [{"name": "again", "delay": "PT3S", "increment": increment}]
+    state = {"timeouts": {"actionExecTimeout": "PT5S"}}
     parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
     shop = Shop(fails=9)
     async with running(bench, shop, "work", "x", **parts) as worker:

@@ -4,6 +4,8 @@ from typing import Any
 
 from swf_temporal import CallFailed, Simulation, simulate
 from swf_temporal.data import JSON
+from swf_temporal.loading import load
+from swf_temporal.simulation.simulate import SimulationContext
 
 TRIP = """
 id: trip
@@ -276,3 +278,38 @@ def test_secrets_are_told_as_they_are_written() -> None:
     started = {"function": "work", "arguments": {"token": "${ $SECRETS.TOKEN }"}}
     assert ("action-started", "Work", "Work", "work", started) in _told(run)
     assert "hush" not in str(_told(run))
+
+
+def test_the_end_of_a_workflows_time_is_told() -> None:
+    """It is told between what was broken off and what runs before the end."""
+    definition = """
+    id: slow
+    specVersion: "0.8"
+    timeouts: {workflowExecTimeout: {duration: PT1H, runBefore: Late}}
+    states: [{name: Nap, type: sleep, duration: PT2H, end: true}, {name: Late, type: inject, data: {}, end: true}]
+    """
+    assert [entry[:4] for entry in _told(simulate(definition, {}))][2:5] == [
+        ("sleeping", "Nap", "Nap", "Nap"),
+        ("workflow-timed-out", "", "", "slow"),
+        ("state-entered", "Late", "Late", "Late"),
+    ]
+
+
+def test_undoing_after_a_cancellation_is_told() -> None:
+    """What undoes belongs to no state that is running; the states that it leads through are told as ever."""
+    definition = """
+    id: undone
+    specVersion: "0.8"
+    metadata: {compensateOnCancel: true}
+    events: [{name: Never, type: never, source: s}]
+    states:
+      - {name: Book, type: inject, data: {}, compensatedBy: Undo, transition: Wait}
+      - {name: Wait, type: event, onEvents: [{eventRefs: [Never]}], end: true}
+      - {name: Undo, type: inject, usedForCompensation: true, data: {undone: true}}
+    """
+    run = SimulationContext([load(definition)], {}, [], {}, cancelling=True).run({})
+    assert _told(run)[-3:] == [
+        ("compensating", "", "Book", "Book", {"by": "Undo"}),
+        ("state-entered", "Undo", "Undo", "Undo", {"type": "inject"}),
+        ("state-left", "Undo", "Undo", "Undo"),
+    ]

@@ -120,3 +120,16 @@ def test_a_cancelled_instance_knows_that_it_is() -> None:
     undoing = _at(seen, "action-started back")
     kept = {"first": 1, "n1": True, "n2": True}
     assert (undoing.state, undoing.data, undoing.cancelled) == ("Undo", kept, True)
+
+
+def test_what_runs_before_the_end_is_where_the_instance_is() -> None:
+    """Once the workflow's time is over, the instance is in what runs before its end."""
+    slow = """
+    id: slow
+    specVersion: "0.8"
+    timeouts: {workflowExecTimeout: {duration: PT1H, runBefore: Late}}
+    states: [{name: Nap, type: sleep, duration: PT2H, end: true}, {name: Late, type: inject, data: {}, end: true}]
+    """
+    seen = _seen(slow)
+    assert _at(seen, "workflow-timed-out slow").state == "Nap"
+    assert _at(seen, "state-entered Late").state == "Late"

@@ -30,7 +30,7 @@ class CloudEvent:
     is_addressed: bool = False
     """Whether it was sent to one instance, by the name that this has for it, and so need not say where it belongs.
 
-    Known from the way it came. It is no part of the event, and nothing that a sender writes in one can set it.
+    Known from the way it came. It is not a part of the event, and nothing that a sender writes in one can set it.
     """
 
     def to_json(self) -> dict[str, JSON]:
@@ -47,7 +47,7 @@ class CloudEvent:
         """Return the event that *event* describes. Raises ValueError naming what is missing or of the wrong kind.
 
         One that says nothing of its version is taken to be of ours; *any_version* is for events that have been taken.
-        A payload in `data_base64` is decoded: JSON to what it is, another text to that. What is no text stays as it is.
+        A payload in `data_base64` is decoded: JSON to what it is, other text to that. What is not text stays as it is.
         """
         if not isinstance(event, Mapping):
             raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")  # noqa: TRY004 - data, not code

@@ -17,12 +17,12 @@ LIMIT: Final = 0.25
 """Seconds. Several of these must fit into the two that a workflow may hold up its worker."""
 _TOGETHER: Final = 1.0
 """Seconds for many of them."""
-_KEPT = 1024
+_MAX_CACHED = 1024
 _end: ContextVar[float | None] = ContextVar("end", default=None)
 
 
 class BadPattern(ValueError):  # noqa: N818 - named for what it is about
-    """A text that is no regular expression."""
+    """A text that is not a regular expression."""
 
 
 class PatternTooSlow(Exception):  # noqa: N818 - as above
@@ -33,7 +33,7 @@ class PatternTooSlow(Exception):  # noqa: N818 - as above
 
 
 def matches_somewhere(pattern: str, text: str) -> bool:
-    """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern for what is no pattern."""
+    """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern for what is not a pattern."""
     end = _end.get()
     left = LIMIT if end is None else min(LIMIT, end - perf_counter())
     if left <= 0:
@@ -54,7 +54,7 @@ def one_limit() -> Iterator[None]:
         _end.reset(token)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def compiled(pattern: str) -> "regex.Pattern[str]":
     """Return *pattern*, ready to be used. Raises BadPattern if it is none."""
     try:

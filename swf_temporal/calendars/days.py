@@ -19,7 +19,7 @@ _NEAREST = re.compile(r"(?P<day>\d{1,9})W", re.IGNORECASE | re.ASCII)
 _LAST_WEEKDAY = re.compile(r"(?P<day>\w+)L", re.IGNORECASE | re.ASCII)
 _NTH = re.compile(r"(?P<day>\w+)#(?P<nth>\w+)", re.ASCII)
 
-_SHORTEST, _WEEK = 28, 7
+_MIN_DAYS, _WEEK = 28, 7
 _WEEKS = frozenset("12345")
 _WORKDAYS = frozenset({1, 2, 3, 4, 5})
 _MONDAY, _FRIDAY, _SATURDAY = frozenset({1}), frozenset({5}), frozenset({6})
@@ -145,8 +145,8 @@ def _last_weekday(of_week: frozenset[int]) -> list[Days]:
 
 def _by_length(alternatives: Callable[[int], Alternatives]) -> list[Days]:
     """Return the days that *alternatives* gives for each length of a month; as one where all have the same."""
-    if all(alternatives(last) == alternatives(_SHORTEST) for last, _, _ in MONTHS_BY_LENGTH):
-        return [Days(frozenset({day}), of_week) for day, of_week in alternatives(_SHORTEST)]
+    if all(alternatives(last) == alternatives(_MIN_DAYS) for last, _, _ in MONTHS_BY_LENGTH):
+        return [Days(frozenset({day}), of_week) for day, of_week in alternatives(_MIN_DAYS)]
     return [
         Days(frozenset({day}), of_week, months, years)
         for last, months, years in MONTHS_BY_LENGTH

@@ -89,7 +89,7 @@ def ranges_of(values: Iterable[int]) -> Ranges:
 
 
 _PROGRESSION = 3
-"""Fewer numbers than this are no progression, unless they follow each other."""
+"""Fewer numbers than this are not a progression, unless they follow each other."""
 
 
 def _from(start: int, step: int, values: set[int]) -> Range:

@@ -18,9 +18,9 @@ TIMEOUT = 30.0
 
 
 class HttpSink:
-    """Sends events to an HTTP address, in the structured mode of CloudEvents, or to nobody if there is none.
+    """Sends events to an HTTP address, in the structured mode of CloudEvents, or nowhere if there is none.
 
-    Without an address the events still stand in each run's history, where whoever looks finds them.
+    Without an address the events still stand in each run's history, where they can be looked up.
     """
 
     def __init__(self, url: str | None = None) -> None:
@@ -37,7 +37,7 @@ class HttpSink:
             message = structured(event)
             response = await self._client.post(self.url, content=message.body, headers=message.headers)
         except BaseCloudEventException as error:
-            raise CallFailed(f"event {event.type!r} is no valid CloudEvent: {error}", retryable=False) from error
+            raise CallFailed(f"event {event.type!r} is not a valid CloudEvent: {error}", retryable=False) from error
         except httpx.HTTPError as error:
             raise CallFailed(f"event {event.type!r} could not be sent to {self.url}: {error}") from error
         if not response.is_success:

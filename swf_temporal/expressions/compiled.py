@@ -47,7 +47,7 @@ def is_true(outcome: Outcome) -> bool:
 
 
 class Several(list[JSON]):
-    """The outputs of an expression that yielded several. An array like any other, for whoever does not care."""
+    """The outputs of an expression that yielded several. An array like any other, for those who do not care."""
 
 
 class Compiled(Protocol):

@@ -155,7 +155,7 @@ class Expressions:
             raise
 
     def _guessed(self, text: str, stripped: str, within: tuple[str, ...]) -> Compiled:
-        """Compile a field as the first release did: a text that is no expression by its looks stands for itself."""
+        """Compile a field as the first release did: a text that does not look like an expression stands for itself."""
         looks_bare = stripped.startswith(_BARE_STARTS)
         if "${" in text and (stripped.startswith("${") or not looks_bare):
             return self._text(text, within)

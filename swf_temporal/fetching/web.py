@@ -30,7 +30,7 @@ class CacheEntry:
 
 
 Cache = OrderedDict[tuple[str, str | None], CacheEntry]
-"""By URL and credentials: whoever has none must not be shown what others got with theirs."""
+"""By URL and credentials: one who has none must not be shown what others got with theirs."""
 
 _OF_THIS_PROCESS: Cache = OrderedDict()
 

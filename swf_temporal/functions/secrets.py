@@ -16,7 +16,7 @@ from swf_temporal.functions.operator.settings import environment_name
 from swf_temporal.text.parsing import read_data
 
 _PREFIX = "SWF_SECRET_"
-_SHORTEST = 4
+_MIN_LENGTH = 4
 """A secret of fewer characters is found in messages as a word of its own: it is a part of too many others."""
 _HIDDEN = "***"
 
@@ -169,7 +169,7 @@ def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str]) ->
 
 def _without(text: str, hidden: Iterable[str]) -> str:
     for secret in hidden:
-        if len(secret) >= _SHORTEST:
+        if len(secret) >= _MIN_LENGTH:
             text = text.replace(secret, _HIDDEN)
         elif secret in text:
             text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", _HIDDEN, text)

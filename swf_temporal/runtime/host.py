@@ -133,9 +133,9 @@ class FunctionCall(_Shown):
     secrets: tuple[str, ...] = ()
     """The secrets that the workflow declares, if the call can need any."""
     fire_and_forget: bool = False
-    """Invoked `async`: nobody waits for it, and its errors hurt nobody."""
+    """Invoked `async`: the run does not wait for it, and its errors are ignored."""
     attempts: Attempts | None = field(default=None, compare=False)
-    """None if nobody waits for it: then there is one."""
+    """None if it is fire-and-forget: then there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +168,13 @@ class Host(Protocol):
         """Take note of what happened."""
 
     async def sleep(self, duration: timedelta, why: str) -> None:
-        """Wait, durably. *why* is shown to whoever looks at the run."""
+        """Wait, durably. *why* is shown to people who look at the run."""
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Perform a call with its retries. Raises CallFailed, or TimedOut when `call.timeout` has passed."""
 
     async def publish(self, event: CloudEvent) -> None:
-        """Send a produced event to whoever listens."""
+        """Send a produced event to its destination."""
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run another workflow and return its output. Raises SubflowFailed, or what the sub-workflow failed with."""
@@ -245,7 +245,7 @@ class ContinuedAs:
     data: JSON
     limit: Limit | None = None
     events: tuple[CloudEvent, ...] = ()
-    """Events that came and that nobody has taken: they are the next execution's."""
+    """Events that came and that were not taken: they are the next execution's."""
 
 
 @dataclass(frozen=True, slots=True)

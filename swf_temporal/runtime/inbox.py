@@ -16,7 +16,7 @@ from swf_temporal.runtime.joining import SuspendRequested
 
 Accepts: TypeAlias = Callable[[CloudEvent], bool]
 
-REMEMBERED = 2000
+MAX_SEEN = 2000
 """How many event ids are remembered."""
 
 
@@ -57,7 +57,7 @@ class Inbox:
             if key in self.seen:
                 return False
             self.seen[key] = None
-            if len(self.seen) > REMEMBERED:
+            if len(self.seen) > MAX_SEEN:
                 del self.seen[next(iter(self.seen))]
         self.hand_over(event)
         return True
@@ -103,7 +103,7 @@ class Inbox:
             return await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
-                # It was handed over in the very moment in which the path was given up: somebody else may want it.
+                # It was handed over in the very moment in which the path was given up: another path may want it.
                 self.kept.insert(0, waiting.result())
             raise
         finally:

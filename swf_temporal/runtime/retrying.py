@@ -1,7 +1,7 @@
 """Retry rules: when a failed action is tried again, and after how long.
 
 A rule is plain data, so that it can travel to where attempts are counted. Jitter is the only chance in it. What chance
-deals an attempt is worked out from the call's key and the attempt's number, so that whoever makes a later attempt knows
+deals an attempt is worked out from the call's key and the attempt's number, so that what makes a later attempt knows
 what the earlier ones were dealt without having been there.
 """
 

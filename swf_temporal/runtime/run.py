@@ -167,7 +167,7 @@ class Run(Tracer):
     def charge(self, cost: int = 1) -> None:
         """Count work of this activation: what is done without the host's time moving on.
 
-        An expression costs one. Nothing bounds the sum yet; whoever does so finds here what there is to bound.
+        An expression costs one. Nothing bounds the sum yet; this is what there is to bound.
         """
         now = self.host.now()
         if now != self._charged_at:

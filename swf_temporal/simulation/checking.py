@@ -77,7 +77,7 @@ def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
     """Return *trace* in the form in which the traces of two hosts are compared.
 
     Entries stand by lane, since only those of one lane are in the same order everywhere. Times and ids are left
-    out, and so are retries: some hosts make them where nobody listens.
+    out, and so are retries: some hosts make them where they cannot be traced.
     """
     lanes: dict[str, list[list[Any]]] = {}
     for entry in trace:

@@ -1,7 +1,7 @@
 """A virtual clock: how time passes where nothing takes time.
 
 An asyncio event loop whose time is virtual. What is due is done one thing at a time: the next begins when nothing is
-left to do for the one before. When nothing is due, the clock jumps to the next moment that somebody waits for. An hour
+left to do for the one before. When nothing is due, the clock jumps to the next moment that something waits for. An hour
 passes in microseconds, and in the same order as it would have passed.
 
 Things that are due at the same moment have an order, too, and it is that of `Key`. The host of scenarios on Temporal
@@ -89,7 +89,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return future
 
     def delivery(self, place: tuple[int, ...]) -> "asyncio.Future[None]":
-        """Return what is done when all that runs now has come to a wait: then whoever began it is told of *place*."""
+        """Return what is done when all that runs now has come to a wait: then its starter is told of *place*."""
         future: asyncio.Future[None] = self.create_future()
         self._deliveries.append((place, future))
         return future

@@ -131,7 +131,7 @@ class SimulatedHost:
         return result
 
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
-        """Wait until an instance that nobody waits for has begun. A path that is cancelled before takes it back."""
+        """Wait until a fire-and-forget instance has begun. A path that is cancelled before takes it back."""
         try:
             await self.loop.delivery(place)
         except asyncio.CancelledError:
@@ -149,7 +149,7 @@ class SimulatedHost:
             expiry.cancel()
 
     def end_children(self) -> None:
-        """End the sub-workflows that nobody waits for, and that are not to outlive this execution."""
+        """End the fire-and-forget sub-workflows that are not to outlive this execution."""
         for child in self._children:
             child.cancel()
 
@@ -219,7 +219,7 @@ class SimulatedHost:
         self.emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
     async def _forgiving(self, work: Callable[[], Awaitable[JSON]]) -> None:
-        """Do *work* for nobody: its errors are not to hurt the instance that asked for it."""
+        """Do *work* that is fire-and-forget: its errors do not reach the instance that asked for it."""
         try:
             await work()
         except WorkflowFault as fault:

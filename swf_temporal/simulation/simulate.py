@@ -48,7 +48,7 @@ class Simulation:
     """What came of a simulated run."""
 
     status: Status
-    """`waiting` means that the run waits for an event that nobody sent."""
+    """`waiting` means that the run waits for an event that was not sent."""
     output: JSON
     error: SimulationError | None
     produced_events: tuple[dict[str, JSON], ...]
@@ -272,7 +272,7 @@ class SimulationContext:
         return self._programs[definition.digest]
 
     def _deliver_next(self) -> bool:
-        """Deliver the first event that somebody awaits now."""
+        """Deliver the first event that is awaited now."""
         for index, event in enumerate(self._events):
             for _, run in sorted(self._instances.values(), key=itemgetter(0)):
                 if run.awaits(event):

@@ -22,7 +22,7 @@ from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
 
-_SHORTEST = timedelta(milliseconds=1)
+_MIN_DELAY = timedelta(milliseconds=1)
 
 
 class Performer(Protocol):
@@ -111,7 +111,7 @@ def decided(
     if delay is None:
         return application_error(fault, non_retryable=True)
     # The engine takes a delay of nothing for no answer, and falls back on its own.
-    return application_error(fault, next_retry_delay=max(delay, _SHORTEST))
+    return application_error(fault, next_retry_delay=max(delay, _MIN_DELAY))
 
 
 def _told(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
@@ -123,7 +123,7 @@ def _told(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> A
 
 @contextmanager
 def _beating() -> Iterator[None]:
-    """Tell the server that this attempt is alive; its answers tell us when nobody wants the result any more.
+    """Tell the server that this attempt is alive; its answers tell us when the result is not wanted any more.
 
     By a timer and not by a task: most calls end before the first beat is due, and then it costs almost nothing.
     """

@@ -40,7 +40,7 @@ PATIENCE = timedelta(seconds=10)
 """How long a worker may take to answer for an event."""
 
 SENT = "sent"
-"""What became of an event of which nobody can say more."""
+"""What became of an event of which no more is known."""
 
 
 class RunEnded(WorkflowFault):
@@ -156,7 +156,7 @@ async def start_known(
 async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
     """Send the data of an event that the definition knows as *name*.
 
-    Raises UsageError if it is not JSON, or nobody is there to take it.
+    Raises UsageError if it is not JSON, or the instance is not there.
     """
     try:
         await client.get_workflow_handle(workflow_id).signal(name, json_of(data))
@@ -167,7 +167,7 @@ async def send_data(client: Client, workflow_id: str, name: str, data: JSON = No
 
 
 async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:
-    """Send a CloudEvent to a running instance. Raises UsageError if it is no event, or nobody is there to take it."""
+    """Send a CloudEvent to a running instance. Raises UsageError if it is not an event, or there is no instance."""
     try:
         given: Any = json_of(event)
         cloud_event = CloudEvent.from_json(given, default_id="")
@@ -185,7 +185,7 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. The answer is
     `sent` where it was sent by a signal, because the worker is of a release that answers for CloudEvents alone, or
     the run has answered as often as the engine lets it. Raises NeverTakenError if the definition describes no such
-    event, NoAnswerError if no worker answers in time, and UsageError if it is no event, or nobody is there.
+    event, NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
     """
     handle = client.get_workflow_handle(workflow_id)
     try:
@@ -211,7 +211,7 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
 
 
 async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:
-    """Send an event, as `deliver` takes it, by a signal, which waits for nobody. Raises UsageError."""
+    """Send an event, as `deliver` takes it, by a signal, which does not wait for a worker. Raises UsageError."""
     if "type" in event or "name" not in event:
         await send_event(client, workflow_id, event)
     else:
@@ -271,7 +271,7 @@ def _input(data: JSON) -> JSON:
 
 
 def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str) -> UsageError | None:
-    """Return what to tell somebody whose event was refused; None if that is not known."""
+    """Return the error of an event that was refused; None if that is not known."""
     cause = error.cause
     kind = cause.type if isinstance(cause, ApplicationError) else None
     message = cause.message if isinstance(cause, ApplicationError) else str(cause)
@@ -297,7 +297,7 @@ def _ended(cause: BaseException | None) -> RunEnded:
 
 
 def not_there(error: RPCError, workflow_id: str) -> UsageError:
-    """Return what to tell somebody whose request about an instance the server refused."""
+    """Return the error of a request about an instance that the server refused."""
     if error.status == RPCStatusCode.NOT_FOUND:
         if "already completed" in error.message:
             return has_ended(workflow_id)
@@ -306,5 +306,5 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
 
 
 def has_ended(workflow_id: str) -> UsageError:
-    """Return what to tell somebody who wants something of an instance that has ended."""
+    """Return the error of a request to an instance that has ended."""
     return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` tells what came of it")

@@ -67,7 +67,7 @@ _KNOWN: tuple[tuple[str, Trouble], ...] = (
 """Each by a text that gives it away. The first that applies is taken: what is inside comes before what wraps it."""
 
 _MESSAGE = re.compile(r'code: (\w+), message: "([^"]*)"')
-_LONGEST = 160
+_MAX_LENGTH = 160
 
 
 def trouble_of(error: object) -> Trouble:
@@ -82,4 +82,4 @@ def _told(text: str) -> str:
     message = _MESSAGE.search(text)
     if message is not None:
         text = f"{message[1]}: {message[2]}"
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"

@@ -24,7 +24,7 @@ EVENT_REFUSED = "EventRefused"
 MEMO = "swf"
 """Under which name schedules, and the instances that they start, remember their definition."""
 NOTE = "definition "
-"""How the note begins that we write on a schedule; any other is somebody else's."""
+"""How the note begins that we write on a schedule; any other was written by others."""
 
 ACTIVITIES = 200
 """How many function calls may be under way at once in a worker that is not told otherwise."""

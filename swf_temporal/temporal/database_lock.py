@@ -59,7 +59,7 @@ def held(database: Path, address: str | None) -> Iterator[int]:
     """Keep *database* for the server at *address* as long as the context lasts; yields the lock's file.
 
     A server that inherits it keeps the lock until it has ended, whatever became of us. The system lets go of the lock
-    of a process that was killed. Raises UsageError, saying who has the database, if somebody does.
+    of a process that was killed. Raises UsageError, saying which process has the database, if one does.
     """
     try:
         file = os.open(_file(database), os.O_RDWR | os.O_CREAT, 0o644)

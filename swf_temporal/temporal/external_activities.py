@@ -33,9 +33,9 @@ from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
 
 MARK = "swf-engine-activity"
-"""Metadata of the arguments. By it a worker of ours sees that what it got by mistake is no call of its own."""
+"""Metadata of the arguments. By it a worker of ours sees that what it got by mistake is not a call of its own."""
 
-_SHORTEST = 0.001
+_MIN_DELAY = 0.001
 """Seconds."""
 
 
@@ -94,7 +94,7 @@ class ExternalActivity:
             attempt, end = state["attempt"], state["end"]
             if attempt > 1:
                 await attempts.pause(state["again"], f"retry of {call.action}")
-            left = None if end is None else timedelta(seconds=max(end - _now(), _SHORTEST))
+            left = None if end is None else timedelta(seconds=max(end - _now(), _MIN_DELAY))
             try:
                 return await self._make(f"{call.id}.{attempt}", ONCE, limit, left)
             except CallFailed as fault:
@@ -102,7 +102,7 @@ class ExternalActivity:
                 delay = call.retry.after(attempt, fault, draw, slow_is_fatal=self.slow_is_fatal) if call.retry else None
                 if delay is None:
                     raise
-                again = _now() + max(delay.total_seconds(), _SHORTEST)
+                again = _now() + max(delay.total_seconds(), _MIN_DELAY)
                 if end is not None and again >= end:
                     raise _too_late(call, fault) from None
                 state = {**state, "attempt": attempt + 1, "again": again}

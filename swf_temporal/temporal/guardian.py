@@ -5,7 +5,7 @@ closes, which happens when the process that started it is gone, however that wen
 `kill`, and else asked to end first. SIGTERM is handed on; the exit code is that of COMMAND.
 
 It starts as fast as Python can, so it imports little. No process group and no option of one kernel does the same:
-a killed parent signals nobody, and Linux ties its signal of a parent's death to a thread.
+a killed parent sends no signals, and Linux ties its signal of a parent's death to a thread.
 """
 
 import os

@@ -30,7 +30,7 @@ MAX_BYTES_AT_ONCE = 3 * 1024 * 1024
 MAX_PENDING = 1900
 """How many activities and sub-workflows may be under way; the server refuses more than 2,000."""
 
-REMEMBERED = 2000
+MAX_TRACE = 2000
 """How many trace entries a query can see."""
 
 CALL_LIMIT = timedelta(days=1)
@@ -84,13 +84,13 @@ class TemporalHost:
     def emit(self, entry: TraceEntry) -> None:
         """Keep the entry for queries, and see whether the run should continue as new."""
         self.trace.append(entry)
-        if len(self.trace) > REMEMBERED:
-            del self.trace[: REMEMBERED // 2]
+        if len(self.trace) > MAX_TRACE:
+            del self.trace[: MAX_TRACE // 2]
         if self.on_trace is not None:
             self.on_trace(entry)
 
     def has_children_to_end(self) -> bool:
-        """Tell whether sub-workflows are running that end with this execution, though nobody waits for them."""
+        """Tell whether sub-workflows are running that end with this execution, without being waited for."""
         self._ending_with_this = [child for child in self._ending_with_this if not child.done()]
         return bool(self._ending_with_this)
 
@@ -173,7 +173,7 @@ class TemporalHost:
             handle = await noticing(self._start_child(call.workflow_id, call, pin), lambda: broken_off.append(True))
         except WorkflowFault:
             if broken_off and self.pin.semantics != FIRST_SEMANTICS:
-                # It was never begun, because nobody waits for it any more.
+                # It was never begun, because the path that waits for it was cancelled.
                 raise asyncio.CancelledError from None
             raise
         if call.fire_and_forget:
@@ -218,7 +218,7 @@ class TemporalHost:
             raise fault_of_child(error, workflow_id) from None
 
     async def _detach(self, call: FunctionCall) -> None:
-        """Run a call that nobody waits for in a workflow of its own: an activity would be lost with this one."""
+        """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
         record = call_to_json(call, self.source)
         pin = Pin(definitions=self.pin.definitions, call=record)
         child = SubflowCall(

@@ -1,6 +1,6 @@
 """What a worker logs about instances and calls.
 
-Only what whoever keeps the system running wants to know, and none of the data that a run works on: logs go to places
+Only what an operator wants to know, and none of the data that a run works on: logs go to places
 where data may not. Every line is written once: not again where a run is replayed.
 """
 
@@ -21,7 +21,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
-_LONGEST = 300
+_MAX_LENGTH = 300
 _PROBE = 12
 _QUERY = re.compile(r"(\w://[^\s?]*)\?[^\s]*")
 
@@ -37,7 +37,7 @@ class InstanceLog:
     def __init__(self, *, is_call: bool, is_continued: bool) -> None:
         """Tell of an execution that consists in a single call if it *is_call*; of one that goes on with another's work.
 
-        What is told of a call that nobody waits for is its failure.
+        Of a fire-and-forget call only its failure is logged.
         """
         info = workflow.info()
         self._usual = logging.DEBUG if is_call else logging.INFO
@@ -139,8 +139,8 @@ def in_a_line(fault: WorkflowFault) -> str:
     named = fault.name if fault.code == fault.name else f"{fault.name} {fault.code}"
     where = [f"{word} {name!r}" for word, name in (("state", fault.state), ("action", fault.action)) if name]
     message = " ".join(_without_data(fault).split())
-    if len(message) > _LONGEST:
-        message = message[:_LONGEST] + "…"
+    if len(message) > _MAX_LENGTH:
+        message = message[:_MAX_LENGTH] + "…"
     text = f"{named} in {', '.join(where)}" if where else named
     return f"{text}: {message}" if message else text
 

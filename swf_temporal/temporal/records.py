@@ -7,7 +7,7 @@ looks its definition up once, by a local activity, and carries the same record f
 Formats. A record has a format number, which is that of the oldest release that can go on with it: one that says nothing
 new is written as it always was. No number means the first format. What a reader does not know it passes over, as long
 as the number is one that it knows; a record with a higher one it leaves to a newer release. docs/compatibility.md has
-the rules for whoever changes a record.
+the rules for changing a record.
 """
 
 from collections.abc import Mapping, Sequence

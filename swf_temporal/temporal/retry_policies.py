@@ -13,7 +13,7 @@ from swf_temporal.runtime.retrying import MAX_DELAY, RetryRule
 
 ONCE = RetryPolicy(maximum_attempts=1)
 
-_SHORTEST = 0.001
+_MIN_INTERVAL = 0.001
 """Seconds. The engine takes a delay of nothing for none at all, and falls back on its own."""
 
 _TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout:Heartbeat"}
@@ -45,11 +45,11 @@ def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
     longest = MAX_DELAY if rule.max_delay is None else min(rule.max_delay, MAX_DELAY)
     first = min(rule.delay, longest)
     # Nothing grows to nothing, and so must what stands for it.
-    is_nothing = first < _SHORTEST
+    is_nothing = first < _MIN_INTERVAL
     return RetryPolicy(
-        initial_interval=timedelta(seconds=_SHORTEST if is_nothing else first),
+        initial_interval=timedelta(seconds=_MIN_INTERVAL if is_nothing else first),
         backoff_coefficient=1.0 if is_nothing else rule.multiplier,
-        maximum_interval=timedelta(seconds=_SHORTEST if is_nothing else longest),
+        maximum_interval=timedelta(seconds=_MIN_INTERVAL if is_nothing else longest),
         maximum_attempts=rule.max_attempts or 0,
         non_retryable_error_types=list(dict.fromkeys(_types(rule))),
     )

@@ -88,7 +88,7 @@ class _Started:
 @asynccontextmanager
 async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIterator[_Started]:
     """Run the server that *command* starts for as long as the context lasts. It inherits the files *inherited*."""
-    # A session of its own: Ctrl-C is to end the worker first, and the server only when nobody needs it any more.
+    # A session of its own: Ctrl-C is to end the worker first, and the server only when the worker needs it no more.
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=PIPE,
@@ -98,7 +98,7 @@ async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIte
         pass_fds=inherited if os.name == "posix" else (),
     )
     said = deque[str](maxlen=_LAST_LINES)
-    # Read all the time: a server whose errors nobody reads would stand still once the pipe is full.
+    # Read all the time: a server whose errors are not read would stand still once the pipe is full.
     reading = asyncio.create_task(_read(process, said))
     try:
         yield _Started(process, said, reading)

@@ -47,7 +47,7 @@ _UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
 
 _NO_NUMBERS = (b"NaN", b"Infinity")
 
-_LONGEST, _LARGEST = 40_000, 40 * 1024 * 1024
+_MAX_EVENTS, _MAX_BYTES = 40_000, 40 * 1024 * 1024
 """How many events and bytes an execution may have that should not continue as new; servers end it at 51,200 and 50 MiB.
 
 The engine knows an execution alone, and not the next: with it, it ends the children that are to end with the run, and
@@ -235,7 +235,7 @@ class Interpreter:
             self._take(name, value)
 
     def _continue_as(self, to: ContinuedAs, run: Run) -> NoReturn:
-        """Start the execution that the definition asks for, with the events that nobody has taken yet."""
+        """Start the execution that the definition asks for, with the events that were not taken yet."""
         pin = self._next_pin(
             version=to.version,
             numbers=run.numbers,
@@ -291,7 +291,9 @@ class Interpreter:
             if not self.is_long():
                 return
             info = workflow.info()
-            is_endangered = info.get_current_history_length() >= _LONGEST or info.get_current_history_size() >= _LARGEST
+            is_endangered = (
+                info.get_current_history_length() >= _MAX_EVENTS or info.get_current_history_size() >= _MAX_BYTES
+            )
             if is_endangered or not (run.execution.is_cancelled or self._has_children_to_end()):
                 run.suspend()
 

@@ -1,6 +1,6 @@
 """What reading asks for where a definition names another document, and what it may be told.
 
-Reading reaches nothing by itself: whoever reads hands it a `Fetch`.
+Reading reaches nothing by itself: the reader hands it a `Fetch`.
 """
 
 from collections.abc import Callable

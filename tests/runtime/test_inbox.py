@@ -10,7 +10,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.correlation import correlates
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.runtime.inbox import REMEMBERED, Inbox
+from swf_temporal.runtime.inbox import MAX_SEEN, Inbox
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
@@ -78,10 +78,10 @@ def test_takes_an_event_in_once() -> None:
 def test_remembers_ids_up_to_a_bound() -> None:
     """An instance that lives for ever does not remember for ever."""
     inbox = Inbox()
-    for number in range(REMEMBERED + 5):
+    for number in range(MAX_SEEN + 5):
         inbox.deliver(_event("a", str(number)))
-    assert len(inbox.seen) == REMEMBERED
-    assert not inbox.deliver(_event("a", str(REMEMBERED)))
+    assert len(inbox.seen) == MAX_SEEN
+    assert not inbox.deliver(_event("a", str(MAX_SEEN)))
 
 
 async def test_loses_nothing_when_a_path_is_given_up() -> None:

@@ -102,7 +102,7 @@ class Exchanges:
     async def _reply_channel(self, task: Task, reply: Reply, address: str, *, is_own: bool) -> Channel:
         bindings = bindings_of(task.target, reply.place, task.operation, next(iter(reply.messages), None))
         if is_own and task.family == "amqp":
-            # A queue that nobody declares is not there; one that is exclusive goes with the connection of this call.
+            # A queue that is not declared is not there; one that is exclusive goes with the connection of this call.
             queue: JSON = {"name": address, "durable": False, "exclusive": True, "autoDelete": False}
             bindings = replace(bindings, channel={"is": "queue", "queue": queue})
         return await self._channel_at(task, address, bindings)

@@ -1,7 +1,7 @@
 """Runs scripts that a definition brings, with functions that SonataFlow knows: `script:python`.
 
 In a process of its own: with limits, without the worker's environment, in a folder that is removed afterwards, and
-killed with what it started when its time is up or nobody waits for it any more. That keeps accidents in; it is no
+killed with what it started when its time is up or its result is not wanted any more. That keeps accidents in; it is no
 sandbox. A script has the rights of the worker's user, so operators decide whether there are scripts at all.
 """
 

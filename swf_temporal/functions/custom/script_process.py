@@ -42,7 +42,7 @@ def main() -> None:
 
 def _limit(seconds: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    # The worker is quicker, unless it is gone: then nobody else would end a script that waits for ever.
+    # The worker is quicker, unless it is gone: then nothing else would end a script that waits for ever.
     signal.setitimer(signal.ITIMER_REAL, seconds + _PATIENCE)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_SIZE, _FILE_SIZE))

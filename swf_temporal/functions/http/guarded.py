@@ -18,7 +18,7 @@ from swf_temporal.functions.operator.network import Network
 _TRYING = 2.0
 """Seconds for one of several addresses of a host, before the next one is tried."""
 _KEPT_OPEN = 5.0
-"""Seconds for which a connection that nobody uses is kept open."""
+"""Seconds for which an idle connection is kept open."""
 
 _MEANINGS: dict[type[Exception], type[httpx.TransportError]] = {
     httpcore.ConnectTimeout: httpx.ConnectTimeout,

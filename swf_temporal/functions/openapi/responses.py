@@ -69,7 +69,7 @@ class Responses:
 
 
 def violations(expected: Expected, answer: Answer) -> list[str]:
-    """Return what is wrong with an answer that is no error, each with the place; nothing if it fits."""
+    """Return what is wrong with an answer that is not an error, each with the place; nothing if it fits."""
     statuses = (str(answer.status), f"{answer.status // 100}XX", "DEFAULT")
     contents = next((expected[status] for status in statuses if status in expected), None)
     if contents is None:

@@ -192,7 +192,7 @@ def _pattern(path: Path | None, text: str) -> Pattern:
 
 
 def _named_in(settings: Settings) -> list[Pattern]:
-    """Return the servers and proxies that the settings name: whoever names one wants it to be reached."""
+    """Return the servers and proxies that the settings name: one that is named is meant to be reached."""
     proxies = [each.proxy for each in (settings.calls, *settings.named.values(), *settings.hosts.values())]
     urls = [settings.base_url, *settings.base_urls.values(), *proxies]
     return [read_pattern(httpx.URL(url).netloc.decode("ascii").rpartition("@")[2]) for url in urls if url]

@@ -59,7 +59,7 @@ class _ScriptedBroker:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
-        """Give the messages that wait, and then end: nobody will send another."""
+        """Give the messages that wait, and then end: there will not be another."""
         self._answering(channel).hear(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
         yield self._deliveries(channel)
 

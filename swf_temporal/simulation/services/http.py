@@ -1,7 +1,7 @@
 """A scenario's HTTP service.
 
 By a real server on this machine, so that what a definition has sent really goes out. A request for `https://…` is led
-there without TLS: certificates are no matter of definitions.
+there without TLS: certificates do not concern definitions.
 """
 
 import sys
@@ -44,7 +44,7 @@ class _Server(ThreadingHTTPServer):
             thread.join(_GOODBYE)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong, unless it is that a call was given up: nobody waits for its answer."""
+        """Say what went wrong, unless it is that a call was given up: its answer is not wanted any more."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

@@ -55,11 +55,11 @@ class StubServices:
             except asyncio.CancelledError:
                 await asyncio.wait([under_way])  # as no time passes, what has begun is seen to its end
                 if not under_way.cancelled():
-                    under_way.exception()  # nobody asks for it any more, and asyncio would complain of that
+                    under_way.exception()  # it is not asked for any more, and asyncio would complain of that
                 raise
 
     def close(self) -> None:
-        """Stop everything that was started, and calls that nobody waits for any more."""
+        """Stop everything that was started, and calls whose results are not wanted any more."""
         self._is_over = True
         if self._thread is not None:
             self._thread.do(self._stop()).result()

@@ -9,8 +9,8 @@ from swf_temporal.functions.asyncapi.brokers.bindings import part, switch, word
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 from swf_temporal.functions.call import optional
 
-_KEPT = 3_600_000
-"""For how many milliseconds a call's own queue is kept while nobody consumes from it, as between two attempts."""
+_QUEUE_EXPIRY = 3_600_000
+"""For how many milliseconds a call's own queue is kept while there is no consumer, as between two attempts."""
 _DESCRIBING = frozenset({"type", "durable", "autoDelete", "exclusive"})
 _TYPES = {"default": "direct"}
 
@@ -43,7 +43,7 @@ class Route:
             await self._exchange(connection)
         if self.is_own_queue:
             opened = await _opened(connection)
-            queue = await opened.declare_queue(self.queue_name, durable=True, arguments={"x-expires": _KEPT})
+            queue = await opened.declare_queue(self.queue_name, durable=True, arguments={"x-expires": _QUEUE_EXPIRY})
         else:
             queue = await self._queue(connection)
         if self.exchange_name:

@@ -28,7 +28,7 @@ def url_of(channel: Channel) -> str:
 def headers_of(channel: Channel, message: Message | None = None) -> list[tuple[str, str]]:
     """Return the headers to begin with. What the message itself says wins over what shows who is calling.
 
-    Raises CallFailed for what is no header, or would begin another one, and for those that the connection needs itself.
+    Raises CallFailed for what is not a header or would begin another one, and for those that the connection needs.
     """
     headers = list(message.headers.items()) if message else []
     given = {name.lower() for name, _ in headers}

@@ -13,7 +13,7 @@ from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
 _AT_LEAST_ONCE = 1
-_KEPT = 3600
+_SESSION_EXPIRY = 3600
 """For how many seconds the broker keeps what comes between two attempts at a call."""
 
 
@@ -78,7 +78,7 @@ async def _session(channel: Channel, *, receives: bool) -> Any:
     properties = None
     if is_5 and not starts_clean:
         properties = _new_properties("CONNECT")
-        properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _KEPT)
+        properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _SESSION_EXPIRY)
     return _library("swf_temporal.functions.asyncapi.brokers.mqtt_session").Session(
         await reached(channel, port),
         port,

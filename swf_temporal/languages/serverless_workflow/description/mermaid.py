@@ -9,7 +9,7 @@ from itertools import pairwise
 from swf_temporal.languages.serverless_workflow.description import phrases
 from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
-_LONGEST = 60
+_MAX_LENGTH = 60
 """Characters of a label, beyond which it is cut."""
 _ESCAPED = {character: f"#{ord(character)};" for character in '#;:"<>{}[]%`\\'}
 """What means something in a diagram, written as Mermaid has it in texts."""
@@ -90,6 +90,6 @@ def _ways(state: Facts, ids: dict[str, str]) -> Iterator[str]:
 
 def _label(text: str) -> str:
     text = " ".join(text.split())
-    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
     escaped = "".join(_ESCAPED.get(character, character) for character in text)
     return escaped.replace("end note", "end#32;note")  # these words would close a note

@@ -2,7 +2,7 @@
 
 The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Normalizer`
 goes through a document by both and changes it in place: shorthands become objects, other versions' keys the
-present ones, free-form values plain JSON. What is no part of a node is dropped from it, and stays known to
+present ones, free-form values plain JSON. What is not a part of a node is dropped from it, and stays known to
 its `Where`.
 """
 

@@ -31,7 +31,7 @@ class Accepted:
     instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For a required property, those that do as well."""
     is_open: bool = False
-    """Whether it may have properties that nobody has defined."""
+    """Whether it may have properties that are not defined."""
 
 
 def to(kind: type[Node]) -> Schema:

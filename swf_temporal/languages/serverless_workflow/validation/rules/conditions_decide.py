@@ -1,7 +1,7 @@
 """Conditions yield true or false (sections "Switch State Data Conditions" and "Action Definition").
 
 A condition holds unless it yields false, null or nothing, as in jq. What can yield none of them would always hold,
-which nobody means who writes a condition. An assignment to a field, `.country = "DE"`, yields the data with that field,
+which its author does not mean. An assignment to a field, `.country = "DE"`, yields the data with that field,
 and so always holds as well.
 """
 

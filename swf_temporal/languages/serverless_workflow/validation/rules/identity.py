@@ -13,7 +13,7 @@ _SEMANTIC = re.compile(
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for an id that is no constant, for an id beside a key, and for an odd version."""
+    """Yield a problem for an id that is not a constant, for an id beside a key, and for an odd version."""
     workflow = context.workflow
     where = workflow.where
     if not workflow.id.strip():

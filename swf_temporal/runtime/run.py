@@ -170,7 +170,7 @@ class Run(Tracer):
         An expression costs one. Nothing bounds the sum yet; this is what there is to bound.
         """
         now = self.host.now()
-        if now != self._charged_at:
+        if now is not self._charged_at and now != self._charged_at:
             self.cost, self._charged_at = 0, now
         self.cost += cost
 

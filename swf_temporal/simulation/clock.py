@@ -51,6 +51,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *when_idle* returns whether it found something to do.
         """
         self._now = 0
+        self._shown_at, self._shown = 0, EPOCH
         self._step = 0
         self._numbers = count(1)
         self._due: list[tuple[Key, asyncio.TimerHandle]] = []
@@ -65,8 +66,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now / _SECOND
 
     def now(self) -> datetime:
-        """Return the virtual time as a date."""
-        return EPOCH + timedelta(microseconds=self._now)
+        """Return the virtual time as a date: the same object as long as the time does not move on."""
+        if self._now != self._shown_at:
+            self._shown_at, self._shown = self._now, EPOCH + timedelta(microseconds=self._now)
+        return self._shown
 
     def number(self) -> int:
         """Return the next of a series of numbers."""

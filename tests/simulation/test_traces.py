@@ -288,11 +288,14 @@ def test_the_end_of_a_workflows_time_is_told() -> None:
     timeouts: {workflowExecTimeout: {duration: PT1H, runBefore: Late}}
     states: [{name: Nap, type: sleep, duration: PT2H, end: true}, {name: Late, type: inject, data: {}, end: true}]
     """
-    assert [entry[:4] for entry in _told(simulate(definition, {}))][2:5] == [
+    run = simulate(definition, {})
+    assert [entry[:4] for entry in _told(run)][2:5] == [
         ("sleeping", "Nap", "Nap", "Nap"),
         ("workflow-timed-out", "", "", "slow"),
         ("state-entered", "Late", "Late", "Late"),
     ]
+    begun = run.trace[0].at
+    assert [(entry.at - begun).total_seconds() for entry in run.trace[2:5]] == [0, 3600, 3600]
 
 
 def test_undoing_after_a_cancellation_is_told() -> None:

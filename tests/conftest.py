@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parent
 LONGEST = (
     "temporal/test_scenarios.py",
+    "upgrades/test_upgrades.py",
     "docs/test_common_mistakes.py",
     "docs/test_installing.py",
     "docs/test_tutorial.py",

@@ -12,7 +12,7 @@ from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflow import AnsweringAll
 
 ROOT = Path(__file__).parents[1] / "scenarios"
 CORPUS = find_scenarios([ROOT])
@@ -57,6 +57,6 @@ async def replay(host: ScenarioHost, scenario: Scenario) -> None:
     """Replay the last execution that the scenario left on the server."""
     handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
-    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER)
+    replayer = Replayer(workflows=[AnsweringAll], unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER)
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
     assert outcome.replay_failure is None

@@ -42,11 +42,15 @@ async def _asked(
 ) -> dict[str, FileDescriptorProto]:
     grpc = library("grpc")
     for path in _PATHS:
-        try:
-            return await _described(channel, path, target, service, metadata, timeout)
-        except grpc.RpcError as error:
-            if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
-                raise
+        for is_last in (False, True):
+            try:
+                return await _described(channel, path, target, service, metadata, timeout)
+            except grpc.RpcError as error:
+                if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                    break
+                # The client says INTERNAL where a server refused the stream before the question was written.
+                if error.code() is not grpc.StatusCode.INTERNAL or is_last:
+                    raise
     message = (
         f"the server {target} does not describe its services: it has no server reflection; "
         "name a proto file in place of it, as in 'service.proto#Service#Method'"

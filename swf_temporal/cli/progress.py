@@ -41,17 +41,18 @@ class Watch:
         with Console(stderr=True, highlight=False).status("starting") as status:
             await self._follow(status)
 
-    async def look(self) -> None:
-        """Tell what has happened since the last look."""
+    async def look(self) -> bool:
+        """Tell what has happened since the last look; return whether a worker answered."""
         try:
             trace = await self._instance.trace()
         except UsageError:
-            return  # no worker has begun with it yet, or it has ended and is gone
+            return False  # no worker has begun with it yet, or it has ended and is gone
         for entry in news(trace, self._last):
             self._last = entry
             line = line_of(entry, sys.stderr)
             if line is not None:
                 typer.echo(line, err=True)
+        return True
 
     async def _follow(self, status: "Status | None") -> None:
         while True:

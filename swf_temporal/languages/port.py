@@ -14,13 +14,13 @@ from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity, UsageError
-from swf_temporal.runtime.run import Program
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.languages.catalogue import Catalogue
+    from swf_temporal.runtime.run import Program
 
 ENDINGS: Final = (".json", ".yaml", ".yml")
 """Of the names of files that hold definitions."""
@@ -231,7 +231,7 @@ class Language(Protocol):
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without asking whether it follows the rules."""
 
-    def prepare(self, definition: Definition, semantics: int) -> Program:
+    def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program that runs as the reading with the number *semantics* says."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
@@ -266,7 +266,7 @@ class LanguageBase(ABC):
         return self.read(root, source)
 
     @abstractmethod
-    def prepare(self, definition: Definition, semantics: int) -> Program:
+    def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program that runs as the reading with the number *semantics* says."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one

@@ -10,12 +10,10 @@ from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.port import Addresses, Checked, Definition, Description
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, told_where_written
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
-from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
@@ -23,6 +21,7 @@ from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.languages.catalogue import Catalogue
+    from swf_temporal.runtime.run import Program
 
 _STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
 """A key named states, with a list under it."""
@@ -76,8 +75,12 @@ class ServerlessWorkflow:
         definition = None if reading.workflow is None else ServerlessWorkflowDefinition(reading.workflow)
         return Checked(definition, reading.problems)
 
-    def prepare(self, definition: Definition, semantics: int) -> Program:
+    def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program."""
+        from swf_temporal.languages.serverless_workflow.execution.prepared import (  # noqa: PLC0415 - not to validate
+            PreparedProgram,
+        )
+
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
         compiled = None if semantics == FIRST_SEMANTICS else definition.expressions
         return PreparedProgram(definition.workflow, semantics, compiled)

@@ -156,7 +156,7 @@ class SubflowCall(_Shown):
 
 
 class Host(Protocol):
-    """What an interpretation asks of whatever runs it."""
+    """What a run asks of its surroundings: Temporal, or a simulation."""
 
     def now(self) -> datetime:
         """Return the time, with its zone; the same on every replay."""

@@ -2,7 +2,7 @@
 
 Theory of operation. The server knows one dynamic workflow class; the name under which it was started is the id of
 the definition to run. Signals and updates may come before the first step: they only append to buffers that are made
-in `__init__`, and the interpretation takes them from there. A run that grows long is suspended between two steps
+in `__init__`, and the run takes them from there. A run that grows long is suspended between two steps
 and continues as new with its progress; so does one whose definition asks for it.
 """
 

@@ -134,7 +134,7 @@ async def _performed(
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     given = action.action_data_filter
-    seen = data if given is None or _is_detached(action) else lane.selected(given.from_state_data, data)
+    seen = data if given is None or _is_fire_and_forget(action) else lane.selected(given.from_state_data, data)
     if "result" not in frame:
         result = await _invoke(action, name, seen, lane, timeout)
         frame["result"] = None if result is NOTHING else result
@@ -147,7 +147,7 @@ async def _performed(
     return [to, value]
 
 
-def _is_detached(action: Action) -> bool:
+def _is_fire_and_forget(action: Action) -> bool:
     """Tell whether it is fire-and-forget; then its filter does not apply."""
     ref = action.function_ref or action.sub_flow_ref
     return ref is not None and ref.invoke == "async"

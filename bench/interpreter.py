@@ -15,8 +15,8 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
+from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.host import SimulatedHost
-from swf_temporal.simulation.simulate import SimulationContext
 
 STATES = 1000
 LENGTH_OF_TEXT = 4096
@@ -67,11 +67,11 @@ def _seconds_a_state(make: Callable[[int], State], runs: int) -> list[float]:
     """Return what one state of a chain takes, for each run of it; the definition is loaded and compiled before."""
     workflow = load(_chain(make, STATES))
     program = workflow.language.prepare(workflow, SEMANTICS)
-    world = SimulationContext([workflow], {}, (), {})
+    context = SimulationContext([workflow], {}, (), {})
 
     def run() -> None:
         loop = VirtualLoop(lambda: False, lambda: None)
-        host = SimulatedHost(world, loop, "bench", "<bench>", Course())
+        host = SimulatedHost(context, loop, "bench", "<bench>", Course())
         running = Run(program, host, DATA, Instance("bench", "run"))
         loop.run_until_complete(running.run())
         loop.close()

@@ -21,6 +21,7 @@ from swf_temporal.loading import check
 
 ROOT = Path(__file__).parents[1]
 OFFICIAL = ROOT.parent / "shared" / "spec" / "examples"
+SCENARIOS = ROOT / "tests" / "scenarios"
 ROUNDS = 7
 
 
@@ -28,7 +29,12 @@ def main() -> None:
     """Measure, and print a line."""
     parser = argparse.ArgumentParser(prog="python -m bench.loading", description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, help="where definitions are (default: see above)")
-    texts = _texts(parser.parse_args().folder)
+    parser.add_argument("--versions", action="store_true", help="measure each version with the scenarios' definitions")
+    given = parser.parse_args()
+    if given.versions:
+        _by_version()
+        return
+    texts = _texts(given.folder)
     validator = Draft202012Validator(json_schema())
 
     def plain(text: str) -> bool:
@@ -44,6 +50,25 @@ def main() -> None:
     print(f"  swf_temporal.loading.check   {median(ours):8.0f}")
     print(f"  parsed, and JSON Schema      {median(theirs):8.0f}")
     print(f"  ratio                        {median(ratios):8.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
+
+
+def _by_version() -> None:
+    """Print how many definitions of each version are read and validated in a second."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(SCENARIOS.rglob("*.yaml")):
+        for scenario in yaml.load_all(file.read_text(), Loader=_LOADER):
+            workflow = scenario.get("workflow") if isinstance(scenario, dict) else None
+            if isinstance(workflow, dict):
+                text = json.dumps(workflow)
+                definition = check(text).definition
+                if definition is not None:
+                    found.setdefault(definition.language_version or definition.language.name, []).append(text)
+    print(f"definitions a second, read and validated in one process (median of {ROUNDS} rounds):")
+    for version, texts in sorted(found.items()):
+        rate = median(_rate(check, texts) for _ in range(ROUNDS))
+        print(
+            f"  {version:16} {rate:8.0f}   ({len(texts)} definitions of {sum(map(len, texts)) / len(texts):.0f} bytes)"
+        )
 
 
 def _texts(folder: Path | None) -> list[str]:

@@ -32,6 +32,7 @@ __all__ = [
     "WorkflowFault",
     "check",
     "check_file",
+    "event_starts",
     "load",
     "simulate",
 ]
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
     from swf_temporal.functions.registry import Registry
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.loading import check, check_file, load
-    from swf_temporal.simulation.simulate import Simulation, simulate
+    from swf_temporal.simulation.result import Simulation
+    from swf_temporal.simulation.simulate import event_starts, simulate
     from swf_temporal.temporal.client import RunEnded
 else:
     _HOMES = {
@@ -73,7 +75,8 @@ else:
         "functions.registry": ("Registry",),
         "languages.port": ("Checked", "Definition"),
         "loading": ("check", "check_file", "load"),
-        "simulation.simulate": ("Simulation", "simulate"),
+        "simulation.result": ("Simulation",),
+        "simulation.simulate": ("event_starts", "simulate"),
         "temporal.client": ("RunEnded",),
     }  # fmt: skip
     """By the module that a name stands in, the names."""

@@ -74,6 +74,27 @@ def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
     return parent
 
 
+def put_at(target: JSON, path: Path, value: JSON) -> JSON:
+    """Return *target* with *value* in place of what stands at *path*, making the parents that are missing.
+
+    Raises IndexError and TypeError as `merge_at` does.
+    """
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        items = list(_as_parent(target, list))
+        index = step if step >= 0 else len(items) + step
+        if index < 0:
+            raise IndexError(step)
+        items.extend([None] * (index + 1 - len(items)))
+        items[index] = put_at(items[index], rest, value)
+        return items
+    parent = dict(_as_parent(target, dict))
+    parent[step] = put_at(parent.get(step), rest, value)
+    return parent
+
+
 def add_result(target: JSON, result: JSON) -> JSON:
     """Return state data with an action's *result* merged in, where no `toStateData` says where to.
 

@@ -13,11 +13,14 @@
         ├── NoConditionMatched         a switch state without a default, and nothing matched
         ├── SchemaMismatch             input or output does not fit the workflow's schema
         ├── SubflowFailed              a sub-workflow failed with an error of its own
+        ├── TransitionRefused          what a state came to is not what its transition asks for
+        ├── NotActive                  a run was started before or after the time in which its workflow is active
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
             ├── StepLimitExceeded          states lead round in a circle without ever waiting
             ├── PayloadTooLarge            more data than the engine can carry
-            └── UnknownDefinition          no definition of that id is known here
+            ├── UnknownDefinition          no definition of that id is known here
+            └── UnreadableDefinition       the definition of that id cannot run
 
 A constructor takes facts; the text that a person reads is made from them.
 """
@@ -35,6 +38,8 @@ class Severity(StrEnum):
 
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
+    """Nothing is wrong: a fact that is worth knowing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +220,8 @@ class TimedOut(WorkflowFault):
     """Something took longer than the definition allows."""
 
     default_name = "TimedOut"
+    is_of_action: bool = False
+    """Whether the action has a timeout of its own that was over."""
 
 
 class ExpressionFailed(WorkflowFault):
@@ -245,6 +252,18 @@ class SubflowFailed(WorkflowFault):
     """A sub-workflow failed; name, code and message are those of its own fault."""
 
     default_name = "SubflowFailed"
+
+
+class TransitionRefused(WorkflowFault):
+    """What a state came to is not what its transition asks for."""
+
+    default_name = "TransitionRefused"
+
+
+class NotActive(WorkflowFault):
+    """A run was started before or after the time in which its workflow is active."""
+
+    default_name = "NotActive"
 
 
 class FatalFault(WorkflowFault):
@@ -278,10 +297,18 @@ class UnknownDefinition(FatalFault):
     default_name = "UnknownDefinition"
 
 
+class UnreadableDefinition(FatalFault):
+    """The definition of that id is there, and cannot run."""
+
+    default_name = "UnreadableDefinition"
+
+
 _KINDS: dict[str, type[WorkflowFault]] = {
     kind.__name__: kind
     for kind in (
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
+        TransitionRefused, NotActive,
         FatalFault, ExpressionLimitExceeded, StepLimitExceeded, PayloadTooLarge, UnknownDefinition,
+        UnreadableDefinition,
     )
 }  # fmt: skip

@@ -25,6 +25,7 @@ TYPES: dict[str, str] = {
     "odata": "swf_temporal.functions.odata.type",
     "expression": "swf_temporal.functions.expression",
     "custom": "swf_temporal.functions.custom.type",
+    "direktiv": "swf_temporal.functions.containers.type",
 }
 """The modules of types, each of which has its `TYPE`, by the words that definitions use."""
 

@@ -33,14 +33,23 @@ def check(
     return read(Source(text, name), _fetch(name, folder, resources))
 
 
-def check_file(path: str | os.PathLike[str], *, resources: Resources | None = None) -> Checked:
-    """Return what is to be said about the definition in the file at *path*. Raises UsageError."""
+def check_file(
+    path: str | os.PathLike[str], *, resources: Resources | None = None, folder: Path | None = None
+) -> Checked:
+    """Return what is to be said about the definition in the file at *path*, in the namespace that *folder* is.
+
+    Without one it stands alone in its folder. Raises UsageError.
+    """
     path = Path(path)
     try:
         content = read_bytes(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    return _check_bytes(content, str(path), path.parent, resources)
+    checked = _check_bytes(content, str(path), path.parent, resources)
+    if checked.definition is None:
+        return checked
+    place = path.name if folder is None else path.resolve().relative_to(folder.resolve()).as_posix()
+    return replace(checked, definition=checked.definition.placed_at(f"/{place}"))
 
 
 def check_part(root: Object, source: Source) -> Checked:
@@ -70,18 +79,20 @@ def load(
     *,
     name: str | None = None,
     resources: Resources | None = None,
+    folder: Path | None = None,
 ) -> Definition:
     """Return the workflow that *definition* describes: a file, a URL, a text in YAML or JSON, or an object.
 
     A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
     text again costs almost nothing. *resources* is what the definition may read besides its own folder; without,
-    the environment says it for files and URLs, and texts and objects read nothing. Raises InvalidDefinition with
+    the environment says it for files and URLs, and texts and objects read nothing. *folder* is the namespace of a file,
+    as for `check_file`. Raises InvalidDefinition with
     every problem, warnings too, if one of them is an error, and UsageError if there is no such file.
     """
     if isinstance(definition, str) and _is_url(definition):
         return _valid(check_url(definition, resources=resources))
     if isinstance(definition, os.PathLike) or (isinstance(definition, str) and _is_path(definition)):
-        return _valid(check_file(definition, resources=resources))
+        return _valid(check_file(definition, resources=resources, folder=folder))
     text = definition if isinstance(definition, str) else _written(definition)
     if resources is None:
         return _loaded(text, name or "<definition>")
@@ -109,7 +120,7 @@ def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None =
     if not Path(folder).is_dir():
         raise UsageError(f"{folder} is not a folder")
     files = [path for path in sorted(Path(folder).rglob("*")) if holds_definition(path)]
-    checked = [check_file(path, resources=resources) for path in files]
+    checked = [check_file(path, resources=resources, folder=Path(folder)) for path in files]
     if any(one.errors for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.problems])
     workflows = [one.definition for one in checked if one.definition is not None]

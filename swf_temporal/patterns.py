@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from time import perf_counter  # noqa: TID251 - how long it takes decides nothing in a workflow: it fails the run
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import regex
+if TYPE_CHECKING:
+    import regex
 
 LIMIT: Final = 0.25
 """Seconds. Several of these must fit into the two that a workflow may hold up its worker."""
@@ -57,6 +58,8 @@ def one_limit() -> Iterator[None]:
 @lru_cache(maxsize=_MAX_CACHED)
 def compiled(pattern: str) -> "regex.Pattern[str]":
     """Return *pattern*, ready to be used. Raises BadPattern if it is none."""
+    import regex  # noqa: PLC0415 - most definitions have no pattern
+
     try:
         return regex.compile(pattern)
     except regex.error as error:

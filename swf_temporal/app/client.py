@@ -12,8 +12,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as engine
-from swf_temporal.temporal.conventions import TASK_QUEUE
-from swf_temporal.temporal.reaching import Server, server_of
+from swf_temporal.temporal.connected_server import Server, server_of
+from swf_temporal.temporal.constants import TASK_QUEUE
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition

@@ -58,8 +58,12 @@ def catalogue_of(
     What is wrong with those that can run is added to *warned*, or refused where *strict* counts warnings as errors.
     Raises InvalidDefinition with the problems of all that cannot run.
     """
-    files = dict.fromkeys(file for path in paths for file in (files_in(path) if path.is_dir() else [path]))
-    checked = [check_file(file, resources=resources) for file in files]
+    files = {
+        file: path if path.is_dir() else None
+        for path in paths
+        for file in (files_in(path) if path.is_dir() else [path])
+    }
+    checked = [check_file(file, resources=resources, folder=folder) for file, folder in files.items()]
     if any(one.definition is None for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.errors])
     workflows = [one.definition for one in checked if one.definition is not None]
@@ -73,13 +77,15 @@ def catalogue_of(
     return Catalogue(workflows)
 
 
-def check_given(file: Path, resources: Resources | None = None) -> Checked:
+def check_given(file: Path, resources: Resources | None = None, folders: Iterable[Path] = ()) -> Checked:
     """Return what is to be said about the definition in *file*, or on stdin if that is `-`. Raises UsageError.
 
-    What a definition on stdin names is looked for in the current folder.
+    What a definition on stdin names is looked for in the current folder. A file in one of *folders* has its place there
+    by which it may be known.
     """
     if file != STDIN:
-        return check_file(file, resources=resources)
+        folder = next((one for one in folders if file.resolve().is_relative_to(one.resolve())), None)
+        return check_file(file, resources=resources, folder=folder)
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -97,12 +103,19 @@ def load_given(file: Path, resources: Resources | None = None) -> Definition:
     return checked.definition
 
 
-def read_to_run(file: Path, resources: Resources | None = None, *, warn: Warn, strict: bool = False) -> Definition:
+def read_to_run(
+    file: Path,
+    resources: Resources | None = None,
+    folders: Iterable[Path] = (),
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> Definition:
     """Return the workflow in *file*, and warn of what is doubtful about it.
 
     Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
     """
-    checked = check_given(file, resources)
+    checked = check_given(file, resources, folders)
     if checked.definition is None:
         raise InvalidDefinition(checked.problems)
     _warn_of(checked.warnings, warn, strict=strict)
@@ -125,7 +138,8 @@ def read_family(
     strict: bool = False,
 ) -> list[Definition]:
     """Return the definition in *file*, and those that it can lead to: as `read_to_run` and `with_sub_workflows` do."""
-    workflow = read_to_run(file, resources, warn=warn, strict=strict)
+    folders = list(folders)
+    workflow = read_to_run(file, resources, folders, warn=warn, strict=strict)
     return with_sub_workflows(workflow, file, folders, resources, warn=warn, strict=strict)
 
 
@@ -145,7 +159,7 @@ def with_sub_workflows(
     """
     warned: list[Problem] = []
     catalogue = catalogue_of(_only_folders(folders), resources, warned)
-    if any(word in workflow.source.text for word in _LEADS_ON):
+    if workflow.sub_workflows or any(word in workflow.source.text for word in _LEADS_ON):
         catalogue = Catalogue([*_beside(file, resources, warned, warn), *catalogue])
     catalogue.add(workflow)
     reachable = list(catalogue.with_reachable(workflow))

@@ -23,8 +23,8 @@ from swf_temporal.errors import Problem, UsageError
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
-from swf_temporal.temporal.conventions import DEFAULT_PORT, TASK_QUEUE
-from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.constants import DEFAULT_PORT, TASK_QUEUE
 from swf_temporal.temporal.server import local_server
 
 Tell = Callable[[str], None]

@@ -14,7 +14,6 @@ from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed, Problem, Severity
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.functions.documents.local_documents import file_named
-from swf_temporal.functions.operator.options import environment_name
 from swf_temporal.languages.port import Definition, FunctionUse
 from swf_temporal.text.suggestions import nearest
 
@@ -119,6 +118,8 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
         return
     if any(set(schemes) <= set(workflow.secrets) for schemes in security):
         return
+    from swf_temporal.functions.operator.options import environment_name  # noqa: PLC0415 - as above
+
     schemes = list(security[0])
     asked = " or ".join(" and ".join(map(repr, one)) for one in security)
     variables = " and ".join(f"SWF_SECRET_{environment_name(scheme)}" for scheme in schemes)

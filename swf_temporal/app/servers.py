@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.client import configured, connect
-from swf_temporal.temporal.conventions import DEFAULT_PORT
-from swf_temporal.temporal.reaching import Server, is_free, server_of
+from swf_temporal.temporal.connected_server import Server, is_free, server_of
+from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.server import local_server
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 
 
 class LogFormat(StrEnum):

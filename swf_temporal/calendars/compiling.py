@@ -12,12 +12,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from swf_temporal.calendars.cron import parse_cron
-from swf_temporal.calendars.intervals import Interval, parse_interval
-from swf_temporal.calendars.lengths import Length
+from swf_temporal.calendars.intervals import Interval, Length, parse_interval
+from swf_temporal.calendars.moments import Unreadable, in_zone, keeps_whole_hours, parse_time, zone_of
 from swf_temporal.calendars.repeating import every, later, once
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, ScheduleSpec, ranges_of
-from swf_temporal.calendars.unreadable import Unreadable
-from swf_temporal.calendars.zones import in_zone, keeps_whole_hours, parse_time, zone_of
 
 _SECOND = timedelta(seconds=1)
 _FIRST = datetime(2001, 1, 1)  # noqa: DTZ001 - by the clocks of any timezone

@@ -9,9 +9,9 @@ import re
 
 from swf_temporal.calendars.days import Days, days_of
 from swf_temporal.calendars.fields import HOUR, MINUTE, MONTH, QUARTZ_WEEKDAY, SECOND, UNIX_WEEKDAY, YEAR, numbers
+from swf_temporal.calendars.moments import Unreadable
 from swf_temporal.calendars.previewing import ever_comes
 from swf_temporal.calendars.specs import FIRST_YEAR, LAST_YEAR, CalendarSpec, Ranges, ranges_of
-from swf_temporal.calendars.unreadable import Unreadable
 
 _UNIX, _QUARTZ, _QUARTZ_WITH_YEAR = 5, 6, 7
 _MACROS = {

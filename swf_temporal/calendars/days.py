@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from swf_temporal.calendars.fields import DAY_OF_MONTH, Field, entries, number, numbers_of_entry
+from swf_temporal.calendars.moments import Unreadable
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, FIRST_YEAR, LAST_YEAR, MONTHS
-from swf_temporal.calendars.unreadable import Unreadable
 
 _LAST_DAY = re.compile(r"L(?:-(?P<before>\d{1,9}))?(?P<weekday>W)?", re.IGNORECASE | re.ASCII)
 _NEAREST = re.compile(r"(?P<day>\d{1,9})W", re.IGNORECASE | re.ASCII)

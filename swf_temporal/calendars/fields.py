@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from swf_temporal.calendars.unreadable import Unreadable
+from swf_temporal.calendars.moments import Unreadable
 
 _ENTRY = re.compile(r"(?P<first>\*|\w+)(?:-(?P<last>\w+))?(?:/(?P<step>\d{1,9}))?", re.ASCII)
 _DIGITS = 9

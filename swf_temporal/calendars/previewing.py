@@ -6,6 +6,15 @@ which takes the first or the second of the two by whether the zone lies west or 
 the first it goes through the hour once more. So a time in that hour comes once in Berlin and twice in New York; of
 several in Berlin all but the first are taken to be an hour later. And a day whose midnight is skipped passes, while it
 is looked for, for the weekday before. None of this is ours to mend: a preview that knew better would be wrong.
+
+Croniter cannot give this answer, though it reads most cron expressions as we do
+(`tests/calendars/test_against_croniter.py` compares both, and shows each difference). `30 2 * * *` in Berlin comes at
+03:00 on the day on which it is skipped, where Temporal leaves that day out, and twice on the day in autumn, where
+Temporal starts one instance. It has no numbers of Quartz (`0 0 9 ? * 2` is Tuesday for croniter, and Monday for
+Quartz), no `LW` and no `L-2`; `13 * FRI#3` is a 13th that is a third Friday, which never comes, and not either day;
+and it goes on after 2100, where Temporal ends. Intervals it does not know at all. All that is known here of a schedule
+is what Temporal holds of it, calendars and periods without the text, and so intervals and expressions are previewed by
+the same code. Where there is a server, commands show its own next times.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,8 +22,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from itertools import islice, pairwise
 
+from swf_temporal.calendars.moments import zone_of
 from swf_temporal.calendars.specs import FIRST_YEAR, LAST_YEAR, CalendarSpec, IntervalSpec, Ranges, ScheduleSpec
-from swf_temporal.calendars.zones import zone_of
 
 _SECOND, _HOUR, _DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from math import lcm
 
 from swf_temporal.calendars.days import MONTHS_BY_LENGTH, Days
-from swf_temporal.calendars.lengths import DAY, Length
+from swf_temporal.calendars.intervals import DAY, Length
 from swf_temporal.calendars.specs import (
     DAYS_OF_WEEK,
     FIRST_YEAR,

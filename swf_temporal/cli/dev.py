@@ -17,7 +17,7 @@ from swf_temporal.cli.options import (
     WorkerTaskQueue,
 )
 from swf_temporal.cli.terminal import warn
-from swf_temporal.temporal.conventions import DEFAULT_PORT, DEFAULT_UI_PORT
+from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
 
 EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "validate": Command("validate", "validate", "Say everything that is wrong with definitions."),
     "describe": Command("describe", "describe", "Tell what a workflow needs and does."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
+    "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
     "test": Command("testing", "put_to_the_test", "Put scenarios to the test."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),

@@ -12,7 +12,7 @@ from swf_temporal.app.settings import LogFormat, LogLevel
 from swf_temporal.cli.completing import definitions_and_files, instance_ids
 from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.conventions import TASK_QUEUE
+from swf_temporal.temporal.constants import TASK_QUEUE
 
 LOWEST_PORT, HIGHEST_PORT = 1, 65535
 """What a port can be."""

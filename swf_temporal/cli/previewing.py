@@ -6,9 +6,8 @@ from pathlib import Path
 import typer
 
 from swf_temporal.app.definitions import load_given
+from swf_temporal.calendars.moments import Unreadable, in_zone, parse_time, zone_of
 from swf_temporal.calendars.previewing import preview
-from swf_temporal.calendars.unreadable import Unreadable
-from swf_temporal.calendars.zones import in_zone, parse_time, zone_of
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.errors import UsageError
 

@@ -13,7 +13,7 @@ from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, AsJson, Definitions, Input, Namespace, Output, TaskQueue
 from swf_temporal.cli.output import form_of
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.conventions import TASK_QUEUE
+from swf_temporal.temporal.constants import TASK_QUEUE
 
 EXAMPLES = {
     "schedule": "Example: swf schedule apply orders.yaml",

@@ -1,13 +1,14 @@
-"""`swf schema`: the JSON Schema of definitions, for editors."""
+"""`swf schema`: the JSON Schema of definitions, or of scenario files, for editors."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, not_empty
 from swf_temporal.cli.output import Form, form_of, print_yaml
+from swf_temporal.errors import UsageError
 
 EXAMPLES = {"schema": "Example: swf schema > swf.schema.json"}
 
@@ -32,6 +33,9 @@ def schema(
         str | None,
         typer.Option("--title", metavar="TEXT", help="The title of the schema."),
     ] = None,
+    scenarios: Annotated[
+        bool, typer.Option("--scenarios", help="The schema of scenario files, in place of that of definitions.")
+    ] = False,
     output: Output = None,
 ) -> None:
     """Print the JSON Schema of definitions, for editors.
@@ -41,10 +45,22 @@ def schema(
     """
     form = form_of(output, default=Form.JSON)
     with ending_at_once():
-        from swf_temporal.languages.known import language_named
-
-        made = language_named(language).json_schema(title, version)
+        made = _of_scenarios(language, version, title) if scenarios else _of_language(language, version, title)
     if form is Form.YAML:
         print_yaml(made)
     else:
         typer.echo(json.dumps(made, indent=2, ensure_ascii=False))
+
+
+def _of_language(language: str, version: str | None, title: str | None) -> dict[str, Any]:
+    from swf_temporal.languages.known import language_named
+
+    return language_named(language).json_schema(title, version)
+
+
+def _of_scenarios(language: str, version: str | None, title: str | None) -> dict[str, Any]:
+    from swf_temporal.simulation.scenario_schema import scenario_schema
+
+    if language != _LANGUAGE or version is not None:
+        raise UsageError("--scenarios is for definitions of every language", "leave out --language and --version")
+    return scenario_schema() if title is None else scenario_schema(title)

@@ -13,7 +13,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.simulation.simulate import Simulation, simulate
+from swf_temporal.simulation.result import Simulation
+from swf_temporal.simulation.simulate import simulate
 from swf_temporal.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from swf_temporal.cli.options import (
 )
 from swf_temporal.cli.output import form_of
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.conventions import TASK_QUEUE
+from swf_temporal.temporal.constants import TASK_QUEUE
 
 EXAMPLES = {"start": "Example: swf start orders --input @order.json --wait"}
 

@@ -18,7 +18,7 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.languages.port import Checked
 from swf_temporal.loading import conflicting
 
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _MANY_FILES, _MANY_BYTES = 20, 500_000
 """From how many files, or bytes in them, on it is told how far it is."""
 
@@ -32,10 +32,12 @@ def validate_all(paths: Iterable[Path], form: Form, resources: Iterable[Path] | 
     checked = _checked(groups, readable)
     # Several definitions may name one document: what is wrong with that is told once.
     problems = list(dict.fromkeys(problem for group in checked for problem in _problems(group, readable)))
+    files = [file for group in groups for file in group]
+    notes = dict(_notes(files, [one for group in checked for one in group]))
     if form is Form.TEXT:
-        _show(problems)
+        _show([*notes, *problems])
     else:
-        facts = [_facts(problem) for problem in problems]
+        facts = [*({**_facts(note), **more} for note, more in notes.items()), *map(_facts, problems)]
         print_yaml(facts) if form is Form.YAML else typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     typer.echo(_summary(sum(map(len, groups)), problems), err=True)
     return int(any(strict or problem.severity is Severity.ERROR for problem in problems))
@@ -59,6 +61,17 @@ def _checked(groups: list[list[Path]], readable: Resources) -> list[list[Checked
     if progress is not None:
         progress.clear()
     return checked
+
+
+def _notes(files: Iterable[Path], checked: Iterable[Checked]) -> Iterator[tuple[Problem, dict[str, Any]]]:
+    """Yield a note for each definition in another version than the usual one, and what programs read besides."""
+    for file, one in zip(files, checked, strict=True):
+        found = one.written_in
+        if found is not None:
+            name = "<stdin>" if file == STDIN else str(file)
+            message = f"this is {found.title}, which {found.key!r} shows"
+            note = Problem("language-version", message, found.position, Severity.NOTE, file=name)
+            yield note, {"version": found.version, "key": found.key}
 
 
 def _size(file: Path) -> int:

@@ -19,7 +19,7 @@ from swf_temporal.cli.options import (
     Strict,
     WorkerTaskQueue,
 )
-from swf_temporal.temporal.conventions import ACTIVITIES
+from swf_temporal.temporal.constants import ACTIVITIES
 
 EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
 

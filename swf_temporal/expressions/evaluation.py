@@ -50,6 +50,9 @@ class Expressions:
     of the first release, in which a text without `${ }` is an expression only if it looks like one.
     """
 
+    opening = "${"
+    """What begins an expression in a text."""
+
     def __init__(
         self,
         *,
@@ -102,7 +105,7 @@ class Expressions:
         if isinstance(value, str):
             found = self._templates.get(value)
             if found is None:
-                found = self._templates[value] = template.compiled_text(value, self._source)
+                found = self._templates[value] = self._template_text(value)
             return found
         if not isinstance(value, dict | list):
             return Constant(value)
@@ -129,6 +132,9 @@ class Expressions:
             found = self._targets[text] = _moved(lambda: self._target(inner), offset)
         return found
 
+    def _template_text(self, text: str) -> Compiled:
+        return template.compiled_text(text, self._source)
+
     def _target(self, text: str) -> Target:
         if self.is_jq:
             return target(text, self.declared)
@@ -147,7 +153,7 @@ class Expressions:
         if stripped.startswith("${"):
             return self._text(text, within)
         try:
-            return self._source(text, within)
+            return self._source(text)
         except BadExpression:
             # A bare expression may hold the two characters in a string of its own; else they begin one.
             if "${" in text:
@@ -162,9 +168,9 @@ class Expressions:
         if not looks_bare:
             return Constant(text)
         try:
-            return self._source(text, within)
+            return self._source(text)
         except BadExpression:
-            return self._text(text, within) if "${" in text else Constant(text)
+            return self._text(text, within)
 
     def _text(self, text: str, within: tuple[str, ...]) -> Compiled:
         return template.compiled_text(text, lambda source: self._source(source, within))
@@ -181,7 +187,7 @@ class Expressions:
 
     def _function(self, name: str, within: tuple[str, ...]) -> Compiled:
         if name in within:
-            raise BadExpression(f"the expression function '{name}' leads back to itself", 0)
+            raise BadExpression(f"the expression function '{name}' leads back to itself")
         if name not in self._functions:
             raise BadExpression(f"there is no expression function '{name}'", 0)
         try:
@@ -201,11 +207,8 @@ def _unwrapped(text: str) -> tuple[str, int]:
     start = len(text) - len(text.lstrip())
     if _is_old_form(stripped):
         return stripped[2:-2], start + 2
-    if "${" in text:
-        only = template.sole(template.split(text))
-        if only is not None:
-            return only
-    return text, 0
+    only = template.sole(template.split(text))
+    return (text, 0) if only is None else only
 
 
 def _moved(compile_it: Callable[[], _T], offset: int) -> _T:

@@ -52,8 +52,8 @@ class JsonPathProgram:
 
     def __call__(self, data: JSON, variables: Variables) -> Outcome:
         """Return the value that the path leads to, or all of them as an array if it may lead to several."""
-        found = self._found(data if self._variable is None else variables.get(self._variable))
-        if self._path.singular_query():
+        found = self.found(data if self._variable is None else variables.get(self._variable))
+        if self.is_singular:
             return found[0] if found else NOTHING
         return found
 
@@ -65,13 +65,13 @@ class JsonPathProgram:
         root = data if self._variable is None else variables.get(self._variable)
         if isinstance(root, dict) and _ROOT_FILTER.match(str(self._path)):
             root = [root]
-        found = self._found(root)
+        found = self.found(root)
         return bool(found) and not (len(found) == 1 and (found[0] is None or found[0] is False))
 
     @property
     def steps(self) -> list[str | int] | None:
         """The keys and indices of a path that leads to one place in the data, else None."""
-        if self._variable is not None or not self._path.singular_query():
+        if self._variable is not None or not self.is_singular:
             return None
         return [
             getattr(selector, "name", getattr(selector, "index", 0))
@@ -79,7 +79,13 @@ class JsonPathProgram:
             for selector in segment.selectors
         ]
 
-    def _found(self, root: JSON) -> list[JSON]:
+    @property
+    def is_singular(self) -> bool:
+        """Whether the path leads to one place at most, whatever the data."""
+        return self._path.singular_query()
+
+    def found(self, root: JSON) -> list[JSON]:
+        """Return all that the path leads to, from *root* on."""
         from jsonpath import JSONPathError  # noqa: PLC0415 - as above
 
         if not isinstance(root, dict | list):

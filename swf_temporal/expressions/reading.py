@@ -37,7 +37,7 @@ def members(text: str, variable: str) -> Iterator[str]:
         try:
             words = [*tokens(source), *[_NO_WORD] * 5]
         except BadExpression:
-            continue
+            return
         for at, word in enumerate(words):
             if word.text == f"${variable}":
                 opening, *quoted, closing = words[at + 1 : at + 6]

@@ -57,7 +57,7 @@ def compiled_text(text: str, compile_source: Callable[[str], Compiled]) -> Compi
     only = sole(pieces)
     if only is not None:
         return _compiled(only, compile_source)
-    return _Joined([piece if isinstance(piece, str) else _compiled(piece, compile_source) for piece in pieces])
+    return Joined([piece if isinstance(piece, str) else _compiled(piece, compile_source) for piece in pieces])
 
 
 def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
@@ -80,7 +80,7 @@ def _is_as_written(part: Compiled, item: JSON) -> bool:
     return isinstance(part, Constant) and part.value is item
 
 
-class _Joined:
+class Joined:
     """A text with expressions in it."""
 
     __slots__ = ("_pieces", "mentions")
@@ -93,6 +93,7 @@ class _Joined:
         self.mentions = _mentions([piece for piece in pieces if not isinstance(piece, str)])
 
     def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        """Return the pieces and what the expressions yield as one text."""
         return "".join(piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces)
 
 

@@ -1,6 +1,7 @@
 """The calls of workflows are performed by one type of function for each word that a definition can name."""
 
 import asyncio
+import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,10 +11,10 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
+from swf_temporal.functions.custom.outcomes import as_json, raised
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.functions.own_types import OwnType
-from swf_temporal.functions.port import DeclaredType, Described, Performer, Services
+from swf_temporal.functions.port import DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import scrub, withhold, withhold_strong
 
@@ -38,7 +39,7 @@ class Functions:
         self._services = Services(settings, custom, transport)
         own = custom.types if isinstance(custom, Registry) else {}
         self._own = frozenset(own)
-        self._performers: dict[str, Performer] = {name: OwnType(kind) for name, kind in own.items()}
+        self._performers: dict[str, Performer] = {name: _OwnType(kind) for name, kind in own.items()}
         for name, made in (replaced or {}).items():
             self._performers[name] = made(self._services)
 
@@ -132,3 +133,39 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
 def _readable(text: JSON) -> str:
     """Return *text* without halves of characters: JSON can have them, and what people read cannot."""
     return str(text).encode(errors="replace").decode()
+
+
+class _OwnType(Performer):
+    """A type of the user's own, as `Functions` asks it: exceptions become faults, and results JSON."""
+
+    def __init__(self, kind: FunctionType) -> None:
+        self._kind: Any = kind
+
+    async def perform(self, call: Call) -> JSON:
+        """Return the function's result. Raises CallFailed."""
+        try:
+            result = await self._kind.perform(call)
+        except Exception as error:
+            raise raised(error) from error
+        return as_json(call, result)
+
+    async def look(self, call: Call) -> Described | None:
+        """Return where the type says that the function leads, if it says so."""
+        if not hasattr(self._kind, "look"):
+            return None
+        found = self._kind.look(call)
+        address = await found if inspect.isawaitable(found) else found
+        return address if address is None or isinstance(address, Described) else Described(dict(address))
+
+    def check(self, call: Call) -> None:
+        """Raise CallFailed if the type refuses the function before it is called."""
+        if hasattr(self._kind, "check"):
+            try:
+                self._kind.check(call)
+            except Exception as error:
+                raise raised(error) from error
+
+    async def aclose(self) -> None:
+        """Close what the type holds."""
+        if hasattr(self._kind, "aclose"):
+            await self._kind.aclose()

@@ -5,13 +5,14 @@ performs the calls. A type of the user's own needs no more than `perform`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.function_types import OperationType
+from swf_temporal.function_types import OperationProblem, OperationType
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import Settings
@@ -107,3 +108,35 @@ class DeclaredType(OperationType, ABC):
     @abstractmethod
     def performer(self, services: Services) -> Performer:
         """Return what performs the functions of this type. What is heavy is imported here."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartedForm:
+    """The form of an operation that is a text of several parts with a `#` between them, and an example."""
+
+    parts: tuple[str, ...]
+    example: str
+
+    def split(self, operation: JSON) -> dict[str, str]:
+        """Return the parts that *operation* has; empty if it is not a text."""
+        if not isinstance(operation, str):
+            return {}
+        found = operation.rsplit("#", len(self.parts) - 1)
+        return dict(zip(self.parts, (part.strip() for part in found), strict=False))
+
+    def first(self, operation: JSON) -> str | None:
+        """Return the first part, such as a document, of an operation that has one of each."""
+        given = self.split(operation)
+        return given[self.parts[0]] if len(given) == len(self.parts) and given[self.parts[0]] else None
+
+    def problems(self, function: Function) -> Iterator[OperationProblem]:
+        """Yield what is missing in the operation of *function*."""
+        written = f"one of the type {function.type} is written {self.example}"
+        if not isinstance(function.operation, str):
+            yield OperationProblem(f"the operation must be a text: {written}")
+            return
+        given = self.split(function.operation)
+        missing = [part for part in self.parts if not given.get(part)]
+        if missing:
+            names = f"names no {' and no '.join(missing)}"
+            yield OperationProblem(f"the operation {function.operation!r} {names}: {written}")

@@ -4,10 +4,11 @@ A language is added by a line in `LANGUAGES`. Its module is imported when a text
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
-from swf_temporal.errors import UsageError
-from swf_temporal.languages.port import Checked, Language
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.port import Checked, Language, Upgraded
 from swf_temporal.text.located import Object, Unreadable
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -15,6 +16,7 @@ from swf_temporal.text.resources import Fetch, nothing
 
 LANGUAGES: list[str] = [
     "swf_temporal.languages.serverless_workflow.language",
+    "swf_temporal.languages.direktiv.language",
 ]
 """The modules of languages, each with its `LANGUAGE`.
 
@@ -51,12 +53,24 @@ def read(source: Source, fetch: Fetch = nothing) -> Checked:
         return Checked(None, tuple(unreadable.problems))
     checked = read_part(root, source, fetch)
     problems = sorted(tolerated, key=lambda one: (one.position.line, one.position.column)) if tolerated else []
-    return Checked(checked.definition, (*problems, *checked.problems)) if problems else checked
+    return replace(checked, problems=(*problems, *checked.problems)) if problems else checked
 
 
 def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
     """Return the definition that *root* is, which stands in *source*, and is taken apart."""
     return _language_of(root).read(root, source, fetch)
+
+
+def upgrade(source: Source, to: str | None = None) -> Upgraded:
+    """Return the definition in *source* as the version *to* of its language would write it.
+
+    Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
+    """
+    try:
+        root, _ = read_object(source)
+    except Unreadable as unreadable:
+        raise InvalidDefinition(unreadable.problems) from None
+    return _language_of(root).upgrade(source, to)
 
 
 def read_pinned(source: Source) -> Checked:

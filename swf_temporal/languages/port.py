@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
-from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.calls import Function
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import Position, Problem, Severity, UsageError
+from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
+    from swf_temporal.calendars.specs import ScheduleSpec
     from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.runtime.run import Program
 
@@ -144,7 +145,7 @@ class Definition(ABC):
         """The time zone that its schedule names for people, where that is more than the times need."""
         return None
 
-    def schedule(self) -> ScheduleSpec:
+    def schedule(self) -> "ScheduleSpec":
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
         raise UsageError(f"the definition {self.id!r} has no schedule")
 
@@ -156,6 +157,27 @@ class Definition(ABC):
     def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - for those that have a schema
         """Return why an instance would not even begin with *data*, or None if it would."""
         return None
+
+    @property
+    def shares_events(self) -> bool:
+        """Whether events that an instance produces reach those that wait for them in the same namespace."""
+        return False
+
+    def input_of(self, given: JSON | bytes) -> JSON:
+        """Return the data of an instance that is begun with *given*, which is JSON unless the language says more."""
+        return given  # type: ignore[return-value]  # whoever takes it says what is wrong with bytes
+
+    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - for those that have such
+        """Return the inputs of the instances that *events* start, in their order."""
+        return []
+
+    def cancellation(self, *, by_parent: bool) -> WorkflowFault | None:  # noqa: ARG002 - as above
+        """Return the error of an instance that was cancelled, from outside or by its parent, if there is one."""
+        return None
+
+    def placed_at(self, path: str) -> Self:  # noqa: ARG002 - for those that are known by their paths
+        """Return the same definition as one that stands at *path* in its namespace."""
+        return self
 
     @abstractmethod
     def with_source(self, source: Source) -> Self:
@@ -169,11 +191,26 @@ class Definition(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenIn:
+    """The version of its language that a definition is written in, and what shows it."""
+
+    title: str
+    """What people call it, with the language."""
+    version: str
+    key: str
+    """What shows it: a key of this version, or that under which the definition says its version."""
+    position: Position = START
+    """Where the key stands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """What is to be said about a definition, and the definition if nothing stands in its way."""
 
     definition: Definition | None
     problems: tuple[Problem, ...] = ()
+    written_in: WrittenIn | None = None
+    """The version of the language, where it is another than the usual one."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -184,6 +221,30 @@ class Checked:
     def warnings(self) -> tuple[Problem, ...]:
         """The problems that do not."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that rewriting a definition changed, or would have had to."""
+
+    kind: Literal["respelled", "reshaped", "unsayable"]
+    """Only called otherwise; said in another form; not to be said in the newer version, and left as it was."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """A definition that was rewritten in a newer version of its language."""
+
+    text: str
+    version: str
+    """The version that it was written in."""
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything in it could be said in the newer version."""
+        return all(change.kind != "unsayable" for change in self.changes)
 
 
 Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
@@ -237,6 +298,12 @@ class Language(Protocol):
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
 
+    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:
+        """Return the definition in *source* as the version *to* of the language would write it.
+
+        Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
+        """
+
     def describe(
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
     ) -> Description:
@@ -272,6 +339,10 @@ class LanguageBase(ABC):
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
         """Raise UsageError: there is no schema."""
         raise UsageError(f"there is no JSON Schema of {self.title}")
+
+    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
+        """Raise UsageError: there are no versions to rewrite it in."""
+        raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
 
     def describe(
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses

@@ -40,7 +40,7 @@ def covers(error: ErrorName, fault: WorkflowFault, *, slow_is_fatal: bool = Fals
     )
 
 
-def is_named(fault: WorkflowFault, errors: Iterable[ErrorName], *, slow_is_fatal: bool = False) -> bool:
+def is_named(fault: WorkflowFault, errors: Iterable[ErrorName], *, slow_is_fatal: bool) -> bool:
     """Tell whether *fault* is one of *errors*."""
     with one_limit():
         return any(covers(error, fault, slow_is_fatal=slow_is_fatal) for error in errors)

@@ -1,4 +1,4 @@
-"""How events are dealt out among definitions that overlap.
+"""How events are assigned to definitions that overlap.
 
 A state that needs an event for each of several definitions may meet one that is like two of them. It goes to one that
 has none yet; if a later event is like that one alone, the first moves on to the other. So whatever events come, in any
@@ -49,8 +49,6 @@ def is_like(definition: EventKind, event: CloudEvent) -> bool:
     source = definition.source
     if source is None or source == event.source:
         return definition.type is not None or source is not None
-    if "+" not in source and "#" not in source:
-        return False
     return _levels_match(source.split("/"), event.source.split("/"))
 
 
@@ -60,7 +58,7 @@ def usable(refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> list[s
     return [*missing, *(ref for ref in refs if ref in taken and _way(ref, refs, taken, fits, {ref}))]
 
 
-def dealt(event: JSON, ref: str, refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> Taken:
+def assigned(event: JSON, ref: str, refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> Taken:
     """Return what is taken once *event* goes to *ref*, one of those that are usable; what is there moves on."""
     way = _way(ref, refs, taken, fits, {ref}) or [ref]
     moves = dict(pairwise(way))

@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol, TypedDict
+from typing import Any, Final, Protocol, TypedDict
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.variables import Scope, Variable, VariableRef
+
+NO_TIME: Final = timedelta()
 
 
 class TraceKind(StrEnum):
@@ -20,6 +23,8 @@ class TraceKind(StrEnum):
 
     STATE_ENTERED = "state-entered"
     STATE_LEFT = "state-left"
+    STATE_RETRIED = "state-retried"
+    NOT_ACTIVE = "not-active"
     ACTION_STARTED = "action-started"
     ACTION_COMPLETED = "action-completed"
     ACTION_SKIPPED = "action-skipped"
@@ -34,6 +39,7 @@ class TraceKind(StrEnum):
     SEVERAL_OUTPUTS = "several-outputs"
     SCHEMA_MISMATCH = "schema-mismatch"
     COMPENSATING = "compensating"
+    LOGGED = "logged"
     WORKFLOW_STARTED = "workflow-started"
     WORKFLOW_TIMED_OUT = "workflow-timed-out"
     WORKFLOW_COMPLETED = "workflow-completed"
@@ -100,12 +106,18 @@ class Attempts:
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
 
-class _Shown:
-    """What engines show of a call or a sub-workflow. A fact of this kind is added here, for both."""
+PRIORITIES: Final = range(1, 6)
+"""Of the calls that wait for a worker, those with the lowest number are performed first."""
 
-    __slots__ = ()
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFacts:
+    """What an engine is told of a call or a sub-workflow, beside what it performs: a fact is added here, for both."""
+
     state: str
     action: str
+    priority: int | None = None
+    """One of PRIORITIES; None is that of the run."""
 
     @property
     def summary(self) -> str:
@@ -114,15 +126,33 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCall(_Shown):
+class CallFile:
+    """A file that a function finds in its directory."""
+
+    of: VariableRef
+    """The variable that it is made of."""
+    name: str
+    form: str = ""
+    """`plain`, `base64`, `tar` or `tar.gz`; nothing is plain."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFolder:
+    """The directory of a function that is given one."""
+
+    files: tuple[CallFile, ...]
+    owners: Mapping[Scope, str]
+    """Whose the variables are that it leaves there, for each scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(CallFacts):
     """A function to call, with all that its performer has to know."""
 
     id: str
     """`<state>/<action>#<n>`, the same on every replay and never used twice in a run."""
     function: Function
     arguments: JSON
-    state: str
-    action: str
     deferred: SecretTemplate | None = None
     timeout: timedelta | None = None
     """For the call with all its retries."""
@@ -134,20 +164,20 @@ class FunctionCall(_Shown):
     """The secrets that the workflow declares, if the call can need any."""
     fire_and_forget: bool = False
     """Invoked `async`: the run does not wait for it, and its errors are ignored."""
+    folder: CallFolder | None = None
+    """None for functions that are given no directory."""
     attempts: Attempts | None = field(default=None, compare=False)
     """None if it is fire-and-forget: then there is one."""
 
 
 @dataclass(frozen=True, slots=True)
-class SubflowCall(_Shown):
+class SubflowCall(CallFacts):
     """Another workflow to run."""
 
     id: str
     workflow_id: str
     version: str | None
     data: JSON
-    state: str
-    action: str
     timeout: timedelta | None = None
     fire_and_forget: bool = False
     """Invoked `async`."""
@@ -173,11 +203,17 @@ class Host(Protocol):
     async def invoke(self, call: FunctionCall) -> JSON:
         """Perform a call with its retries. Raises CallFailed, or TimedOut when `call.timeout` has passed."""
 
-    async def publish(self, event: CloudEvent) -> None:
-        """Send a produced event to its destination."""
+    async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
+        """Send a produced event to its destination, at once or, without waiting for that, *after* a time."""
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run another workflow and return its output. Raises SubflowFailed, or what the sub-workflow failed with."""
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Return what the variable holds, or None if there is none."""
+
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Let the variable hold *value* from now on; None takes it away."""
 
     def changed(self, change: str) -> bool:
         """Tell whether this run does what *change* brought, because it came to the place after the change was made.

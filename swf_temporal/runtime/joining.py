@@ -6,6 +6,7 @@ which the paths were written: never in the order of a set, as asyncio's own grou
 
 - `join` runs paths until enough of them are complete. The first path to fail, in time, fails the join.
 - `within` runs one path against a timer.
+- `Group` runs a path together with those that it leaves running.
 
 Whatever is still running when a join is decided is cancelled, and waited for until it has really ended: when a join
 returns, nothing of it is running any more. A path that was suspended is neither complete nor failed; a join that is
@@ -16,7 +17,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from enum import Enum
 from types import coroutine
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Path: TypeAlias = Callable[[], Coroutine[Any, Any, T]]
@@ -62,11 +63,29 @@ async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]
     return result
 
 
+class Group(Generic[T]):
+    """A path, and those that it leaves running beside itself, which are joined with it."""
+
+    def __init__(self) -> None:
+        self._join: _Join | None = None
+
+    async def run(self, path: Path[T], beside: Sequence[Path[Any]]) -> T:
+        """Run *path*, and those *beside* it that were left running before; return its result when all are complete."""
+        self._join = _Join([path, *beside], 1 + len(beside), 1 + len(beside))
+        result: T = (await self._join.run())[0]
+        return result
+
+    def add(self, path: Path[Any]) -> None:
+        """Start *path* beside the others."""
+        if self._join is not None:
+            self._join.add(path)
+
+
 class _Join:
     """One join while it is running."""
 
     def __init__(self, paths: Sequence[Path[Any]], need: int, window: int, *, patient: bool = True) -> None:
-        self.paths = paths
+        self.paths = list(paths)
         self.need = need
         self.window = window
         self.patient = patient
@@ -93,6 +112,13 @@ class _Join:
         if self.complete < self.need:
             raise SuspendRequested
         return self.results
+
+    def add(self, path: Path[Any]) -> None:
+        """Start one more path, which has to be complete as well."""
+        self.paths.append(path)
+        self.results.append(MISSING)
+        self.need += 1
+        self._start()
 
     def _start(self) -> None:
         index = len(self.tasks)

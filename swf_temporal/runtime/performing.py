@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, StepLimitExceeded, SubflowFailed, WorkflowFault
+from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
-from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 
 MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 64 * 1024
 """What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
@@ -39,6 +40,8 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
     if call.deferred is None:
         return call.arguments
     given = call.deferred
+    if given.language == structured.LANGUAGE:
+        return _structured(call, given, secrets)
     declared = [name for name in given.variables if not name.startswith("__")]
     template = Expressions(variables=declared, language=given.language).template(given.template)
     try:
@@ -46,6 +49,16 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
     except WorkflowFault as fault:
         raise _untold(fault, call) from None
     return None if value is NOTHING else value
+
+
+def _structured(call: FunctionCall, given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
+    """Return the same in structured jq, in which secrets stand under `secrets` of the data."""
+    own = given.data if isinstance(given.data, dict) else {}
+    data = {**own, "secrets": dict(secrets)}
+    try:
+        return structured.StructuredJq().evaluate(given.template, data, float(str(given.variables["__now"])))
+    except WorkflowFault as fault:
+        raise _untold(fault, call) from None
 
 
 def _untold(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:

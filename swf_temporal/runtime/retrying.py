@@ -113,7 +113,7 @@ class RetryRule:
         """
         facts = {
             "delay": self.delay, "increment": self.increment, "multiplier": self.multiplier,
-            "max_delay": self.max_delay, "max_attempts": self.max_attempts, "jitter": self.jitter,
+            "max_attempts": self.max_attempts, "jitter": self.jitter,
             "jitter_is_fraction": self.jitter_is_fraction, "only": list(self.only), "never": list(self.never),
         }  # fmt: skip
         said = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}

@@ -18,11 +18,15 @@ for once the definition is known.
 3: patterns that take too long, in the codes of errors and in data schemas, fail the run, as expressions do that take
 too long. Before, such a pattern matched nothing and such data did not fit, so that the course of a run could depend on
 how busy its machine was.
+
+4: definitions of 0.5 and 0.6 mean what their own texts say. Before, they were read as 0.8 with other spellings, in
+which `maxAttempts` counts the first attempt, errors do not run a state once more, and a sub-workflow is neither
+repeated nor left alone.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 3
+SEMANTICS: Final = 4
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
@@ -34,4 +38,10 @@ def slow_is_fatal(semantics: int) -> bool:
     return semantics >= _FATAL_PATTERNS
 
 
+def reads_own_version(semantics: int) -> bool:
+    """Tell whether a definition of 0.5 or 0.6 means what its own text says in a run of that reading."""
+    return semantics >= _OWN_VERSIONS
+
+
 _FATAL_PATTERNS: Final = 3
+_OWN_VERSIONS: Final = 4

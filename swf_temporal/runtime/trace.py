@@ -22,6 +22,8 @@ class ActionStarted(TypedDict, total=False):
     function: str
     arguments: JSON
     """As they stand in the definition where they mention secrets."""
+    priority: int
+    """Missing where the function says none."""
     subflow: str
     event: str
 
@@ -41,6 +43,24 @@ class ActionRetried(TypedDict):
     error: str
     delay: NotRequired[float]
     """In seconds; missing where a whole sub-workflow or exchange of events is tried again."""
+
+
+class StateRetried(TypedDict):
+    """A state did not come to what it should, and is run once more."""
+
+    attempt: int
+    """The one that failed, counted from 1."""
+    error: str | None
+    """The name of its error; none where its data ask for another attempt."""
+    delay: float
+    """In seconds."""
+
+
+class NotActiveDetail(TypedDict):
+    """Nothing is done, since a start is not active at this time."""
+
+    interval: str | None
+    """When it is; none where a sub-workflow says so."""
 
 
 class EventDetail(TypedDict):
@@ -74,6 +94,12 @@ class SchemaMismatchDetail(TypedDict):
     """Data does not fit its schema, and may pass."""
 
     violations: list[str]
+
+
+class LogDetail(TypedDict):
+    """What a definition logs."""
+
+    value: JSON
 
 
 class Compensating(TypedDict):
@@ -110,6 +136,10 @@ class Tracer(ABC):
     @overload
     def emit(self, kind: Literal[TraceKind.ACTION_RETRIED], name: str, **detail: Unpack[ActionRetried]) -> None: ...
     @overload
+    def emit(self, kind: Literal[TraceKind.STATE_RETRIED], name: str, **detail: Unpack[StateRetried]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.NOT_ACTIVE], name: str, **detail: Unpack[NotActiveDetail]) -> None: ...
+    @overload
     def emit(
         self,
         kind: Literal[TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED],
@@ -131,6 +161,8 @@ class Tracer(ABC):
     def emit(
         self, kind: Literal[TraceKind.SCHEMA_MISMATCH], name: str, **detail: Unpack[SchemaMismatchDetail]
     ) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.LOGGED], name: str, **detail: Unpack[LogDetail]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.COMPENSATING], name: str, **detail: Unpack[Compensating]) -> None: ...
     @overload

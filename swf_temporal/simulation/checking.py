@@ -1,7 +1,6 @@
 """Tells whether a run did what its scenario claims, and whether two hosts did the same."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,43 +8,14 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.definitions import check_reading, workflows_of
-from swf_temporal.simulation.description import UNSAID, Expected, Scenario
-from swf_temporal.simulation.differences import line_by_line, unequal
-from swf_temporal.simulation.requests import request_differences
+from swf_temporal.simulation.differences import line_by_line, request_differences, unequal
+from swf_temporal.simulation.model.expectations import Expected
+from swf_temporal.simulation.model.scenario import Scenario
+from swf_temporal.simulation.result import Observed
 
 _TICK = timedelta(milliseconds=1)
 """Delays that differ by no more are the same: an engine knows no shorter pause than this, not even none at all."""
 _OWN_TO_A_RUN = ("id", "time")
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """What a run did, on whichever host it ran."""
-
-    status: str
-    output: JSON = None
-    error: Mapping[str, JSON] | None = None
-    """Name, code, message, state and action of what the run failed with."""
-    produced: Sequence[Mapping[str, JSON]] = ()
-    """The events produced, as CloudEvents."""
-    calls: Sequence[tuple[str, JSON]] = ()
-    """Every attempt to call a function: its name and the arguments."""
-    delays: Sequence[tuple[str, timedelta]] = ()
-    """Every pause before a further attempt: the function's name, and how long it is."""
-    requests: Sequence[Mapping[str, JSON]] = ()
-    """What services were asked: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
-    unanswered: Sequence[str] = ()
-    """What the scenario has no service or no answer for."""
-    trace: Sequence[TraceEntry] = ()
-    elapsed: timedelta | None = None
-    """None where time is not virtual."""
-    starts: Sequence[datetime] | UsageError = ()
-    """The starts by the schedule that the scenario asks about; or why the definition has none."""
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """The states entered, in order."""
-        return tuple(entry.name for entry in self.trace if entry.kind is TraceKind.STATE_ENTERED)
 
 
 def check(scenario: Scenario, observed: Observed) -> list[str]:
@@ -54,10 +24,10 @@ def check(scenario: Scenario, observed: Observed) -> list[str]:
     found = check_reading(scenario) + _unknown(scenario)
     if observed.status != expect.status:
         found.append(f"status: expected {expect.status}, but the run {_status(observed)}")
-    if expect.output is not UNSAID and observed.status == "completed":
+    if expect.says_output and observed.status == "completed":
         found += unequal("output", expect.output, observed.output)
-    if expect.error:
-        found += _error(expect.error, observed.error)
+    if expect.error.given:
+        found += _error(expect.error.given, observed.error)
     if expect.produced is not None:
         found += _produced(expect.produced, observed.produced)
     found += _of_functions(expect, observed)

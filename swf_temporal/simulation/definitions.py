@@ -1,13 +1,16 @@
 """The definitions that a scenario brings, and whether the problems in them are those that it claims."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from swf_temporal.errors import InvalidDefinition, Problem, Severity
+from swf_temporal.calendars.previewing import preview
+from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.loading import check_file, check_part, conflicting
-from swf_temporal.simulation.description import ExpectedProblem, Scenario, Written
+from swf_temporal.simulation.model.expectations import ExpectedProblem
+from swf_temporal.simulation.model.scenario import Scenario, Written
 
 
 def workflows_of(scenario: Scenario) -> list[Definition]:
@@ -19,6 +22,19 @@ def workflows_of(scenario: Scenario) -> list[Definition]:
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise InvalidDefinition(problems)
     return workflows
+
+
+def starts_of(scenario: Scenario) -> Sequence[datetime] | UsageError:
+    """Return the starts that *scenario* asks about, as a server would make them; or why its workflow has none."""
+    asked = scenario.expect.starts
+    if asked is None:
+        return ()
+    try:
+        spec = workflows_of(scenario)[0].schedule()
+    except UsageError as error:
+        return error
+    times = preview(spec, asked.after, asked.most)
+    return [time for time in times if asked.before is None or time <= asked.before]
 
 
 def check_reading(scenario: Scenario) -> list[str]:

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
-from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, WorkflowFault
-from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
+from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.performing import MAX_RESULT_BYTES, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
 from swf_temporal.runtime.trace import ActionRetried
+from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
+from swf_temporal.simulation.folders import folder_for, wants_folder
 from swf_temporal.simulation.script import arguments_of
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.simulate import SimulationContext
+    from swf_temporal.simulation.context import SimulationContext
 
 MAX_STATES = 500_000
 """Of all instances together. A circle of states that wait a little would go on for a very long time."""
@@ -37,17 +39,19 @@ class SimulatedHost:
     """The host of one simulated instance."""
 
     def __init__(
-        self, world: "SimulationContext", loop: VirtualLoop, instance_id: str, source: str, course: Course
+        self, context: "SimulationContext", loop: VirtualLoop, instance_id: str, source: str, course: Course
     ) -> None:
         """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
 
         *course* is that of the instance.
         """
-        self.world = world
+        self.context = context
         self.loop = loop
         self.instance_id = instance_id
         self.source = source
         self.course = course
+        self.shares_events = False
+        """Whether what is produced reaches other instances of the simulation."""
         self.trace: list[TraceEntry] = []
         self._children: list[asyncio.Task[None]] = []
 
@@ -57,16 +61,16 @@ class SimulatedHost:
 
     def new_id(self) -> str:
         """Return a number that counts the ids of this simulation."""
-        return self.world.new_id()
+        return self.context.new_id()
 
     def emit(self, entry: TraceEntry) -> None:
         """Append to the trace. A run that goes on and on is given up, and so is an action that was tried very often."""
         self.trace.append(entry)
-        self.world.noted(self, entry)
+        self.context.add_trace(self, entry)
         if entry.kind is TraceKind.STATE_ENTERED:
-            self.course.enter(entry.state, self.world.data_of(self), self.loop.time())
-            self.world.states += 1
-            if self.world.states > MAX_STATES:
+            self.course.enter(entry.state, self.context.data_of(self), self.loop.time())
+            self.context.states += 1
+            if self.context.states > MAX_STATES:
                 latest = self.course.latest_states()
                 raise StepLimitExceeded(f"{MAX_STATES:,} states ran, and a simulation runs no more: lately {latest}")
         if entry.kind is TraceKind.ACTION_RETRIED and entry.detail["attempt"] == MAX_ATTEMPTS:
@@ -84,7 +88,7 @@ class SimulatedHost:
         check_size(size_of(call.arguments), ONE_STEP)
         if call.fire_and_forget:
             place = self._next_place()
-            alone = self.world.detach(partial(self._forgiving, partial(self._attempts, call)), place)
+            alone = self.context.detach(partial(self._forgiving, partial(self._attempts, call)), place)
             await self._begun(alone, place)
             return None
         # Its turn, and the moment at which it is too late, are those at which it was asked for.
@@ -101,21 +105,43 @@ class SimulatedHost:
             raise TimedOut(f"action {call.action!r} took longer than it may")
         return result
 
-    async def publish(self, event: CloudEvent) -> None:
-        """Keep the event with those that the simulation produced."""
+    async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
+        """Keep the event with those that the simulation produced, and let those have it who are to."""
         check_size(size_of(event.to_json()), ONE_STEP)
+        if after:
+            self.context.detach(partial(self._send, event, after), self._next_place())
+            return
+        await self._send(event, after)
+
+    async def _send(self, event: CloudEvent, after: timedelta) -> None:
+        await self.loop.moment(after)
+        self.context.produced.append(event)
+        if self.shares_events:
+            self.context.spread(event)
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Return what the variable holds."""
         await self.loop.moment(timedelta())
-        self.world.produced.append(event)
+        return self.context.variables.read(of)
+
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Let the variable hold *value*."""
+        await self.loop.moment(timedelta())
+        self.context.variables.write(of, value)
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the definition of that id, in the same virtual time."""
-        self.world.catalogue.find(call.workflow_id, call.version)  # a definition that is not there is no failure of it
+        if call.workflow_id in self.context.broken:
+            raise UnreadableDefinition(self.context.broken[call.workflow_id])
+        self.context.catalogue.find(
+            call.workflow_id, call.version
+        )  # a definition that is not there is no failure of it
         check_size(size_of(call.data), ONE_STEP)
         own_id = id_of_child(self.instance_id, call.id)
         place = self._next_place()
-        work = partial(self.world.run_instance, call.workflow_id, call.version, call.data, own_id, place)
+        work = partial(self.context.run_child, call.workflow_id, call.version, call.data, own_id, place)
         if call.fire_and_forget:
-            child = self.world.detach(partial(self._forgiving, work), place)
+            child = self.context.detach(partial(self._forgiving, work), place)
             if not call.outlives_parent:
                 self._children.append(child)
             await self._begun(child, place)
@@ -168,7 +194,7 @@ class SimulatedHost:
     async def _attempts(
         self, call: FunctionCall, turn: "asyncio.Future[None] | None" = None, end: datetime | None = None
     ) -> JSON:
-        jitter = self.world.jitter(f"{self.instance_id}/{call.id}")
+        jitter = self.context.jitter(f"{self.instance_id}/{call.id}")
         attempt = 1
         await (turn or self.loop.moment(timedelta()))
         while True:
@@ -179,7 +205,7 @@ class SimulatedHost:
                 delay = None if call.retry is None else call.retry.after(attempt, fault, jitter)
                 if delay is None:
                     raise
-                self.world.delays.append((call.function.name, delay))
+                self.context.delays.append((call.function.name, delay))
                 if end is not None and self.now() + delay > end:
                     # An engine does not wait for an attempt that would come too late.
                     message = f"action {call.action!r} took longer than it may"
@@ -189,14 +215,14 @@ class SimulatedHost:
                 attempt += 1
 
     async def _attempt(self, call: FunctionCall, attempt: int) -> JSON:
-        functions: Mapping[str, Any] = self.world.functions
-        name, arguments = call.function.name, arguments_of(call, self.world.secrets)
-        self.world.calls.append((name, arguments))
+        functions: Mapping[str, Any] = self.context.functions
+        name, arguments = call.function.name, arguments_of(call, self.context.secrets)
+        self.context.calls.append((name, arguments))
         if name not in functions:
-            if self.world.outside is not None:
+            if self.context.stub_services is not None:
                 key = f"{self.instance_id}/{call.id}"
                 with self.loop.clock_frozen():
-                    return await self.world.outside.perform(call, source=self.source, key=key, attempt=attempt)
+                    return await self.context.stub_services.perform(call, source=self.source, key=key, attempt=attempt)
             raise CallFailed(
                 f"function {name!r} has no scripted result: give it one in `functions`",
                 code="NotScripted",
@@ -206,13 +232,20 @@ class SimulatedHost:
         if callable(result):
             try:
                 # A copy: what a function does to what it was given does nothing to the workflow's data.
-                result = result(json_of(arguments))
-                result = await result if inspect.isawaitable(result) else result
+                result = await self._called(result, json_of(arguments), call)
             except WorkflowFault:
                 raise
             except Exception as error:
                 raise CallFailed(str(error), name=type(error).__name__) from error
         return _returned(result, call)
+
+    async def _called(self, function: Callable[..., Any], arguments: JSON, call: FunctionCall) -> Any:
+        if not wants_folder(function):
+            result = function(arguments)
+            return await result if inspect.isawaitable(result) else result
+        with folder_for(call.folder or CallFolder((), {}), self.context.variables) as folder:
+            result = function(arguments, folder)
+            return await result if inspect.isawaitable(result) else result
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
         detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
@@ -223,7 +256,7 @@ class SimulatedHost:
         try:
             await work()
         except WorkflowFault as fault:
-            self.world.ignored_errors.append(fault)
+            self.context.ignored_errors.append(fault)
 
 
 def _returned(result: object, call: FunctionCall) -> JSON:

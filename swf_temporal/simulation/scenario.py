@@ -10,19 +10,21 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swf_temporal.simulation.checking import Observed, canonical, check
-from swf_temporal.simulation.definitions import check_reading, workflows_of
-from swf_temporal.simulation.description import UNSAID, Answer, Expected, Scenario
-from swf_temporal.simulation.reading.scenarios import find_scenarios, read_scenarios, read_script
+from swf_temporal.simulation.checking import canonical, check
+from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.definitions import check_reading, starts_of, workflows_of
+from swf_temporal.simulation.model.answers import Answer
+from swf_temporal.simulation.model.expectations import Expected
+from swf_temporal.simulation.model.scenario import Scenario
+from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
+from swf_temporal.simulation.result import Observed, Simulation
 from swf_temporal.simulation.script import Scripted, Sleep, jitter_in, scripted
-from swf_temporal.simulation.simulate import Simulation, SimulationContext, events_of
-from swf_temporal.simulation.starts import starts_of
+from swf_temporal.simulation.simulate import events_of
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.services.outside import StubServices
+    from swf_temporal.simulation.services.stub_services import StubServices
 
 __all__ = [
-    "UNSAID",
     "Answer",
     "Expected",
     "Observed",
@@ -33,16 +35,16 @@ __all__ = [
     "canonical",
     "check",
     "check_reading",
+    "context_of",
     "find_scenarios",
     "jitter_in",
     "observed",
-    "outside_of",
     "read_scenarios",
     "read_script",
     "run",
     "scripted",
+    "stub_services_of",
     "workflows_of",
-    "world_of",
 ]
 
 
@@ -53,32 +55,32 @@ def run(scenario: Scenario) -> tuple[Simulation | None, list[str]]:
     """
     if scenario.is_refused:
         return None, check_reading(scenario)
-    simulation = world_of(scenario).run(scenario.input)
+    simulation = context_of(scenario).run(scenario.input)
     return simulation, check(scenario, observed(scenario, simulation))
 
 
-def world_of(scenario: Scenario) -> SimulationContext:
-    """Return a fresh world in which *scenario* can run once."""
-    world = SimulationContext(
+def context_of(scenario: Scenario) -> SimulationContext:
+    """Return a fresh context in which *scenario* can run once."""
+    context = SimulationContext(
         workflows_of(scenario),
-        scripted(scenario.functions, _sleep),
+        scripted(scenario.answers, _sleep),
         events_of(scenario.events),
         scenario.secrets,
         early=events_of(scenario.early, "early"),
         cancelling=scenario.cancel,
-        outside=outside_of(scenario),
+        stub_services=stub_services_of(scenario),
     )
-    world.jitter = jitter_in(scenario)
-    return world
+    context.jitter = jitter_in(scenario)
+    return context
 
 
-def outside_of(scenario: Scenario) -> "StubServices | None":
+def stub_services_of(scenario: Scenario) -> "StubServices | None":
     """Return the services of *scenario*, for one run, or None if it has none. Whoever asks closes them."""
     if not scenario.services:
         return None
-    from swf_temporal.simulation.services.outside import StubServices  # noqa: PLC0415 - heavy, and seldom needed
+    from swf_temporal.simulation.services.stub_services import StubServices  # noqa: PLC0415 - heavy, and seldom needed
 
-    return StubServices(scenario.services, scenario.secrets)
+    return StubServices(scenario.services.values(), scenario.secrets)
 
 
 def answering(path: Path) -> dict[str, Scripted]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -10,13 +10,16 @@ from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import filled
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
-from swf_temporal.simulation.description import Answer, Scenario
+
+if TYPE_CHECKING:  # who simulates a definition without a scenario need not wait for the models of one
+    from swf_temporal.simulation.model.answers import Answer, Failure
+    from swf_temporal.simulation.model.scenario import Scenario
 
 Sleep: TypeAlias = Callable[[timedelta], Awaitable[None]]
 Scripted: TypeAlias = Callable[[JSON], Awaitable[JSON]]
 
 
-def scripted(functions: Mapping[str, Sequence[Answer]], sleep: Sleep) -> dict[str, Scripted]:
+def scripted(functions: Mapping[str, "Sequence[Answer]"], sleep: Sleep) -> dict[str, Scripted]:
     """Return the *functions* of a scenario as callables of their arguments, fresh for one run.
 
     Every call is answered by the next answer of the script, and the last one repeats. A callable raises CallFailed
@@ -41,7 +44,7 @@ def arguments_of(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
         raise
 
 
-def jitter_in(scenario: Scenario) -> Callable[[str], JitterSource]:
+def jitter_in(scenario: "Scenario") -> Callable[[str], JitterSource]:
     """Return the jitter of the call with a given key: the same for every call, if *scenario* says which."""
     given = scenario.chance
     if not given:
@@ -56,7 +59,7 @@ def jitter_in(scenario: Scenario) -> Callable[[str], JitterSource]:
 class _Script:
     """One function, and how many of its answers it has given."""
 
-    def __init__(self, name: str, answers: tuple[Answer, ...], sleep: Sleep) -> None:
+    def __init__(self, name: str, answers: "tuple[Answer, ...]", sleep: Sleep) -> None:
         self._name = name
         self._answers = answers
         self._sleep = sleep
@@ -70,13 +73,18 @@ class _Script:
         if answer.raises is not None:
             raise self._failure(answer.raises)
         if answer.computes is None:
-            return answer.returns
+            returned: JSON = answer.returns
+            return returned
         value = Expressions().template(answer.computes)(arguments, {})
         return None if value is NOTHING else value
 
-    def _failure(self, facts: Mapping[str, JSON]) -> CallFailed:
-        known = dict(facts)
-        message = str(known.pop("message", f"function {self._name!r} failed"))
-        if "status" in known:
-            known.setdefault("code", known["status"])
-        return CallFailed(message, **known)  # type: ignore[arg-type]  # the reader checked their types
+    def _failure(self, failure: "Failure") -> CallFailed:
+        return CallFailed(
+            f"function {self._name!r} failed" if failure.message is None else failure.message,
+            code=failure.status if failure.code is None else failure.code,
+            name=failure.name,
+            status=failure.status,
+            body=failure.body,
+            retryable=failure.retryable,
+            retry_after=None if failure.retry_after is None else failure.retry_after.total_seconds(),
+        )

@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, UnknownDefinition, WorkflowFault
+from swf_temporal.errors import CallFailed, PayloadTooLarge, UnknownDefinition, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
@@ -20,7 +20,18 @@ from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
-from swf_temporal.temporal.records import ADMIT, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
+from swf_temporal.temporal.records import LOOK_UP, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
+from swf_temporal.temporal.variables import (
+    INSTANCE_ENDED,
+    READ_VARIABLE,
+    WRITE_VARIABLE,
+    RefRecord,
+    VariableRecord,
+    VariableStorage,
+    ref_from_json,
+    variable_from_json,
+    variable_to_json,
+)
 
 _MIN_DELAY = timedelta(milliseconds=1)
 
@@ -42,7 +53,10 @@ class Publisher(Protocol):
 class Activities:
     """The activities of a worker."""
 
-    def __init__(self, performer: Performer, publisher: Publisher, catalogue: Catalogue) -> None:
+    def __init__(
+        self, performer: Performer, publisher: Publisher, catalogue: Catalogue, variables: VariableStorage
+    ) -> None:
+        self.variables = variables
         self.performer = performer
         self.publisher = publisher
         self.catalogue = catalogue
@@ -82,6 +96,25 @@ class Activities:
             log_failed_event(event.get("type"), fault, activity.info().attempt)
             raise application_error(fault, non_retryable=not fault.retryable) from None
 
+    @activity.defn(name=READ_VARIABLE)
+    async def read_variable(self, of: RefRecord) -> VariableRecord | None:
+        """Return what a variable holds."""
+        found = await self.variables.read_variable(ref_from_json(of))
+        return None if found is None else variable_to_json(found)
+
+    @activity.defn(name=WRITE_VARIABLE)
+    async def write_variable(self, of: RefRecord, value: VariableRecord | None) -> None:
+        """Let a variable hold *value*."""
+        try:
+            await self.variables.write_variable(ref_from_json(of), None if value is None else variable_from_json(value))
+        except PayloadTooLarge as fault:
+            raise application_error(fault, non_retryable=True) from None
+
+    @activity.defn(name=INSTANCE_ENDED)
+    async def instance_has_ended(self, owner: str) -> bool:
+        """Tell whether an instance has ended that has variables."""
+        return await self.variables.has_ended(owner)
+
     @activity.defn(name=RESOLVE)
     async def resolve(self, workflow_id: str, version: str | None) -> list[PinnedRecord]:
         """Return the definition of a workflow type, and those that it may lead to."""
@@ -91,23 +124,23 @@ class Activities:
             raise application_error(fault, non_retryable=True) from None
         return [one.to_json() for one in pinned(self.catalogue.with_reachable(found))]
 
-    @activity.defn(name=ADMIT)
-    async def admit(self, digests: list[str]) -> list[str | None]:
+    @activity.defn(name=LOOK_UP)
+    async def look_up(self, digests: list[str]) -> list[str | None]:
         """Return, for each text with one of *digests*, where it was read from; None for a text that is not served."""
         names = {workflow.digest: workflow.source.name for workflow in self.catalogue}
         return [names.get(digest) for digest in digests]
 
 
 def decided(
-    call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, chance: Callable[[str], JitterSource] = jitter_of
+    call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, jitter: Callable[[str], JitterSource] = jitter_of
 ) -> ApplicationError:
     """Return what tells the engine whether, and after how long, *call* is tried again after *fault*.
 
     The *key* of the call is the same for all attempts, and different for every call: jitter is worked out from it, or
-    is what *chance* deals the call of that key.
+    is what *jitter* has for the call of that key.
     """
     fault.attempt, fault.function = attempt, call.function.name
-    delay = None if call.retry is None else call.retry.after(attempt, fault, chance(key))
+    delay = None if call.retry is None else call.retry.after(attempt, fault, jitter(key))
     if delay is None:
         return application_error(fault, non_retryable=True)
     # The engine takes a delay of nothing for no answer, and falls back on its own.

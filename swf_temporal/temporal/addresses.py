@@ -3,7 +3,7 @@
 import re
 
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.conventions import DEFAULT_HOST, DEFAULT_PORT
+from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_PORT
 
 _FORM = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s:/?#@\[\]]+):(?P<port>[0-9]{1,5})")
 _SCHEME = re.compile(r"[a-z]+://", re.IGNORECASE)

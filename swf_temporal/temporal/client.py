@@ -28,7 +28,7 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.connection_errors import trouble_of
-from swf_temporal.temporal.conventions import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
+from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
 from swf_temporal.temporal.converter import CONVERTER
 
 if TYPE_CHECKING:

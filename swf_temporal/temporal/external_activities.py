@@ -30,6 +30,7 @@ from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
+from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
 
 MARK = "swf-engine-activity"
@@ -54,7 +55,6 @@ class ExternalActivity:
         call: FunctionCall,
         terms: ActivityOptions,
         payloads: Sequence[Payload],
-        summary: str,
         emit: Callable[[TraceEntry], None],
         *,
         slow_is_fatal: bool = True,
@@ -64,7 +64,6 @@ class ExternalActivity:
         self.call = call
         self.terms = terms
         self.arguments = [RawValue(payload) for payload in payloads]
-        self.summary = summary
         self.slow_is_fatal = slow_is_fatal
         self._emit = emit
 
@@ -129,7 +128,7 @@ class ExternalActivity:
                 heartbeat_timeout=self.terms.heartbeat,
                 retry_policy=policy,
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
-                summary=self.summary,
+                **activity_facts(self.call),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):

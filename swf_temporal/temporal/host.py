@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,16 +14,25 @@ from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellat
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.errors import FatalFault, WorkflowFault
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
-from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal
+from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
+from swf_temporal.temporal.variables import (
+    READ_VARIABLE,
+    WRITE_VARIABLE,
+    ref_to_json,
+    variable_from_json,
+    variable_to_json,
+)
 
 MAX_BYTES_AT_ONCE = 3 * 1024 * 1024
 """How much one workflow task may send; the server ends a workflow that sends more than 4 MiB."""
@@ -39,13 +49,11 @@ CALL_LIMIT = timedelta(days=1)
 HEARTBEAT = timedelta(seconds=30)
 """Within this time a worker that died is on_trace."""
 
-MAX_SUMMARY_LENGTH = 200
-"""How many characters the server keeps of a summary."""
-
+_UNSUPPORTED = "Unsupported"
 _MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
-_STOCK = frozenset(
+_MAY_CONTINUE_AS_NEW = frozenset(
     {TraceKind.STATE_ENTERED, TraceKind.ACTION_COMPLETED, TraceKind.ACTION_RETRIED, TraceKind.EVENT_TAKEN}
 )
 
@@ -96,7 +104,34 @@ class TemporalHost:
 
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
-        await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=_short(why))
+        await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Ask the scope of the variable, by an activity."""
+        found = await self._variable(READ_VARIABLE, of, [])
+        return None if found is None else variable_from_json(found)
+
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Tell the scope of the variable, by an activity."""
+        record = None if value is None else variable_to_json(value)
+        await self._variable(WRITE_VARIABLE, of, [await self._payload(record)])
+
+    async def _variable(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
+        if of.scope == "instance":
+            # An id can be given to another instance once this one has ended.
+            of = replace(of, owner=f"{of.owner}/{workflow.info().first_execution_run_id}")
+        payloads = [await self._payload(ref_to_json(of)), *more]
+        try:
+            return await workflow.execute_activity(
+                name,
+                args=[RawValue(payload) for payload in payloads],
+                start_to_close_timeout=timedelta(minutes=1),
+                summary=shortened(f"{of.scope} variable {of.key}"),
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, name) from None
 
     def changed(self, change: str) -> bool:
         """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
@@ -108,6 +143,8 @@ class TemporalHost:
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name."""
+        if call.folder is not None and call.folder.files:
+            raise FatalFault("files of functions are not carried out on Temporal yet", name=_UNSUPPORTED)
         if call.fire_and_forget:
             await self._detach(call)
             return None
@@ -127,7 +164,7 @@ class TemporalHost:
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
                 retry_policy=_policy(call.retry),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
-                summary=_short(call.summary),
+                **activity_facts(call),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):
@@ -141,22 +178,25 @@ class TemporalHost:
         payloads = [await self._payload(value) for value in arguments_of(call)]
         self._pending += 1
         try:
-            summary = _short(call.summary)
             return await ExternalActivity(
-                call, terms, payloads, summary, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
+                call, terms, payloads, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
             ).run(CALL_LIMIT)
         finally:
             self._made_room()
 
-    async def publish(self, event: CloudEvent) -> None:
+    async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity."""
+        if after:
+            raise FatalFault(
+                "an event that is sent after a delay is not carried out on Temporal yet", name=_UNSUPPORTED
+            )
         payload = await self._payload(event.to_json())
         try:
             await workflow.execute_activity(
                 PUBLISH,
                 args=[RawValue(payload)],
                 start_to_close_timeout=timedelta(minutes=1),
-                summary=_short(event.type),
+                summary=shortened(event.type),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):
@@ -212,7 +252,7 @@ class TemporalHost:
                 execution_timeout=call.timeout,
                 parent_close_policy=policy,
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-                static_summary=_short(call.summary),
+                **child_facts(call),
             )
         except ChildWorkflowError as error:
             raise fault_of_child(error, workflow_id) from None
@@ -228,6 +268,7 @@ class TemporalHost:
             data=None,
             state=call.state,
             action=call.action,
+            priority=call.priority,
             fire_and_forget=True,
             outlives_parent=True,
         )
@@ -257,9 +298,9 @@ class TemporalHost:
             self._room = None
 
 
-def should_take_stock(entry: TraceEntry) -> bool:
+def may_continue_as_new(entry: TraceEntry) -> bool:
     """Tell whether *entry* is a moment at which a run may continue as new."""
-    return entry.kind in _STOCK
+    return entry.kind in _MAY_CONTINUE_AS_NEW
 
 
 def _policy(retry: RetryRule | None) -> RetryPolicy:
@@ -272,7 +313,3 @@ def _policy(retry: RetryRule | None) -> RetryPolicy:
         maximum_interval=timedelta(seconds=max(first, longest)),
         non_retryable_error_types=["PayloadsTooLarge"],
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_SUMMARY_LENGTH else text[: MAX_SUMMARY_LENGTH - 1] + "…"

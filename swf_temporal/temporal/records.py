@@ -29,7 +29,7 @@ from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
 
-ADMIT = "look definitions up"
+LOOK_UP = "look definitions up"
 """The local activity that says which of the definitions of a run its worker serves."""
 
 PUBLISH = "publish event"

@@ -21,7 +21,7 @@ from swf_temporal.calendars.previewing import distance
 from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
 from swf_temporal.languages.port import Definition
-from swf_temporal.temporal.conventions import MEMO, NOTE
+from swf_temporal.temporal.constants import MEMO, NOTE
 from swf_temporal.temporal.records import Pin, pinned
 
 _SHORT = 12

@@ -26,11 +26,10 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.conventions import MEMO, NOTE, TASK_QUEUE
+from swf_temporal.temporal.constants import MEMO, NOTE, TASK_QUEUE
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -50,7 +49,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A schedule as it now is on the server. *next_time* is None if it starts nothing any more."""
+    """A schedule as it now is on the server, which tells *next_time*: None if it starts nothing any more."""
 
     id: str
     outcome: Outcome
@@ -91,8 +90,8 @@ async def apply(
             outcome = Outcome.CREATED
         except ScheduleAlreadyRunningError:
             outcome = await _update(handle, wanted, facts)
-        state = (await handle.describe()).schedule.state
-    upcoming = preview(spec, datetime.now(UTC), 1)
+        found = await handle.describe()
+    state, upcoming = found.schedule.state, found.info.next_action_times
     is_used_up = state.limited_actions and not state.remaining_actions
     return Applied(handle.id, outcome, state.paused, upcoming[0] if upcoming and not is_used_up else None)
 

@@ -17,10 +17,10 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from swf_temporal.errors import UsageError
+from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.database_lock import held, prepare, refuse_held
-from swf_temporal.temporal.guardian import guarded
-from swf_temporal.temporal.reaching import Server, is_free
+from swf_temporal.temporal.process_watchdog import with_watchdog
 
 QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
@@ -29,6 +29,8 @@ QUICK = (
 )  # fmt: skip
 """What makes the development server answer in milliseconds, and its timers exact below a second."""
 
+_STARTS = 3
+"""How often the server is started: it chooses further ports itself, which others may take meanwhile."""
 _TRIES = 600
 _PAUSE = 0.025
 """Seconds between two looks at a server that is starting."""
@@ -56,24 +58,35 @@ async def local_server(
     for one, option in ((port, "--port"), (ui_port, "--ui-port")):
         if one is not None and not is_free(one):
             raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
-    port, ui_port = port or free_port(), ui_port or free_port()
-    ui = f"http://127.0.0.1:{ui_port}"
     program = find_program()
     with ExitStack() as stack:
         inherited = []
+        chosen, ui_chosen = port or free_port(), ui_port or free_port()
         if database is not None:
             prepare(database)
-            inherited.append(stack.enter_context(held(database, f"127.0.0.1:{port}")))
+            inherited.append(stack.enter_context(held(database, f"127.0.0.1:{chosen}")))
         if program is None:
-            async with _downloaded(port, ui_port, database, extra) as client:
-                yield Server(client, ui)
+            async with _downloaded(chosen, ui_chosen, database, extra) as client:
+                yield Server(client, f"http://127.0.0.1:{ui_chosen}")
             return
-        command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port), "--ui-port", str(ui_port)]
-        command += ["--log-level", "error", *QUICK, *extra]
-        if database is not None:
-            command += ["--db-filename", str(database)]
-        async with _started(guarded(command, gently=database is not None), inherited) as started:
-            yield Server(await _ready(started, port), ui)
+        for left in reversed(range(_STARTS)):
+            command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(chosen)]
+            command += ["--ui-port", str(ui_chosen), "--log-level", "error", *QUICK, *extra]
+            if database is not None:
+                command += ["--db-filename", str(database)]
+            async with _started(with_watchdog(command, gently=database is not None), inherited) as started:
+                try:
+                    client = await _ready(started, chosen)
+                except _StartError:
+                    if not left:
+                        raise
+                    continue
+                yield Server(client, f"http://127.0.0.1:{ui_chosen}")
+                return
+
+
+class _StartError(UsageError):
+    """The server ended before it answered, perhaps because another program was quicker to take one of its ports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +133,8 @@ async def _ready(started: _Started, port: int) -> Client:
     for _ in range(_TRIES):
         if process.returncode is not None:
             await asyncio.wait([started.reading])
-            raise UsageError(f"the Temporal server ended as it started: {' '.join(started.said) or process.returncode}")
+            said = " ".join(started.said) or process.returncode
+            raise _StartError(f"the Temporal server ended as it started: {said}")
         if not is_free(port):
             with suppress(RuntimeError, RPCError):
                 return await Client.connect(f"127.0.0.1:{port}", data_converter=CONVERTER)
@@ -132,7 +146,7 @@ async def _stop(process: Process) -> None:
     """End the server. One that remembers nothing is not given the second or two in which it says farewell."""
     if process.returncode is None:
         if os.name == "posix" and process.stdin is not None:
-            process.stdin.close()  # its guardian knows how
+            process.stdin.close()  # its watchdog knows how
         else:
             process.terminate()
     try:

@@ -9,7 +9,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, EventUse
 from swf_temporal.runtime.event_matching import ADDRESSED, DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-from swf_temporal.temporal.conventions import EVENT
+from swf_temporal.temporal.constants import EVENT
 from swf_temporal.text.suggestions import did_you_mean
 
 

@@ -12,7 +12,8 @@ from swf_temporal import __version__
 from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
-from swf_temporal.temporal.conventions import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
 _THRESHOLDS = 10_000, 20, 20
@@ -51,13 +52,15 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     capacity: Capacity | None = None,
     runner: WorkflowRunner | None = None,
     interpreter: type[Interpreter] | None = None,
+    variables: VariableStorage | None = None,
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run.
 
     Where *only_known* is true, it takes no run that brings another definition along than those.
 
-    *interpreter* is what runs definitions, where that is to be another than ours.
+    *interpreter* is what runs definitions, where that is to be another than ours. *variables* is where variables are
+    held, which is Temporal itself otherwise.
 
     *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
 
@@ -65,12 +68,21 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     """
     guard.start()
     capacity = capacity or Capacity()
-    ours = Activities(performer, publisher, catalogue)
+    ours = Activities(performer, publisher, catalogue, variables or TemporalVariables(client, task_queue))
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[interpreter or (KnownOnly if only_known else Interpreter)],
-        activities=[ours.call, ours.publish, ours.resolve, ours.admit, *options.pop("activities", ())],
+        workflows=[interpreter or (KnownOnly if only_known else Interpreter), VariablesOfScope],
+        activities=[
+            ours.call,
+            ours.publish,
+            ours.resolve,
+            ours.look_up,
+            ours.read_variable,
+            ours.write_variable,
+            ours.instance_has_ended,
+            *options.pop("activities", ()),
+        ],
         workflow_runner=runner or UnsandboxedWorkflowRunner(),
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,

@@ -16,19 +16,19 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.data import JSON
 from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_RUN, check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
-from swf_temporal.temporal.admission import admit, is_asked_about
-from swf_temporal.temporal.conventions import DELIVER, EVENT_REFUSED
+from swf_temporal.temporal.constants import DELIVER, EVENT_REFUSED
 from swf_temporal.temporal.descriptions import details, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
-from swf_temporal.temporal.host import TemporalHost, should_take_stock
+from swf_temporal.temporal.host import TemporalHost, may_continue_as_new
 from swf_temporal.temporal.instance_log import InstanceLog
+from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.records import RESOLVE, CallRecord, Pin, Pinned, call_from_json, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
     NotTakenError,
@@ -38,14 +38,10 @@ from swf_temporal.temporal.signal_events import (
     event_of_update,
     refuse_never_taken,
 )
+from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """What a definition or its data can provoke where we missed it. Anything else may pass, and the task is tried again."""
-
-_UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
-"""What the converter raises on a payload that is no JSON, or that is nested too deeply."""
-
-_NO_NUMBERS = (b"NaN", b"Infinity")
 
 _MAX_EVENTS, _MAX_BYTES = 40_000, 40 * 1024 * 1024
 """How many events and bytes an execution may have that should not continue as new; servers end it at 51,200 and 50 MiB.
@@ -72,13 +68,13 @@ class Interpreter:
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
-        self._data, self._pin, self._wrong = _read(args)
+        self._data, self._pin, self._wrong = read_input(args)
         self._signals: list[tuple[str, JSON]] = []
         self._definition: Definition | None = None
         self._run: Run | None = None
         self._host: TemporalHost | None = None
         self._stays = False
-        self._took_stock: datetime | None = None
+        self._last_checked: datetime | None = None
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(is_call=is_call, is_continued=is_continued)
 
@@ -92,8 +88,8 @@ class Interpreter:
         if isinstance(self._wrong, NewerRecord):
             raise self._wrong  # only the workflow task fails, and is tried again until a newer worker takes it
         try:
-            if is_asked_about(self._pin, only_known=self.only_known):
-                await admit(self._pin)
+            if needs_check(self._pin, only_known=self.only_known):
+                await check_known(self._pin)
             if self._pin.call is not None:
                 return await self._call(self._pin.call)
             return await self._interpret(*await self._program())
@@ -113,8 +109,8 @@ class Interpreter:
     def signal(self, name: str, args: Sequence[RawValue]) -> None:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         try:
-            value = _value(args[0]) if args else None
-        except _UNREADABLE as error:
+            value = value_of(args[0]) if args else None
+        except UNREADABLE as error:
             workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
             return
         self._take(name, value)
@@ -197,7 +193,7 @@ class Interpreter:
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = workflow.info()
         host = self._host = self._new_host(definition.source.name)
-        host.on_trace = self._noted
+        host.on_trace = self._on_trace
         self._definition = definition
         self._log.started(definition)
         instance = Instance(info.workflow_id, info.run_id)
@@ -278,16 +274,16 @@ class Interpreter:
     def _has_children_to_end(self) -> bool:
         return self._host is not None and self._host.has_children_to_end()
 
-    def _noted(self, entry: TraceEntry) -> None:
+    def _on_trace(self, entry: TraceEntry) -> None:
         self._log.noted(entry)
         run, definition = self._run, self._definition
         if run is None or definition is None:
             return
         if entry.kind in (TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.WORKFLOW_TIMED_OUT):
             workflow.set_current_details(details(definition, run, entry))
-        if should_take_stock(entry) and not self._stays and entry.at is not self._took_stock:
+        if may_continue_as_new(entry) and not self._stays and entry.at is not self._last_checked:
             # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.
-            self._took_stock = entry.at
+            self._last_checked = entry.at
             if not self.is_long():
                 return
             info = workflow.info()
@@ -336,38 +332,8 @@ def _recorded_semantics() -> int:
     return next((number for number in numbers if workflow.patched(f"semantics-{number}")), FIRST_SEMANTICS)
 
 
-def _read(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord | None]:
-    """Return a workflow's data and pin, or what is wrong with them."""
-    try:
-        data = _value(args[0]) if args else {}
-        pin = Pin.from_json(_value(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
-    except _UNREADABLE as error:
-        return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
-    except NewerRecord as error:
-        return {}, Pin(), error
-    return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
-
-
-def _wrong_numbers(args: Sequence[RawValue], data: JSON, pin: Pin) -> str | None:
-    """Return what is wrong with an input that has NaN or an infinity, which Python reads and JSON does not have."""
-    if pin.semantics == FIRST_SEMANTICS or not args or not any(word in args[0].payload.data for word in _NO_NUMBERS):
-        return None
-    try:
-        json_of(data)
-    except NotJSON as error:
-        return f"the input of a workflow is one JSON value: {error}"
-    return None
-
-
 def _refused(reason: str, hint: str | None = None) -> ApplicationError:
     return ApplicationError(reason, *([] if hint is None else [hint]), type=EVENT_REFUSED)
-
-
-def _value(raw: RawValue) -> JSON:
-    value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
-    if isinstance(value, bytes):
-        raise ValueError("these are bytes")  # noqa: TRY004 - data, not code
-    return value
 
 
 def _entry(entry: TraceEntry) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from swf_temporal.app.stopping import beside
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import EPOCH
-from swf_temporal.simulation.scenario import Observed, Scenario, canonical, observed, read_scenarios, world_of
+from swf_temporal.simulation.scenario import Observed, Scenario, canonical, context_of, observed, read_scenarios
 from tests.agreement.generating import Document
 
 AT_ONCE = 48
@@ -74,7 +74,7 @@ def differences(here: Observed, there: Observed) -> list[str]:
 
 
 def _simulated(scenario: Scenario) -> Observed:
-    return observed(scenario, world_of(scenario).run(scenario.input))
+    return observed(scenario, context_of(scenario).run(scenario.input))
 
 
 def _lanes(trace: Sequence[TraceEntry]) -> dict[str, list[Any]]:

@@ -5,15 +5,17 @@ and `W` beyond the 28th. Of `#` and `W` beside the other field for days croniter
 """
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
-from croniter import croniter
+import pytest
+from croniter import CroniterError, croniter
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.fields import DAY_OF_MONTH, UNIX_WEEKDAY, Field, numbers
+from swf_temporal.calendars.moments import Unreadable
 from swf_temporal.calendars.previewing import preview
-from swf_temporal.calendars.unreadable import Unreadable
 
 _MONTHS = ("JAN", "feb", "Mar", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("SUN", "mon", "Tue", "WED", "THU", "FRI", "SAT")
@@ -80,6 +82,43 @@ def test_five_fields(minute: str, hour: str, month: str, days: tuple[str, str], 
 def test_six_fields(second: str, minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
     """With six fields, the seconds first, the next times are those of croniter."""
     _compare(f"{second} {minute} {hour} {days[0]} {month} {days[1]}", after)
+
+
+@pytest.mark.parametrize(
+    ("text", "timezone", "after", "ours", "theirs"),
+    [
+        ("30 2 * * *", "Europe/Berlin", "2030-03-31", ["2030-04-01T02:30+02:00"], ["2030-03-31T03:00+02:00"]),
+        (
+            "30 2 * * *",
+            "Europe/Berlin",
+            "2030-10-27",
+            ["2030-10-27T02:30+01:00", "2030-10-28T02:30+01:00"],
+            ["2030-10-27T02:30+02:00", "2030-10-27T02:30+01:00"],
+        ),
+        ("0 0 9 ? * 2", "UTC", "2030-01-01", ["2030-01-07T09:00+00:00"], ["2030-01-01T09:00+00:00"]),
+        ("0 0 15W * MON", "UTC", "2030-01-01", ["2030-01-07T00:00+00:00"], ["2030-01-15T00:00+00:00"]),
+        ("0 0 29 2 *", "UTC", "2097-01-01", [], ["2104-02-29T00:00+00:00"]),
+    ],
+)
+def test_what_croniter_takes_otherwise(
+    text: str, timezone: str, after: str, ours: list[str], theirs: list[str]
+) -> None:
+    """Why previews are not croniter's: what Temporal does, which `tests/temporal/test_schedules.py` shows, is ours."""
+    zone = ZoneInfo(timezone)
+    begin = datetime.fromisoformat(after).replace(tzinfo=zone)
+    coming = preview(compile_schedule(cron=text, timezone=timezone), begin, max(len(ours), 1))
+    assert [time.astimezone(zone).isoformat(timespec="minutes") for time in coming] == ours
+    expression = croniter(text, begin, ret_type=datetime, second_at_beginning=True)
+    assert [expression.get_next().isoformat(timespec="minutes") for _ in theirs] == theirs
+
+
+@pytest.mark.parametrize("text", ["0 0 13 * FRI#3", "0 0 9 LW * ?", "0 0 9 L-2 * ?"])
+def test_what_croniter_does_not_know(text: str) -> None:
+    """Days that are read here, and that croniter refuses or never finds."""
+    begin = datetime(2030, 1, 1, tzinfo=UTC)
+    assert len(preview(compile_schedule(cron=text), begin, 2)) == 2
+    with pytest.raises(CroniterError):
+        croniter(text, begin, second_at_beginning=True).get_next()
 
 
 def _compare(text: str, after: datetime) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.cron import parse_cron
+from swf_temporal.calendars.moments import Unreadable
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import CalendarSpec, Range
-from swf_temporal.calendars.unreadable import Unreadable
 
 NEW_YEAR = "2026-01-01T00:00:00"
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.intervals import parse_interval
+from swf_temporal.calendars.moments import Unreadable
 from swf_temporal.calendars.previewing import distance, preview
 from swf_temporal.calendars.specs import IntervalSpec, Range, ScheduleSpec, ranges_of
-from swf_temporal.calendars.unreadable import Unreadable
 
 BEGINNING = "2000-01-01T00:00:00"
 NEW_YEAR = "2026-01-01T00:00:00"

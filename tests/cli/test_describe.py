@@ -71,19 +71,31 @@ def test_schema(swf: Swf) -> None:
     Draft202012Validator(schema).validate({"id": "a", "states": []})
 
 
+def test_the_schema_of_scenarios(swf: Swf) -> None:
+    """Scenario files have one schema, whatever the language and the version of their definitions."""
+    ended = swf("schema", "--scenarios", "--title", "Orders")
+    schema = json.loads(ended.out)
+    assert (ended.code, ended.err, schema["title"]) == (0, "", "Orders")
+    Draft202012Validator(schema).validate({"scenario": "Ships", "workflow": "orders.yaml", "expect": {"output": {}}})
+    refused = swf("schema", "--scenarios", "--version", "0.8")
+    assert (refused.code, refused.err) == (
+        2, "error: --scenarios is for definitions of every language\n  leave out --language and --version\n",
+    )  # fmt: skip
+
+
 def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
     """Both may be named; of what is not known the command says what is."""
     named = swf("schema", "--language", "serverless-workflow", "--version", "0.9")
     assert (named.code, named.out) == (0, swf("schema").out)
     unknown = swf("schema", "--language", "bpmn")
     assert (unknown.code, unknown.err) == (
-        2, "error: 'bpmn' is not a language that is known here; known: serverless-workflow\n",
+        2, "error: 'bpmn' is not a language that is known here; known: direktiv, serverless-workflow\n",
     )  # fmt: skip
     later = swf("schema", "--version", "1.0")
     assert (later.code, later.err) == (
         2,
         (
             "error: there is no schema of version '1.0' of serverless-workflow\n"
-            "  there is one for 0.5, 0.6, 0.7, 0.8, 0.9\n"
+            "  there is one for 0.5, 0.6, 0.7, 0.8, 0.8-next, 0.9, May 2020, November 2019\n"
         ),
     )

@@ -45,6 +45,26 @@ def test_problems_as_json(swf: Swf) -> None:
     assert found[0].keys() == {"file", "line", "column", "severity", "code", "message", "hint"}
 
 
+def test_names_the_version(swf: Swf) -> None:
+    """A definition that is not of the usual version has a note of which, and of what shows it; it is no problem."""
+    file = swf.write(
+        "old.yaml", "id: old\nexecTimeout: PT1M\nstates:\n- {name: A, type: inject, data: {}, end: true}\n"
+    )
+    text, data = swf("validate", file, "--strict"), swf("validate", file, "-o", "json")
+    shown = "old.yaml:2:1  note  language-version  this is Serverless Workflow 0.6, which 'execTimeout' shows"
+
+    assert shown in text.out
+    assert (text.code, text.err) == (0, "1 definition, no errors, no warnings\n")
+    note = json.loads(data.out)[0]
+    assert (note["severity"], note["code"], note["version"], note["key"]) == (
+        "note",
+        "language-version",
+        "0.6",
+        "execTimeout",
+    )
+    assert (note["line"], note["column"]) == (2, 1)
+
+
 def test_strict(swf: Swf) -> None:
     """A warning does not stop a definition, unless one asks for that."""
     file = swf.write("warned.yaml", WARNED)

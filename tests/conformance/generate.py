@@ -19,8 +19,8 @@ from typing import Any, Final
 
 import yaml
 
-from swf_temporal.simulation.description import HOSTS
-from swf_temporal.simulation.reading.scenarios import find_scenarios
+from swf_temporal.simulation.model.scenario import HOSTS
+from swf_temporal.simulation.reading import find_scenarios
 
 ROOT: Final = Path(__file__).parents[2]
 SENTENCES: Final = Path(__file__).parent / "sentences"
@@ -30,6 +30,9 @@ PAGE: Final = ROOT / "docs" / "conformance.md"
 
 TEXTS: Final = ("0.8", "0.8-next")
 """The texts of the specification: the release, and what was written after it."""
+OLDER: Final = "0.5 and 0.6"
+DRAFTS: Final = {"November 2019": "november_2019", "May 2020": "may_2020", OLDER: "older"}
+"""The drafts, and the older versions, with a page of their own, and the folder of each with its sentences."""
 MAX_LINKS = 3
 """How many of the scenarios that show a sentence the page names."""
 _KEYS = {"id", "says", "in", "remark", "accepts", "otherwise", "semantics", "shown_by", "missing"}
@@ -49,6 +52,17 @@ the release 0.8 and the draft that came after it, 0.8-next. A sentence
 Every sentence has a scenario, which runs in simulation and on Temporal or claims that a definition is refused. Where it
 is decided otherwise, the scenario shows what is done. Tests stand beside it where they show more, such as with services
 and brokers that are not the scenario's own. This page is generated: `python -m tests.conformance.generate`.
+"""
+_HEAD_OF_DRAFT = """# Conformance: the draft of {draft}
+
+What this draft demands, sentence by sentence in our own words, and how it is here, as on the page about
+[later versions](conformance.md). This page is generated: `python -m tests.conformance.generate`.
+"""
+_HEAD_OF_OLDER = """# Conformance: 0.5 and 0.6
+
+What these versions demand otherwise than 0.8, sentence by sentence in our own words, and how it is here, as on the page
+about [later versions](conformance.md); the rest is there. 0.7 demands nothing otherwise. This page is generated:
+`python -m tests.conformance.generate`.
 """
 _TABLE = "| what it says | texts | here | shown by | remark |\n|---|---|---|---|---|\n"
 _MISSING = "| section | what it says | texts | why |\n|---|---|---|---|\n"
@@ -102,9 +116,21 @@ class Showing:
 
 
 @cache
-def sentences() -> tuple[Sentence, ...]:
-    """Return all sentences, part by part. Raises ValueError if one is not written as it should be."""
-    return tuple(one for file in sorted(SENTENCES.glob("*.yaml")) for one in _read(file))
+def sentences(draft: str | None = None) -> tuple[Sentence, ...]:
+    """Return all sentences of *draft*, or of the texts since 0.8. Raises ValueError if one is not well written."""
+    folder = SENTENCES if draft is None else SENTENCES / DRAFTS[draft]
+    return tuple(one for file in sorted(folder.glob("*.yaml")) for one in _read(file))
+
+
+@cache
+def all_sentences() -> tuple[Sentence, ...]:
+    """Return the sentences of all texts."""
+    return tuple(one for draft in (None, *DRAFTS) for one in sentences(draft))
+
+
+def path_of(draft: str | None = None) -> Path:
+    """Return the page about *draft*, or about the texts since 0.8."""
+    return PAGE if draft is None else PAGE.with_name(f"conformance-{draft.lower().replace(' ', '-')}.md")
 
 
 @cache
@@ -118,11 +144,17 @@ def showings() -> dict[str, list[Showing]]:
     return found
 
 
-def page() -> str:
-    """Return the page about conformance."""
-    shown = [one for one in sentences() if not one.missing]
-    missing = [one for one in sentences() if one.missing]
-    parts = [_HEAD, _headline(shown, missing)]
+def _head(draft: str | None) -> str:
+    if draft is None:
+        return _HEAD
+    return _HEAD_OF_OLDER if draft == OLDER else _HEAD_OF_DRAFT.format(draft=draft)
+
+
+def page(draft: str | None = None) -> str:
+    """Return the page about conformance to *draft*, or to the texts since 0.8."""
+    shown = [one for one in sentences(draft) if not one.missing]
+    missing = [one for one in sentences(draft) if one.missing]
+    parts = [_head(draft), _headline(shown, missing)]
     for section in dict.fromkeys(one.section for one in shown):
         rows = "".join(_row(one) for one in shown if one.section == section)
         parts.append(f"## {section}\n\n{_TABLE}{rows}")
@@ -158,8 +190,10 @@ def _sentence(section: str, written: dict[str, Any], file: Path) -> Sentence:
         raise ValueError(f"{where}: nobody reads {sorted(unknown)}")
     if not _ID.fullmatch(str(written.get("id"))):
         raise ValueError(f"{where}: an id is a section and a name, as in event-state/exclusive-default")
-    if not set(written.get("in", [])) & set(TEXTS) or set(written["in"]) - set(TEXTS):
-        raise ValueError(f"{where}: `in` lists texts out of {', '.join(TEXTS)}")
+    texts = [next((draft for draft, folder in DRAFTS.items() if folder == file.parent.name), "")]
+    known = (OLDER.split(" and ") if texts == [OLDER] else [text for text in texts if text]) or TEXTS
+    if not set(written.get("in", [])) & set(known) or set(written["in"]) - set(known):
+        raise ValueError(f"{where}: `in` lists texts out of {', '.join(known)}")
     if not all(str(written.get(key, "-")).strip() for key in _KEYS) or "says" not in written:
         raise ValueError(f"{where}: what it says is missing, or something is empty")
     if len({"accepts", "otherwise"} & set(written)) > 1 or {"accepts", "remark"} <= set(written):
@@ -208,4 +242,5 @@ def _cells(*cells: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for one in (None, *DRAFTS):
+        path_of(one).write_text(page(one), encoding="utf-8")

@@ -209,7 +209,8 @@ def _codes_in(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["_CODE"]:
         return {str(ast.literal_eval(node.value))}
     if isinstance(node, ast.AnnAssign | ast.keyword) and _is_code(node) and isinstance(node.value, ast.Constant):
-        return {node.value.value} if isinstance(node.value.value, str) else set()
+        # `code="code"` says how a property is called.
+        return {node.value.value} - {"code"} if isinstance(node.value.value, str) else set()
     if not isinstance(node, ast.Call) or not node.args:
         return set()
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
-from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions, is_true
+from swf_temporal.expressions.evaluation import _MAX_STRUCTURES, NOTHING, BadExpression, Expressions, is_true
 from swf_temporal.expressions.kinds import ANY
 
 DATA: dict[str, Any] = {"n": 3, "name": "Ada", "a b": {"c": [1, 2]}, "f": 1.0, "none": None}
@@ -16,6 +17,7 @@ FUNCTIONS = {
     "nested": "${ fn:isBig }",
     "loop": "fn:pool",
     "pool": "${ fn:loop }",
+    "old": "{{ fn:old }}",
     "wrong": ".n | nope",
 }
 
@@ -34,6 +36,7 @@ def expressions() -> Expressions:
         (".n", 3),
         (".n + 1", 4),
         ("{{ .name }}", "Ada"),
+        ("{{.name}}", "Ada"),
         ("{{ {a: .n} }}", {"a": 3}),
         ("$item.x", 1),
         ("$CONST.limit", 2),
@@ -82,8 +85,11 @@ def test_a_field_that_holds_an_expression(expressions: Expressions, text: Any, y
         ("fn:nope", "no expression function 'nope'", 0),
         ("${ fn:nope }", "no expression function 'nope'", 3),
         ("fn:loop", "leads back to itself", 0),
+        ("fn:old", "leads back to itself", 0),
+        ("fn:a fn:b", "no expression function 'a fn:b'", 0),
         ("fn:wrong", "in the expression function 'wrong': nope/0 is not defined", 0),
         ("{{ nope }}", "nope/0 is not defined", 3),
+        ("  {{ nope }}", "nope/0 is not defined", 5),
         ("Hello", "Hello/0 is not defined", 0),
         (" Hello SimulationContext", "unexpected name", 7),
         ("$5.00", "unexpected number", 1),
@@ -108,6 +114,8 @@ def test_what_does_not_compile_says_where(expressions: Expressions, text: str, m
         ("$5.00", "$5.00"),
         (".total > limit", ".total > limit"),
         (".n ${ .n }", ".n 3"),
+        ('[.n, "${ .n }"]', [3, "${ .n }"]),
+        ("${ .n }", 3),
         ("", ""),
         ("fn:isBig", True),
     ],
@@ -208,8 +216,17 @@ def test_compiles_each_text_once(expressions: Expressions) -> None:
 
 def test_other_languages_are_refused() -> None:
     """A language that is not spoken here is refused by its name."""
-    with pytest.raises(BadExpression, match="cel"):
+    with pytest.raises(BadExpression, match=r"^expressions are written in jq or jsonpath here, not in 'cel'$"):
         Expressions(language="cel")
+
+
+def test_no_more_structures_are_kept_than_memory_is_to_hold(expressions: Expressions) -> None:
+    """They are known by their places in memory, and a run makes ever new ones; those before are compiled anew."""
+    structures: list[list[JSON]] = [[number] for number in range(_MAX_STRUCTURES)]
+    compiled = [expressions.template(structure) for structure in structures]
+    assert expressions.template(structures[0]) is compiled[0]
+    assert expressions.template(["one more"])(DATA, {}) == ["one more"]
+    assert expressions.template(structures[0]) is not compiled[0]
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,71 @@ def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
     assert [answer.text for answer in answers] == ["300000"]
 
 
+def test_a_pool_that_was_stopped_has_its_helpers_again() -> None:
+    """As many as it may have: none of those that were ended counts."""
+    pool = Guard(Limits(processes=1))
+    for _ in range(2):
+        pool.start()
+        pool.stop()
+    assert pool.run("1 | tojson", "null").text == "1"
+    pool.stop()
+
+
+class _Told(threading.Condition):
+    """A condition that tells when somebody begins to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_awaited = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.is_awaited.set()
+        return super().wait(timeout)
+
+
+def test_there_are_no_more_helpers_than_there_may_be() -> None:
+    """Who asks for one more waits until one comes back, and gets that."""
+    pool = Guard(Limits(processes=1))
+    pool._changed = told = _Told()
+    helper = pool._take()
+    taken: list[object] = []
+    thread = threading.Thread(target=lambda: taken.append(pool._take()))
+    thread.start()
+    while thread.is_alive() and not told.is_awaited.is_set():
+        os.sched_yield()
+    assert taken == []
+    pool._give_back(helper)
+    thread.join()
+    assert taken == [helper]
+    helper.end()
+
+
+def test_helpers_that_are_gone_do_not_count() -> None:
+    """Whoever ended one, outside or by a limit, the pool may start another in its place, and no more than that."""
+    pool = Guard(Limits(seconds=0.2, processes=1))
+    for _ in range(2):
+        before = children()
+        pool.start()
+        (helper,) = children() - before
+        os.kill(int(helper), signal.SIGKILL)
+        os.waitid(os.P_PID, int(helper), os.WEXITED | os.WNOWAIT)
+        assert pool.run("1 | tojson", "null").text == "1"
+        with pytest.raises(ExpressionLimitExceeded):
+            pool.run(ENDLESS, "null")
+    pool.stop()
+    assert pool._running == 0
+
+
+def test_a_helper_that_comes_back_to_a_stopped_pool_is_ended() -> None:
+    """However often the pool was stopped."""
+    pool = Guard(Limits(processes=1))
+    for _ in range(2):
+        helper = pool._take()
+        pool.stop()
+        pool._give_back(helper)
+        assert not helper.is_alive()
+
+
 def test_helpers_die_with_their_parent() -> None:
     """A parent that is killed outright takes its helpers with it."""
     script = (
@@ -166,8 +231,10 @@ def test_helpers_die_with_their_parent() -> None:
 
 def test_a_helper_that_cannot_start_says_so() -> None:
     """Limits that the system cannot set are an error of who set them, not of the expression."""
-    with pytest.raises(RuntimeError, match="did not start"):
-        Guard(Limits(seconds=0.2, memory=1 << 70)).run(".", "null")
+    pool = Guard(Limits(seconds=0.2, memory=1 << 70, processes=1))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"the process that runs jq did not start \(exit code -?\d+\)"):
+            pool.run(".", "null")
 
 
 def test_this_process_never_loads_jq() -> None:

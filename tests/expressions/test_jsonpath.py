@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 
 DATA: dict[str, Any] = {
@@ -55,6 +55,8 @@ def test_finds(expressions: Expressions, text: str, value: Any) -> None:
         ("$.none", False),
         ("$.a.c[?@.x > 1]", True),
         ("$.a.c[?@.x > 9]", False),
+        ("$item.z", True),
+        ("$item.a", False),
         ("${ $[?(@.language == 'English')] }", True),
         ("{{ $.[?(@.language == 'Spanish')] }}", False),
     ],
@@ -96,11 +98,12 @@ def test_refused(expressions: Expressions, text: str) -> None:
 @pytest.mark.parametrize("text", [".a", "plain text", "length"])
 def test_refused_without_marks(expressions: Expressions, text: str) -> None:
     """A text in jq's manner, or a plain one, is not a path where a path is to stand."""
-    with pytest.raises(BadExpression, match="one begins with"):
+    with pytest.raises(BadExpression, match="one begins with") as told:
         expressions.expression(text)
+    assert told.value.offset == 0
 
 
-@pytest.mark.parametrize("data", ["a text", 3, None, True])
+@pytest.mark.parametrize("data", ["a text", '{"a": 1}', 3, None, True])
 def test_data_without_an_inside(expressions: Expressions, data: Any) -> None:
     """Data that is neither an object nor an array is found as a whole, and holds nothing."""
     assert expressions.expression("$")(data, {}) == data
@@ -124,3 +127,32 @@ def test_patterns_take_no_longer_than_they_may(expressions: Expressions, functio
     assert found == [{"name": "Ada"}]
     with pytest.raises(ExpressionLimitExceeded, match="takes too long"):
         expressions.expression(text % (function, "(a|aa)+c"))([{"name": "a" * 60 + "!"}], {})
+
+
+@pytest.mark.parametrize("function", ["match", "search"])
+def test_a_pattern_that_is_none_finds_nothing(expressions: Expressions, function: str) -> None:
+    """As RFC 9535 has it, it is not an error."""
+    assert expressions.expression(f"$[?{function}(@.name, '(')]")([{"name": "("}], {}) == []
+
+
+def test_what_is_nested_too_deeply_is_told(expressions: Expressions) -> None:
+    """In the data, and in the path itself; of any other fault of a path the reason is told."""
+    deep: list[Any] = []
+    for _ in range(3000):
+        deep = [deep]
+    with pytest.raises(ExpressionFailed) as failed:
+        expressions.expression("$..x")(deep, {})
+    assert failed.value.message == "'$..x' fails on the data: it is nested too deeply"
+    with pytest.raises(BadExpression, match=r"' is not a JSONPath: it is nested too deeply$"):
+        expressions.expression(f"$[?{'(' * 3000}@.x{')' * 3000}]")
+    with pytest.raises(BadExpression, match=r"^'\$\.a\[' is not a JSONPath: unexpected end of query$"):
+        expressions.expression("$.a[")
+
+
+@pytest.mark.parametrize(("text", "offset"), [("$.a[*]", 0), ("${ $.a[*] }", 2)])
+def test_where_it_is_that_names_no_place(expressions: Expressions, text: str, offset: int) -> None:
+    """It is told at its beginning, with an example."""
+    with pytest.raises(BadExpression) as told:
+        expressions.target(text)
+    message = "'$.a[*]' names no single place in the data, as '$.result' would"
+    assert (told.value.message, told.value.offset) == (message, offset)

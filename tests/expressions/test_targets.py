@@ -15,6 +15,7 @@ DATA: dict[str, Any] = {"key": "k", "list": [{"id": 1}, {"id": 2}], "n": 1}
     [
         (".", []),
         ("", []),
+        ("  ", []),
         ("${ . }", []),
         (".a.b[0]", ["a", "b", 0]),
         ('${ .a["b c"] }', ["a", "b c"]),
@@ -25,6 +26,8 @@ DATA: dict[str, Any] = {"key": "k", "list": [{"id": 1}, {"id": 2}], "n": 1}
         ("${ .a[$item] }", ["a", "i"]),
         (".list[] | select(.id == 2) | .state", ["list", 1, "state"]),
         ("${ first(.list[]) }", ["list", 0]),
+        ("if . then .a else 2 end", ["a"]),
+        ("if .none then 1 else .a end", ["a"]),
     ],
 )
 def test_names_a_path(text: str, path: list[str | int]) -> None:
@@ -33,7 +36,7 @@ def test_names_a_path(text: str, path: list[str | int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1", "${ {a: .b} }", "$CONST.a", "results", "${ .a", 5, None, "if . then 1 else 2 end"]
+    "text", ["1", "[.a]", "[.a][0]", "${ {a: .b} }", "$CONST.a", "results", "${ .a", 5, None, "if . then 1 else 2 end"]
 )
 def test_what_names_no_place_is_refused(text: Any) -> None:
     """A value, a variable or a word is no place in the data, and that shows before anything runs."""
@@ -49,9 +52,23 @@ def test_what_names_no_place_is_refused(text: Any) -> None:
         (".list[0:1]", "more, or less, than one element"),
         (".list[1.5]", "more, or less, than one element"),
         ("${ .n | tostring }", "Invalid path expression"),
+        (".[true]", "Cannot index object with boolean"),
     ],
 )
 def test_not_one_place_is_a_failure(text: str, message: str) -> None:
     """None, several or part of a place cannot take a result."""
     with pytest.raises(ExpressionFailed, match=message):
         Expressions().target(text)(DATA, {})
+
+
+def test_what_names_no_place_is_told_with_an_example() -> None:
+    """At its beginning, and without the blanks around it."""
+    with pytest.raises(BadExpression) as told:
+        Expressions().target(" 1 ")
+    assert (told.value.message, told.value.offset) == ("'1' names no place in the data, as '.result' would", 0)
+    with pytest.raises(BadExpression) as told:
+        Expressions().target("${ 1 }")
+    assert told.value.offset == 2
+    with pytest.raises(BadExpression) as told:
+        Expressions().target(7)
+    assert told.value.message == "a place in the data is named by an expression such as '.result'"

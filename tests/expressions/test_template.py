@@ -77,12 +77,24 @@ def test_splitting(text: str, pieces: list[str | Source]) -> None:
     assert split(text) == pieces
 
 
-@pytest.mark.parametrize(("text", "offset"), [("a ${ .b", 2), ("${ {a: 1} ", 0), ("${ . # }", 0), ("${}${", 3)])
-def test_an_unclosed_expression_is_refused_where_it_starts(text: str, offset: int) -> None:
-    """What is not closed is reported at its opening."""
-    with pytest.raises(BadExpression, match="is not closed") as error:
+@pytest.mark.parametrize(
+    ("text", "what", "offset"),
+    [
+        ("a ${ .b", "'${'", 2),
+        ("${ {a: 1} ", "'${'", 0),
+        ("${ . # }", "'${'", 0),
+        ("${}${", "'${'", 3),
+        ("a ${ {a: (1 }", "'}' closes nothing", 12),
+        ("a ${ {a: 1", "'{'", 5),
+        ('${ "a }', "this string", 3),
+    ],
+)
+def test_an_unclosed_expression_is_refused_where_it_starts(text: str, what: str, offset: int) -> None:
+    """What is not closed is reported at its opening, and what closes nothing where it stands."""
+    with pytest.raises(BadExpression) as error:
         split(text)
-    assert error.value.offset in (offset, text.find("{", offset + 2))
+    message = what if "closes" in what else f"{what} is not closed"
+    assert (error.value.message, error.value.offset) == (message, offset)
 
 
 jq_strings = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map(

@@ -22,7 +22,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import service  # noqa: F401 - a fixture

@@ -15,7 +15,7 @@ from swf_temporal.languages.port import parts_of
 from swf_temporal.loading import check, load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
-from swf_temporal.simulation.scenario import Scenario, canonical, read_scenarios, run, world_of
+from swf_temporal.simulation.scenario import Scenario, canonical, context_of, read_scenarios, run
 from swf_temporal.simulation.scenario import check as differences_of
 
 SCENARIOS = read_scenarios(Path(__file__).parent / "steps" / "scenarios.yaml")
@@ -48,7 +48,7 @@ def test_its_runs_survive_suspension(scenario: Scenario) -> None:
     """What a run of it writes down is enough to go on with, after each of its steps."""
 
     def suspended(at: int) -> tuple[Any, int]:
-        world, steps = world_of(scenario), 0
+        context, steps = context_of(scenario), 0
 
         def look(running: Run, _: TraceEntry) -> None:
             nonlocal steps
@@ -56,8 +56,8 @@ def test_its_runs_survive_suspension(scenario: Scenario) -> None:
             if steps == at:
                 running.suspend()
 
-        world.on_trace, world.resumed = look, lambda progress: json.loads(json.dumps(progress))
-        return world.run(scenario.input), steps
+        context.on_trace, context.resumed = look, lambda progress: json.loads(json.dumps(progress))
+        return context.run(scenario.input), steps
 
     undisturbed, steps = suspended(0)
     assert steps >= 3

@@ -95,9 +95,9 @@ def at(document: Any, path: Path) -> Any:
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> dict[str, Any]:
-    """JitterSource the document with up to four things deleted, replaced, copied elsewhere, or called otherwise."""
-    document = deepcopy(DOCUMENT)
+def mutated(draw: st.DrawFn, original: dict[str, Any]) -> dict[str, Any]:
+    """Return *original* with up to four things deleted, replaced, copied elsewhere, or called otherwise."""
+    document = deepcopy(original)
     for _ in range(draw(st.integers(1, 4))):
         everywhere = paths(document)[1:]
         if not everywhere:
@@ -122,18 +122,25 @@ def test_the_document_is_valid() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(mutated(), st.sampled_from([json.dumps, yaml.safe_dump]))
+@given(mutated(DOCUMENT), st.sampled_from([json.dumps, yaml.safe_dump]))
 def test_mutated_definitions(document: dict[str, Any], write: Any) -> None:
     """A mutated definition loads, or is refused with problems that each have a place in its text."""
-    text = write(document)
+    assert_answered(write(document))
+
+
+def assert_answered(text: str) -> None:
+    """Assert that *text* loads, and can be looked at then, or is refused with problems that each have a place in it."""
     try:
-        load(text)
+        definition = load(text)
     except InvalidDefinition as refused:
         lines = text.splitlines() or [""]
         for problem in refused.problems:
             assert 1 <= problem.position.line <= len(lines)
             assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1
             assert "Input should" not in problem.message
+    else:
+        assert definition.outline
+        assert definition.functions is not None
 
 
 @settings(max_examples=150, deadline=None)

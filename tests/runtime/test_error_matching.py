@@ -13,7 +13,7 @@ from swf_temporal.errors import (
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of, handler_of_timeout
 from swf_temporal.languages.serverless_workflow.model.states import OperationState
 from swf_temporal.runtime.error_matching import covers
-from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.retrying import RetryRule, no_jitter
 
 STATE = OperationState.model_validate(
     {
@@ -39,6 +39,7 @@ ERRORS: dict[str, tuple[str, str | None]] = {
         ("gone", "E1", CallFailed(code="E1")),
         ("E1", None, CallFailed(code="E1")),
         ("OutOfStock", None, CallFailed(name="OutOfStock")),
+        ("CallFailed", None, CallFailed(code="E1")),
         ("x", "OutOfStock", CallFailed(name="OutOfStock")),
         ("late", "TimedOut", TimedOut()),
         ("TimedOut", None, TimedOut()),
@@ -78,14 +79,14 @@ def test_does_not_cover(name: str, code: str | None, fault: WorkflowFault) -> No
 
 def test_takes_the_first_entry_that_covers() -> None:
     """OnErrors entries are tried in the order in which they are written."""
-    assert handler_of(STATE, ERRORS, CallFailed(status=404)) is STATE.on_errors[0]
-    assert handler_of(STATE, ERRORS, CallFailed(status=503)) is STATE.on_errors[1]
-    assert handler_of(STATE, ERRORS, CallFailed(status=500)) is STATE.on_errors[2]
+    assert handler_of(STATE, ERRORS, CallFailed(status=404), slow_is_fatal=True) is STATE.on_errors[0]
+    assert handler_of(STATE, ERRORS, CallFailed(status=503), slow_is_fatal=True) is STATE.on_errors[1]
+    assert handler_of(STATE, ERRORS, CallFailed(status=500), slow_is_fatal=True) is STATE.on_errors[2]
 
 
 def test_a_fatal_fault_is_never_caught() -> None:
     """No entry covers a fault after which nothing can go on."""
-    assert handler_of(STATE, ERRORS, FatalFault()) is None
+    assert handler_of(STATE, ERRORS, FatalFault(), slow_is_fatal=True) is None
 
 
 def test_a_missed_event_needs_an_entry_that_names_it() -> None:
@@ -98,6 +99,9 @@ def test_a_pattern_that_takes_for_ever_describes_nothing() -> None:
     """A code that is a regular expression covers what it matches in time."""
     assert covers(("slow", "(a|aa)+c"), CallFailed("aac"))
     assert not covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"))
+    rule = RetryRule(only=(("slow", "(a|aa)+c"),))
+    assert not rule.covers(CallFailed("a" * 60 + "!"))
+    assert rule.after(1, CallFailed("a" * 60 + "!"), no_jitter) is None
 
 
 def test_a_pattern_that_takes_for_ever_is_fatal_in_a_workflow() -> None:

@@ -1,10 +1,13 @@
-"""Events are dealt out among definitions that overlap, whatever the order in which they come."""
+"""Events are assigned to definitions that overlap, whatever the order in which they come."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.runtime.event_matching import Taken, dealt, usable
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.event_matching import Taken, assigned, is_like, usable
 
 REFS = ["a", "b", "c", "d"]
 EVENTS = st.lists(st.sets(st.sampled_from(REFS)).map(sorted), max_size=5)
@@ -21,7 +24,7 @@ def _taken(events: list[list[str]]) -> Taken:
         event: JSON = {"number": number, "for": "".join(like)}
         ref = next((ref for ref in usable(REFS, taken, _fits) if ref in like), None)
         if ref is not None:
-            taken = dealt(event, ref, REFS, taken, _fits)
+            taken = assigned(event, ref, REFS, taken, _fits)
     return taken
 
 
@@ -62,3 +65,28 @@ def test_definitions_that_have_none_come_first() -> None:
     taken = _taken([["a", "b"]])
     assert usable(REFS[:2], taken, _fits) == ["b", "a"]
     assert usable(REFS[:1], taken, _fits) == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "source", "expected"),
+    [
+        ("paid", None, True),
+        ("sent", None, False),
+        (None, "shop/north/1", True),
+        ("sent", "shop/north/1", False),
+        (None, None, False),
+        (None, "shop/north", False),
+        (None, "shop/north/1/2", False),
+        (None, "shop/+/1", True),
+        (None, "shop/+", False),
+        (None, "shop/north/1/+", False),
+        (None, "+/+/+", True),
+        (None, "shop/#", True),
+        (None, "shops/#", False),
+        (None, "shop/+/2", False),
+    ],
+)
+def test_which_events_a_definition_means(type_: str | None, source: str | None, *, expected: bool) -> None:
+    """What it says of type and source holds, level by level; one that says nothing means no event."""
+    definition = Event(name="e", type=type_, source=source)
+    assert is_like(definition, CloudEvent("1", "shop/north/1", "paid")) is expected

@@ -85,15 +85,28 @@ def test_remembers_ids_up_to_a_bound() -> None:
 
 
 async def test_loses_nothing_when_a_path_is_given_up() -> None:
-    """An event handed over in the moment in which its path is cancelled is kept for somebody else."""
+    """An event handed over in the moment in which its path is cancelled is kept for somebody else, in its place."""
     inbox = Inbox()
     waiting = asyncio.create_task(inbox.wait(_like("a")))
     await asyncio.sleep(0)
     inbox.deliver(_event("a", "1"))
+    inbox.deliver(_event("a", "2"))
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert (await inbox.wait(_like("a"))).id == "1"
+    assert [event.id for event in inbox.kept] == ["1", "2"]
+
+
+async def test_a_path_that_is_given_up_while_it_is_suspended_is_given_up() -> None:
+    """What cancels a path in the moment of an interruption is not told that it goes on later."""
+    inbox = Inbox()
+    waiting = asyncio.create_task(inbox.wait(_like("a")))
+    await asyncio.sleep(0)
+    inbox.interrupt()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert inbox.is_empty
 
 
 async def test_an_interruption_ends_waiting_and_lets_none_begin() -> None:
@@ -139,3 +152,13 @@ def test_survives_as_json() -> None:
     assert again.kept == inbox.kept
     assert not again.deliver(_event("a", "1"))
     assert Inbox().to_json() == {}
+
+
+def test_what_was_seen_survives_what_was_kept() -> None:
+    """Ids are known of events that have been taken, and events are kept that have no id."""
+    seen, kept = Inbox(), Inbox()
+    seen.deliver(_event("a", "1"))
+    seen.take(_like("a"))
+    kept.deliver(_event("a"))
+    assert seen.to_json() == {"kept": [], "seen": [["s", "1"]]}
+    assert kept.to_json() == {"kept": [_event("a").to_record()], "seen": []}

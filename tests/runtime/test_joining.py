@@ -105,6 +105,13 @@ async def test_a_window_of_one_is_a_sequence() -> None:
     assert log == ["+a", "+b"]
 
 
+async def test_a_sequence_ends_when_enough_are_complete() -> None:
+    """Of paths that run one after the other none starts that is not needed."""
+    log: Log = []
+    assert await join([_path(name, log, 1) for name in "abc"], need=2, window=1) == ["a", "b", MISSING]
+    assert log == ["+a", "+b"]
+
+
 async def test_lets_the_others_finish_when_one_was_suspended() -> None:
     """A suspended path suspends the join, once the others have ended; no further path starts."""
     log: Log = []
@@ -146,6 +153,37 @@ async def test_being_cancelled_stops_every_path() -> None:
     assert log == ["+a", "+b", "xa", "xb", "-a", "-b"]
 
 
+async def test_a_path_that_cancels_itself_cancels_the_join() -> None:
+    """Where what a path waits for was cancelled, the others are stopped: nobody waits for a result for ever."""
+    log: Log = []
+    with pytest.raises(asyncio.CancelledError):
+        await join([_path("a", log, FOREVER), _path("b", log, 1, asyncio.CancelledError())])
+    assert log[-1] == "-a"
+
+
+def _stubborn(outcome: str | Exception) -> Callable[[], Coroutine[Any, Any, str]]:
+    """Return a path that waits for ever, and when it is stopped returns, or raises, *outcome* in its place."""
+
+    async def path() -> str:
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            if isinstance(outcome, Exception):
+                raise outcome from None
+        return str(outcome)
+
+    return path
+
+
+async def test_what_comes_too_late_changes_nothing() -> None:
+    """What paths return or raise while they are stopped is neither a result nor a failure of the join."""
+    log: Log = []
+    late = [_stubborn("late"), _stubborn(ValueError("late"))]
+    assert await join([*late, _path("c", log, 1)], need=1) == [MISSING, MISSING, "c"]
+    with pytest.raises(ValueError, match="first"):
+        await join([*late, _path("c", log, 1, ValueError("first"))])
+
+
 async def test_within_returns_what_comes_first() -> None:
     """Work that ends before the timer gives its result, work that does not is missing; the other one is stopped."""
     log: Log = []
@@ -168,6 +206,20 @@ async def test_suspended_work_ends_its_timer() -> None:
     with pytest.raises(SuspendRequested):
         await within(_path("work", log, 1, SuspendRequested())(), timer())
     assert log[-1] == "-timer"
+
+
+async def test_the_end_of_a_path_leaves_no_error_behind() -> None:
+    """Whether others are still running by then, or the join was decided without it."""
+    log: Log = []
+    errors: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    try:
+        await join([_path("a", log, 1), _path("b", log, 5)])
+        await join([_path("a", log, 1), _stubborn("late"), _path("c", log, FOREVER)], need=1)
+    finally:
+        loop.set_exception_handler(None)
+    assert errors == []
 
 
 async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() -> None:

@@ -37,6 +37,7 @@ def _dealt(*numbers: float) -> JitterSource:
         ({"delay": "PT10S", "multiplier": "2"}, [10, 20, 40, 80]),
         ({"delay": "PT10S", "increment": "PT5S", "multiplier": 2}, [10, 30, 70, 150]),
         ({"delay": "PT10S", "multiplier": "PT2S"}, [10, 12, 14, 16]),
+        ({"delay": "PT10S", "multiplier": "+PT2S"}, [10, 12, 14, 16]),
         ({"delay": "PT10S", "multiplier": 10, "maxDelay": "PT1M"}, [10, 60, 60, 60]),
         ({"delay": "PT8S", "multiplier": 0.5}, [8, 4, 2, 1]),
         ({}, [1, 1, 1, 1]),
@@ -76,14 +77,23 @@ def test_chance_is_the_same_for_whoever_asks(key: str, attempt: int) -> None:
 
 def test_calls_are_dealt_differently() -> None:
     """No two calls, and no two attempts of a call, are dealt the same: nothing is tried again in step."""
-    assert len({jitter_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}) == 33
+    dealt = {jitter_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}
+    assert len(dealt) == 33
+    assert min(dealt) < 0.1
+    assert max(dealt) > 0.9
+
+
+def test_without_chance_jitter_changes_nothing() -> None:
+    """The middle between the most that is added and the most that is taken."""
+    assert _rule(delay="PT10S", jitter=0.5).delay_after(1) == timedelta(seconds=10)
 
 
 def test_jitter_may_be_a_duration() -> None:
     """A jitter written as a duration is the most that is added or taken."""
-    rule = _rule(delay="PT10S", jitter="PT3S")
-    assert rule.delay_after(1, _dealt(0)) == timedelta(seconds=7)
-    assert rule.delay_after(1, _dealt(1)) == timedelta(seconds=13)
+    for jitter in ("PT3S", "+PT3S"):
+        rule = _rule(delay="PT10S", jitter=jitter)
+        assert rule.delay_after(1, _dealt(0)) == timedelta(seconds=7)
+        assert rule.delay_after(1, _dealt(1)) == timedelta(seconds=13)
 
 
 def test_the_limit_comes_after_the_jitter() -> None:
@@ -176,3 +186,8 @@ def test_what_a_service_asks_for_travels_with_the_fault() -> None:
 def test_travels_as_json(rule: RetryRule) -> None:
     """A rule is the same after it was written as JSON and read again."""
     assert RetryRule.from_json(rule.to_json()) == rule
+
+
+def test_travels_without_what_says_nothing() -> None:
+    """What the definition does not ask for is not in the record."""
+    assert _rule(delay="PT2S").to_json() == {"delay": 2.0, "multiplier": 1.0}

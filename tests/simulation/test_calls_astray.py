@@ -9,8 +9,8 @@ import pytest
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.simulation.scenario import find_scenarios, outside_of, run
-from swf_temporal.simulation.simulate import Simulation
+from swf_temporal.simulation.result import Simulation
+from swf_temporal.simulation.scenario import find_scenarios, run, stub_services_of
 
 HEAD = """\
 scenario: Calls
@@ -229,11 +229,17 @@ def test_an_answer_that_nobody_reads_to_its_end(tmp_path: Path, capfd: pytest.Ca
 async def test_nothing_starts_when_all_is_over(tmp_path: Path) -> None:
     """A server may begin an attempt when its scenario has ended: services must not start again for it."""
     (tmp_path / "scenario.yaml").write_text(READ + "services: {https://orders.example: {}}", encoding="utf-8")
-    outside = outside_of(find_scenarios([tmp_path / "scenario.yaml"])[0])
-    assert outside is not None
-    outside.close()
+    services = stub_services_of(find_scenarios([tmp_path / "scenario.yaml"])[0])
+    assert services is not None
+    services.close()
     before = set(threading.enumerate())
-    call = FunctionCall("1", Function(name="read", operation="rest:GET:https://orders.example/"), None, "read", "Read")
+    call = FunctionCall(
+        id="1",
+        function=Function(name="read", operation="rest:GET:https://orders.example/"),
+        arguments=None,
+        state="read",
+        action="Read",
+    )
     with pytest.raises(CallFailed, match="the scenario is over"):
-        await outside.perform(call, source="<definition>", key="1", attempt=1)
+        await services.perform(call, source="<definition>", key="1", attempt=1)
     assert set(threading.enumerate()) == before

@@ -9,7 +9,8 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.host import TraceEntry, TraceKind
-from swf_temporal.simulation.description import ExpectedStarts, Written
+from swf_temporal.simulation.model.expectations import ExpectedStarts
+from swf_temporal.simulation.model.part import ScenarioFile
 from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source
@@ -29,7 +30,8 @@ STARTS_DIFFER = "starts: what is expected (-) and what came (+) differ"
 
 
 def _check(expected: Expected, **seen: Any) -> list[str]:
-    scenario = Scenario("claim", Path("f.yaml"), 1, Written(read_source(SOURCE)[0], SOURCE), expected)
+    written = {"scenario": "claim", "workflow": read_source(SOURCE)[0], "expect": expected}
+    scenario = Scenario.model_validate(written, context=ScenarioFile(Path("f.yaml"), SOURCE))
     return check(scenario, Observed(**{"status": expected.status, **seen}))
 
 
@@ -61,12 +63,12 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
         ),
         (Expected(delays={"f": (timedelta(0),)}), {}, "delays of f: expected 0:00:00, but there are none"),
         (
-            Expected(starts=ExpectedStarts((NOW.replace(tzinfo=CET),), NOW - timedelta(days=1))),
+            Expected(starts=ExpectedStarts(at=(NOW.replace(tzinfo=CET),), after=NOW - timedelta(days=1))),
             {"starts": [NOW]},
             f"{STARTS_DIFFER}\n    - 2024-01-01T00:00:00+01:00\n    + 2024-01-01T00:00:00Z",
         ),
         (
-            Expected(starts=ExpectedStarts((), NOW, NOW + timedelta(days=1))),
+            Expected(starts=ExpectedStarts(at=(), after=NOW, before=NOW + timedelta(days=1))),
             {"starts": UsageError("it has no schedule", "write one")},
             "starts: it has no schedule\n  write one",
         ),
@@ -83,12 +85,12 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
             "elapsed: expected 1:00:00, but it took 2:00:00",
         ),
         (
-            Expected("failed", error={"code": "1"}),
+            Expected(status="failed", error={"code": "1"}),
             {"error": {"code": "2"}},
             "error.code: expected '1', but it is '2'",
         ),
         (
-            Expected("failed", error={"message": "b"}),
+            Expected(status="failed", error={"message": "b"}),
             {"error": {"message": "a"}},
             "error.message: expected one that contains 'b', but it is 'a'",
         ),
@@ -125,7 +127,7 @@ def test_does_not_compare_time_where_it_is_not_virtual() -> None:
 def test_compares_starts_as_instants() -> None:
     """The same moment may be written with any offset from UTC."""
     there = NOW.astimezone(CET)
-    assert _check(Expected(starts=ExpectedStarts((there,), NOW - timedelta(days=1))), starts=[NOW]) == []
+    assert _check(Expected(starts=ExpectedStarts(at=(there,), after=NOW - timedelta(days=1))), starts=[NOW]) == []
 
 
 def test_compares_delays_to_the_millisecond() -> None:

@@ -6,7 +6,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
-from swf_temporal.simulation.simulate import SimulationContext
+from swf_temporal.simulation.context import SimulationContext
 
 CORRELATED = [{"contextAttributeName": "order"}]
 DEFINITION = {
@@ -33,19 +33,23 @@ DEFINITION = {
 
 
 def test_the_first_fixes_what_belongs_to_the_instance() -> None:
-    """Of two events that come at once the second belongs to another instance, if the first says so."""
+    """Of two events that come at once the second belongs to another instance, if the first says so, and is kept."""
     others = CloudEvent("2", "s", "sent", {"sent": "another's"}, {"order": "2"})
     waits = 0
+    kept: list[str] = []
 
     def deliver(interpretation: Run, entry: TraceEntry) -> None:
         nonlocal waits
+        if entry.kind is TraceKind.STATE_LEFT:
+            kept.extend(event.id for event in interpretation.inbox.kept)
         waits += entry.kind is TraceKind.EVENT_AWAITED
         if waits == 2 and entry.kind is TraceKind.EVENT_AWAITED:
             for event in (CloudEvent("1", "s", "paid", {"paid": True}, {"order": "1"}), others):
                 asyncio.get_running_loop().call_soon(interpretation.deliver, event)
 
     own = CloudEvent("3", "s", "sent", {"sent": "own"}, {"order": "1"})
-    world = SimulationContext([load(DEFINITION)], {}, [own], {})
-    world.on_trace = deliver
+    context = SimulationContext([load(DEFINITION)], {}, [own], {})
+    context.on_trace = deliver
 
-    assert world.run({}).output == {"paid": True, "sent": "own"}
+    assert context.run({}).output == {"paid": True, "sent": "own"}
+    assert kept == ["2"]

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import Severity, UsageError
-from swf_temporal.simulation.description import UNSAID, Answer, ExpectedProblem, ExpectedStarts, Written
+from swf_temporal.simulation.model.answers import Answer, Failure, Script
+from swf_temporal.simulation.model.expectations import ExpectedProblem, ExpectedStarts
+from swf_temporal.simulation.model.scenario import Written
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios
 
 WORKFLOW = "workflow: {id: x, states: []}\n"
@@ -54,12 +56,12 @@ why: because
     assert (one.workflow, one.definitions[0]) == (tmp_path / "child.yaml", tmp_path / "child.yaml")
     assert isinstance(one.definitions[1], Written)
     assert one.definitions[1].definition == {"id": "other"}
-    assert one.functions == {
-        "plain": (Answer(returns={"inStock": True}),),
-        "returns": (Answer(returns={"returns": 1}),),
-        "computes": (Answer(computes="${ .a }", takes=timedelta(seconds=5)),),
+    assert one.answers == {
+        "plain": (Script(returns={"inStock": True}),),
+        "returns": (Script(returns={"returns": 1}),),
+        "computes": (Script(computes="${ .a }", takes=timedelta(seconds=5)),),
         "then": (
-            Answer(raises={"code": 502, "message": "Bad"}, takes=timedelta(seconds=1)),
+            Answer(raises=Failure(code=502, message="Bad"), takes=timedelta(seconds=1)),
             Answer(returns={"ok": True}, takes=timedelta(seconds=1)),
         ),
     }
@@ -109,8 +111,9 @@ expect: {{problems: [{{code: y, severity: warning}}], output: 1}}
 """
     refused, warned = read_scenarios(_file(tmp_path, text))
     facts = {"at": "1:2", "message": "m", "hint": None, "file": "f.yaml"}
-    assert refused.expect.problems == (ExpectedProblem("x", Severity.ERROR, facts),)
-    assert warned.expect.problems == (ExpectedProblem("y", Severity.WARNING),)
+    assert refused.expect.problems == (ExpectedProblem(code="x", severity=Severity.ERROR, **facts),)
+    assert refused.expect.problems[0].facts == facts
+    assert warned.expect.problems == (ExpectedProblem(code="y", severity=Severity.WARNING),)
     assert (refused.is_refused, warned.is_refused) == (True, False)
 
 
@@ -119,7 +122,7 @@ def test_expects_completion_unless_an_error_is_expected(tmp_path: Path) -> None:
     text = f"scenario: a\n{WORKFLOW}---\nscenario: b\n{WORKFLOW}expect: {{error: {{code: '1'}}}}\n"
     first, second = read_scenarios(_file(tmp_path, text))
     assert (first.expect.status, second.expect.status) == ("completed", "failed")
-    assert first.expect.output is UNSAID
+    assert not first.expect.says_output
 
 
 def test_reads_every_document_of_a_file(tmp_path: Path) -> None:
@@ -143,20 +146,26 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("scenario: a\n", "names the workflow"),
-        ("scenario: 5\n" + WORKFLOW, "'scenario' is a sentence"),
+        ("scenario: a\n", "the scenario has no 'workflow'"),
+        ("scenario: 5\n" + WORKFLOW, "'scenario' must be a text, not a number"),
         (f"scenario: a\n{WORKFLOW}fucntions: {{}}\n", "did you mean 'functions'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{ouput: 1}}\n", "did you mean 'output'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{status: complete}}\n", "did you mean 'completed'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{error: {{nmae: x}}}}\n", "did you mean 'name'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{elapsed: 1h}}\n", "ISO 8601"),
-        (f"scenario: a\n{WORKFLOW}expect: {{calls: {{f: twice}}}}\n", "their number, or a list"),
-        (f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n", "a produced event is an object"),
+        (f"scenario: a\n{WORKFLOW}expect: {{calls: {{f: twice}}}}\n", "the number of its calls, or a list"),
+        (
+            f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n",
+            "an entry of 'produced' must be an object, not the text 'x'",
+        ),
         (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{staus: 5}}}}}}\n", "did you mean 'status'?"),
-        (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n", "an HTTP status"),
+        (
+            f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n",
+            "'status' must be a whole number, not the text '5'",
+        ),
         (f"scenario: a\n{WORKFLOW}functions: {{f: {{returns: 1, computes: x}}}}\n", "returns and computes"),
-        (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "at least one answer"),
-        (f"scenario: a\n{WORKFLOW}events: [go]\n", "an event is an object"),
+        (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "'then' must list at least one entry"),
+        (f"scenario: a\n{WORKFLOW}events: [go]\n", "an entry of 'events' must be an object"),
         (f"scenario: a\n{WORKFLOW}events: [{{source: s}}]\n", "text as its 'type'"),
         (f"scenario: a\n{WORKFLOW}events: [{{type: t, specversion: '0.3'}}]\n", "this says specversion '0.3'"),
         (f"scenario: a\n{WORKFLOW}hosts: [simulation]\n", "`why`"),
@@ -164,10 +173,10 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         ("scenario: a\nworkflow: nowhere.yaml\n", "there is no file 'nowhere.yaml'"),
         ("scenario: a\nworkflow: [1]\n", "the path of its file"),
         ("scenario: a\nscenario: b\n", "twice"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [x]}}\n", "a problem is an object"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{message: x}}]}}\n", "'code' is the code of a problem"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [x]}}\n", "an entry of 'problems' must be an object"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{message: x}}]}}\n", "an entry of 'problems' has no 'code'"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, mesage: y}}]}}\n", "did you mean 'message'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: 7}}]}}\n", "'at' is a text"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: 7}}]}}\n", "'at' must be a text, not a number"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: '7'}}]}}\n", "a line and a column"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, hint: 7}}]}}\n", "null where there is none"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, severity: eror}}]}}\n", "did you mean 'error'?"),
@@ -175,20 +184,20 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would show nothing"),
         (f"scenario: a\n{WORKFLOW}chance: [1]\nexpect: {{problems: [{{code: x}}]}}\n", "'chance' would show nothing"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], delays: {{}}}}\n", "'delays' would show nothing"),
-        (f"scenario: a\n{WORKFLOW}chance: 1\n", "'chance' is a list"),
-        (f"scenario: a\n{WORKFLOW}chance: []\n", "at least one number"),
+        (f"scenario: a\n{WORKFLOW}chance: 1\n", "'chance' must be a list, not a number"),
+        (f"scenario: a\n{WORKFLOW}chance: []\n", "'chance' must list at least one entry"),
         (f"scenario: a\n{WORKFLOW}chance: [0.5, 1.5]\n", "a number from 0 to 1"),
         (f"scenario: a\n{WORKFLOW}chance: [.nan]\n", "a number from 0 to 1"),
         (f"scenario: a\n{WORKFLOW}chance: [true]\n", "0.5 changes nothing"),
         (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: PT10S}}}}\n", "such as [PT10S, PT20S]"),
-        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [10]}}}}\n", "a list of durations"),
+        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [10]}}}}\n", "a duration such as PT5S, not a number"),
         (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [PT10S, 10s]}}}}\n", "4:30  error"),
-        (f"scenario: a\n{WORKFLOW}expect: {{starts: [x]}}\n", "an object with `after` and `at`"),
+        (f"scenario: a\n{WORKFLOW}expect: {{starts: [x]}}\n", "'starts' must be an object, not a list"),
         *(
             (f"scenario: a\n{WORKFLOW}expect: {{starts: {{{starts}}}}}\n", message)
             for starts, message in [
-                ("at: [2026-01-01T00:00:00Z]", "`starts` needs 'after'"),
-                ("after: 2026-01-01T00:00:00Z", "`starts` needs 'at'"),
+                ("at: [2026-01-01T00:00:00Z]", "'starts' has no 'after'"),
+                ("after: 2026-01-01T00:00:00Z", "'starts' has no 'at'"),
                 ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
                 ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
                 ("after: 2026-01-01, at: []", "'2026-01-01' is not a date and time"),
@@ -207,6 +216,40 @@ def test_refuses(tmp_path: Path, text: str, message: str) -> None:
         read_scenarios(_file(tmp_path, f"\n{text}"))
     assert message in str(refusal.value)
     assert "test.yaml:" in str(refusal.value)
+
+
+def test_tells_all_that_is_wrong_in_the_order_of_the_file(tmp_path: Path) -> None:
+    """Every slip is told at its own place, whatever else is wrong."""
+    text = f"""
+scenario: Several slips
+{WORKFLOW}
+spce: []
+functions: {{charge: {{then: [{{raises: {{staus: 503}}}}, 7, {{takes: 5}}]}}}}
+expect:
+  output: 1
+  calls: []
+  elapsed: PT10
+"""
+    with pytest.raises(UsageError) as refusal:
+        read_scenarios(_file(tmp_path, text))
+    told = [line.partition("test.yaml:")[2] for line in str(refusal.value).splitlines() if "test.yaml:" in line]
+    assert told == [
+        "5:1  error  scenario  'spce' is not a field of the scenario",
+        "6:39  error  scenario  'staus' is not a field of 'raises'",
+        "6:64  error  scenario  'takes' must be a duration such as PT5S, not a number",
+        "9:10  error  scenario  'calls' must be an object, not a list",
+        "10:12  error  scenario  'PT10' is not an ISO 8601 duration such as PT15M",
+    ]
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["expect: {elapsed: }", "expect: {states: }", "functions: {f: {raises: }}", "expect: {requests: [{query: }]}"],
+)
+def test_refuses_a_key_without_a_value(tmp_path: Path, key: str) -> None:
+    """What was to be claimed would not be, and nobody would notice."""
+    with pytest.raises(UsageError, match="has no value: write one, or leave out the key"):
+        read_scenarios(_file(tmp_path, f"scenario: a\n{WORKFLOW}{key}\n"))
 
 
 def test_names_the_line_of_a_slip_in_a_later_document(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.simulation.simulate import SimulationContext
+from swf_temporal.simulation.context import SimulationContext
 
 
 def _failing(_arguments: JSON) -> JSON:
     raise CallFailed("still busy", code=503)
 
 
-def _world(**retry: Any) -> SimulationContext:
-    """Return a world in which one call fails for good, however often it is tried again."""
+def _context(**retry: Any) -> SimulationContext:
+    """Return a context in which one call fails for good, however often it is tried again."""
     definition = load(
         {
             "id": "retrying",
@@ -51,9 +51,9 @@ def _world(**retry: Any) -> SimulationContext:
 )
 def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float], delays: list[float]) -> None:
     """The delays that the specification names lie between the attempts, where chance deals what it supposes."""
-    world = _world(**retry)
-    world.jitter = lambda _key: lambda attempt: dealt[attempt - 1]
-    run = world.run({})
+    context = _context(**retry)
+    context.jitter = lambda _key: lambda attempt: dealt[attempt - 1]
+    run = context.run({})
     assert [entry.detail["delay"] for entry in run.trace if entry.kind is TraceKind.ACTION_RETRIED] == delays
     assert run.delays == tuple(("work", timedelta(seconds=delay)) for delay in delays)
     assert run.elapsed == timedelta(seconds=sum(delays))
@@ -61,5 +61,5 @@ def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float]
 
 def test_jitter_is_the_same_in_every_simulation() -> None:
     """Two simulations of one definition take the same time, jitter included."""
-    first, second = (_world(delay="PT10S", jitter=0.5).run({}) for _ in range(2))
+    first, second = (_context(delay="PT10S", jitter=0.5).run({}) for _ in range(2))
     assert first.elapsed == second.elapsed != timedelta(seconds=40)

@@ -8,8 +8,8 @@ import pytest
 
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
-from swf_temporal.simulation.scenario import Scenario, canonical, find_scenarios, run, world_of
-from swf_temporal.simulation.simulate import Simulation
+from swf_temporal.simulation.result import Simulation
+from swf_temporal.simulation.scenario import Scenario, canonical, context_of, find_scenarios, run
 
 CORPUS = Path(__file__).parents[1] / "scenarios"
 SCENARIOS = find_scenarios([CORPUS])
@@ -19,6 +19,8 @@ MAX_SUSPENSIONS = 60
 RACES = {
     "Goes on after the branch that is first, whatever the sub-workflow of the other does",
     "Calls as often as there is time in each branch and in each iteration",
+    "Fails with the first action that does",
+    "Waits for the first success alone in the mode or",
 }
 """Claims about who is first. A run that is suspended waits for calls and sub-workflows, and others are first then."""
 
@@ -34,7 +36,7 @@ def _can_be_suspended(scenario: Scenario) -> bool:
     """
     if scenario.claim in RACES:
         return False
-    return not scenario.is_refused and scenario.expect.error.get("name") != "StepLimitExceeded"
+    return not scenario.is_refused and scenario.expect.error.name != "StepLimitExceeded"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=_id)
@@ -57,7 +59,7 @@ def test_survives_suspension(scenario: Scenario) -> None:
 
 def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
     """Run *scenario*; the instance that takes its step number *at*, if any, is suspended then. Also count the steps."""
-    world = world_of(scenario)
+    context = context_of(scenario)
     steps = 0
 
     def suspend(interpretation: Run, _: TraceEntry) -> None:
@@ -66,8 +68,8 @@ def _suspended(scenario: Scenario, at: int) -> tuple[Simulation, int]:
         if steps == at:
             interpretation.suspend()
 
-    world.on_trace, world.resumed = suspend, as_record
-    return world.run(scenario.input), steps
+    context.on_trace, context.resumed = suspend, as_record
+    return context.run(scenario.input), steps
 
 
 def as_record(progress: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def as_record(progress: dict[str, Any]) -> dict[str, Any]:
 
 def _takes_time(scenario: Scenario, run_: Simulation) -> bool:
     """Tell whether calls take time: one in flight when a run is suspended is waited for before others begin."""
-    scripted = any(one.takes for answers in scenario.functions.values() for one in answers)
+    scripted = any(one.takes for answers in scenario.answers.values() for one in answers)
     return scripted or bool(scenario.definitions) or any(e.kind is TraceKind.ACTION_RETRIED for e in run_.trace)
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from swf_temporal.errors import CallFailed
+from swf_temporal.simulation.model.answers import Failure
 from swf_temporal.simulation.scenario import Answer, scripted
 
 
@@ -29,7 +30,7 @@ async def test_computes_from_the_arguments() -> None:
 
 async def test_raises_what_the_script_says() -> None:
     """A failure has the facts that the script gives; without a code, the status is the code."""
-    script = scripted({"f": [Answer(raises={"status": 503, "name": "Busy", "body": {"x": 1}})]}, _no_time)
+    script = scripted({"f": [Answer(raises=Failure(status=503, name="Busy", body={"x": 1}))]}, _no_time)
     with pytest.raises(CallFailed, match="function 'f' failed") as failure:
         await script["f"](None)
     assert (failure.value.code, failure.value.status, failure.value.name) == ("503", 503, "Busy")

@@ -10,16 +10,16 @@ import pytest
 
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import (
     Scenario,
+    context_of,
     find_scenarios,
     observed,
-    outside_of,
     run,
+    stub_services_of,
     workflows_of,
-    world_of,
 )
-from swf_temporal.simulation.simulate import Simulation
 
 HEAD = """\
 scenario: Calls
@@ -303,7 +303,7 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
     """Answers begin anew with every run."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {then: [{n: 1}, {n: 2}]}}}"
     one = scenario(tmp_path, text)
-    outputs: list[Any] = [observed(one, world_of(one).run({})).output for _ in range(2)]
+    outputs: list[Any] = [observed(one, context_of(one).run({})).output for _ in range(2)]
     assert outputs == [{"n": 1}, {"n": 1}]
 
 
@@ -314,16 +314,16 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{ftp://a.example: {}}", "nothing speaks the protocol of 'ftp://a.example'"),
         ("{ftp://a.example: {}}", "there are mqtt"),
         ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
-        ("{https://a.example: []}", "the service 'https://a.example' is an object"),
+        ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
         (
             "{https://a.example: {/orders: {}}}",
             "'/orders' is not a request of 'https://a.example': write a method and a path",
         ),
         ("{'mqtt://a.example': {' ': {}}}", "write the address of a channel"),
-        ("{https://a.example: {GET /: {then: []}}}", "`then` lists at least one answer"),
+        ("{https://a.example: {GET /: {then: []}}}", "'then' must list at least one entry"),
         ("{https://a.example: {GET /: {status: 99}}}", "99 is not an HTTP status that ends a request"),
         ("{https://a.example: {GET /: {status: ok}}}", "'status' is a status of HTTP"),
-        ("{https://a.example: {GET /: {headers: {A: 1}}}}", "the header 'A' is a text"),
+        ("{https://a.example: {GET /: {headers: {A: 1}}}}", "'A' must be a text, not a number"),
         ("{https://a.example: {GET /: {file: a.json}}}", "there is no file 'a.json' beside this one"),
         ("{https://a.example: {GET /: {file: scenario.yaml, body: 1}}}", "an answer has a body or a file, not both"),
         ("{'mqtt://a.example': {a: {status: 200}}}", "a message has no status"),
@@ -362,14 +362,14 @@ def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("requests", "message"),
     [
-        ("GET /", "'requests' is a list"),
-        ("{GET /: {}}", "of a request is said how often it was made, or in a list what it brought"),
-        ("{GET /: [{asks: GET /}]}", "'asks' is not a field of a request"),
-        ("[7]", "a request is a text such as GET /orders/7"),
-        ("[{asks: GET /}]", "'asks' is not a field of a request"),
-        ("[{request: 7}]", "'request' is a text"),
-        ("[{headers: {A: 1}}]", "the header 'A' is a text, or null where there is none"),
-        ("[{query: a}]", "'query' is an object"),
+        ("GET /", "'requests' must be a list of all requests, or an object with some of them"),
+        ("{GET /: {}}", "'GET /' must be how often it was made, or a list of what each brought, not an object"),
+        ("{GET /: [{asks: GET /}]}", "there are service, request, query, headers, body"),
+        ("[7]", "must be a text such as GET /orders/7, or an object"),
+        ("[{asks: GET /}]", "there are service, request, query, headers, body"),
+        ("[{request: 7}]", "'request' must be a text, not a number"),
+        ("[{headers: {A: 1}}]", "'A' must be a text, or null where there is none, not a number"),
+        ("[{query: a}]", "'query' must be an object, not the text 'a'"),
         ("[GET orders]", "'GET orders' is not a request"),
         ("{get /orders: 0}", "'get /orders' is not a request"),
         ("[{request: SEND}]", "'SEND' is not a request"),
@@ -415,22 +415,22 @@ services:
 """
     )
     one = scenario(tmp_path, text)
-    outside = outside_of(one)
-    assert outside is not None
+    services = stub_services_of(one)
+    assert services is not None
     function = workflows_of(one)[0].functions[0].function
     call = FunctionCall(id="Read/read#1", function=function, arguments=None, state="Read", action="read")
     complaints: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     try:
-        calling = asyncio.create_task(outside.perform(call, source="", key="", attempt=1))
+        calling = asyncio.create_task(services.perform(call, source="", key="", attempt=1))
         await asyncio.sleep(0)
         calling.cancel()
         await asyncio.wait([calling])
         assert calling.cancelled()
-        assert [request["request"] for request in outside.heard.requests] == ["GET /orders/7"]
+        assert [request["request"] for request in services.recorded.requests] == ["GET /orders/7"]
         del calling
         gc.collect()
     finally:
-        await asyncio.to_thread(outside.close)
+        await asyncio.to_thread(services.close)
         asyncio.get_running_loop().set_exception_handler(None)
     assert complaints == []

@@ -7,8 +7,8 @@ import pytest
 
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
-from swf_temporal.simulation.scenario import Scenario, world_of
-from swf_temporal.simulation.simulate import Simulation
+from swf_temporal.simulation.result import Simulation
+from swf_temporal.simulation.scenario import Scenario, context_of
 from tests.simulation.test_scenarios import (
     SCENARIOS,
     _can_be_suspended,
@@ -39,7 +39,7 @@ def test_survives_suspension_at_any_time(scenario: Scenario) -> None:
 
 def _suspended(scenario: Scenario, after: timedelta | None) -> Simulation:
     """Run *scenario*; all runs that there are when so much time has passed are suspended then."""
-    context = world_of(scenario)
+    context = context_of(scenario)
     runs: list[Run] = []
     is_set = after is None
 

@@ -5,7 +5,10 @@ from typing import Any
 from swf_temporal import CallFailed, Simulation, simulate
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.simulation.simulate import SimulationContext
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.run import Run
+from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.simulate import events_of
 
 TRIP = """
 id: trip
@@ -82,6 +85,29 @@ CHILD = """
 id: child
 specVersion: "0.8"
 states: [{name: Only, type: inject, data: {length: 7}, end: {continueAs: next}}]
+"""
+TWICE = """
+id: twice
+name: Twice
+version: "1.0"
+functions: [{name: work, resource: work}]
+tasks:
+  - name: Try
+    type: operation
+    start: {kind: default}
+    actions: [{functionRef: {refName: work}}]
+    retry: [{expression: "$.error != null", interval: PT1M}]
+    transition: {nextTask: Both}
+  - name: Both
+    type: parallel
+    branches:
+      - name: late
+        tasks:
+          - name: Bid
+            type: inject
+            start: {kind: scheduled, schedule: {interval: 2020-01-01T00:00:00Z/P1Y}}
+            end: {kind: default}
+    end: {kind: default}
 """
 NEXT = """
 id: next
@@ -229,6 +255,68 @@ def test_what_was_taken_in_vain_is_told() -> None:
     ]
 
 
+def test_nothing_is_awaited_that_came_before() -> None:
+    """An event that was kept is taken: only for the next one the state waits."""
+    read: JSON = {"name": "read", "type": "read", "source": "s"}
+    pass_by: JSON = {"name": "Begin", "type": "inject", "data": {}, "transition": "Wait"}
+    wait: JSON = {
+        "name": "Wait", "type": "event", "exclusive": False, "timeouts": {"eventTimeout": "PT1H"}, "end": True,
+        "onEvents": [{"eventRefs": ["read", "more", "last", "never"]}],
+    }  # fmt: skip
+    others: list[JSON] = [{"name": name, "type": name, "source": "s"} for name in ("more", "last", "never")]
+    definition: Any = {"id": "early", "specVersion": "0.8", "events": [read, *others], "states": [pass_by, wait]}
+    early, later = (events_of([{"id": name, "type": name, "source": "s"}]) for name in ("read", "more"))
+    ended = SimulationContext([load(definition)], {}, later, {}, early=early).run({})
+    told = [(entry.kind, entry.name) for entry in ended.trace if entry.kind.startswith("event")]
+    assert told == [
+        ("event-taken", "read"),
+        ("event-awaited", "more, last, never"),
+        ("event-taken", "more"),
+        ("event-awaited", "last, never"),
+        ("event-timed-out", "last, never"),
+        ("event-given-back", "read"),
+        ("event-given-back", "more"),
+    ]
+
+
+def test_a_run_that_is_to_be_suspended_begins_no_wait() -> None:
+    """It is told of once the run goes on."""
+    states: JSON = [{"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}]
+    events: JSON = [{"name": "go", "type": "go", "source": "s"}]
+    definition: Any = {"id": "go", "specVersion": "0.8", "events": events, "states": states}
+    context = SimulationContext([load(definition)], {}, events_of([{"type": "go", "source": "s"}]), {})
+    told: list[str] = []
+
+    def suspend(run: Run, entry: TraceEntry) -> None:
+        told.append(entry.kind)
+        if entry.kind is TraceKind.STATE_ENTERED:
+            run.suspend()
+
+    def resumed(progress: dict[str, Any]) -> dict[str, Any]:
+        told.append("suspended")
+        return progress
+
+    context.on_trace, context.resumed = suspend, resumed
+    assert context.run({}).status == "completed"
+    assert told[1:5] == ["state-entered", "suspended", "event-awaited", "event-taken"]
+
+
+def test_another_attempt_at_a_whole_state_is_told() -> None:
+    """In the draft of May 2020 a task is run again as a whole, and what starts at certain times may not be active."""
+    attempts: list[JSON] = []
+
+    def work(arguments: JSON) -> JSON:
+        attempts.append(arguments)
+        if len(attempts) == 1:
+            raise CallFailed(name="Busy", message="busy")
+        return None
+
+    told = _told(simulate(TWICE, functions={"work": work}))
+    assert ("state-retried", "Try", "Try", "Try", {"attempt": 1, "error": "Busy", "delay": 60.0}) in told
+    inactive = {"interval": "2020-01-01T00:00:00Z/P1Y"}
+    assert ("not-active", "Both/late", "Both", "Both/late", inactive) in told
+
+
 def test_a_fault_knows_its_branch() -> None:
     """What fails in a branch of a parallel state tells in which, and in which action."""
     definition = """
@@ -278,6 +366,24 @@ def test_secrets_are_told_as_they_are_written() -> None:
     started = {"function": "work", "arguments": {"token": "${ $SECRETS.TOKEN }"}}
     assert ("action-started", "Work", "Work", "work", started) in _told(run)
     assert "hush" not in str(_told(run))
+
+
+def test_the_priority_of_a_call_is_told() -> None:
+    """A call has the priority that its function's metadata say, if that is one; older runs may have anything there."""
+    functions = [
+        {"name": "urgent", "type": "custom", "metadata": {"priority": 1}},
+        {"name": "usual", "type": "custom", "metadata": {"team": "orders"}},
+    ]
+    actions = [{"functionRef": "urgent"}, {"functionRef": "usual"}]
+    states = [{"name": "Work", "type": "operation", "actions": actions, "end": True}]
+    run = simulate(
+        load({"id": "hurry", "specVersion": "0.8", "functions": functions, "states": states}),
+        functions={"urgent": None, "usual": None},
+    )
+    assert [detail for kind, *_, detail in _told(run) if kind == "action-started"] == [
+        {"function": "urgent", "arguments": None, "priority": 1},
+        {"function": "usual", "arguments": None},
+    ]
 
 
 def test_the_end_of_a_workflows_time_is_told() -> None:

@@ -16,7 +16,15 @@ LANGUAGE = "swf_temporal.languages.serverless_workflow"
 BREACHES = {
     "Floors: ": ("runtime/inbox.py", "from swf_temporal.loading import load"),
     "Functions: ": ("functions/http/client.py", "from swf_temporal.functions.graphql import graphql"),
-    "A language is seen through its port alone": ("simulation/starts.py", f"from {LANGUAGE}.model import node"),
+    "A language is seen through its port alone": ("simulation/definitions.py", f"from {LANGUAGE}.model import node"),
+    "Direktiv is seen through its port alone": (
+        "simulation/checking.py",
+        "from swf_temporal.languages.direktiv.model import node",
+    ),
+    "Direktiv: ": (
+        "languages/direktiv/model/node.py",
+        "from swf_temporal.languages.direktiv.execution import execution",
+    ),
     "Serverless Workflow: ": (
         "languages/serverless_workflow/model/node.py",
         f"from {LANGUAGE}.execution import execution",

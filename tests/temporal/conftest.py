@@ -20,7 +20,7 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.reaching import Server
+from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly

@@ -197,7 +197,7 @@ async def test_a_result_that_is_not_json_is_told(bench: Bench) -> None:
 
 async def test_the_history_tells_the_activitys_own_name(bench: Bench) -> None:
     """In the UI the call is that activity, on that queue, with the state's name beside it."""
-    async with running(bench, Shop(), "owner", CARD, metadata={"heartbeatTimeout": "PT5S"}) as worker:
+    async with running(bench, Shop(), "owner", CARD, metadata={"heartbeatTimeout": "PT5S", "priority": 1}) as worker:
         handle = await worker.start()
         await swf.result(handle)
         events = await events_of(handle)
@@ -207,6 +207,7 @@ async def test_the_history_tells_the_activitys_own_name(bench: Bench) -> None:
     assert (told.activity_type.name, told.activity_id) == ("owner", "Call/f#1")
     assert told.task_queue.name.startswith("shop-")
     assert told.heartbeat_timeout.ToTimedelta() == timedelta(seconds=5)
+    assert told.priority.priority_key == 1
     assert told.input.payloads[0].data == b'{"owner":"Ada","expires":"2030-01-01T00:00:00Z"}'
 
 

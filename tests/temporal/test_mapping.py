@@ -1,9 +1,13 @@
 """What a person sees of a definition in Temporal: names, ids, summaries."""
 
 import json
+from typing import Any
 
 from temporalio.api.enums.v1 import EventType
+from temporalio.client import WorkflowHandle
+from temporalio.common import Priority
 
+from swf_temporal.loading import load
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 
@@ -29,6 +33,60 @@ async def test_activity_bears_the_function_name_and_place(bench: Bench) -> None:
     assert attributes.activity_type.name == "checkStock"
     assert attributes.activity_id == "Check stock/checkStock#1"
     assert json.loads(scheduled[0].user_metadata.summary.data) == "Check stock › checkStock"
+
+
+PRIORITY_OF_ITS_OWN = 2
+PRIORITY_OF_THE_RUN = 4
+
+
+async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
+    """An activity has the priority that the function's metadata say, else that of the run; so do calls not awaited."""
+    functions = [
+        {"name": "urgent", "type": "custom", "metadata": {"priority": PRIORITY_OF_ITS_OWN}},
+        {"name": "usual", "type": "custom"},
+    ]
+    actions = [
+        {"functionRef": "urgent"},
+        {"functionRef": "usual"},
+        {"functionRef": {"refName": "urgent", "invoke": "async"}},
+        {"subFlowRef": "shipping"},
+    ]
+    ship = {"name": "Ship", "type": "operation", "actions": actions, "end": True}
+    parent = load({"id": "priorities", "specVersion": "0.8", "functions": functions, "states": [ship]})
+    child = define(calling("Deliver", "usual"), functions=("usual",), id="shipping")
+    async with bench.worker(parent, child, urgent={}, usual={}) as worker:
+        handle = await bench.client.start_workflow(
+            "priorities",
+            {},
+            id="priorities-1",
+            task_queue=worker.queue,
+            priority=Priority(priority_key=PRIORITY_OF_THE_RUN),
+        )
+        await handle.result()
+        alone = bench.client.get_workflow_handle("priorities-1/Ship/urgent#2")
+        await alone.result()
+        found = [
+            await _priorities(bench.client.get_workflow_handle(id_))
+            for id_ in (handle.id, alone.id, "priorities-1/Ship/shipping#1")
+        ]
+
+    assert found == [
+        [("urgent", PRIORITY_OF_ITS_OWN), ("usual", PRIORITY_OF_THE_RUN)],
+        [("urgent", PRIORITY_OF_ITS_OWN)],
+        [("usual", PRIORITY_OF_THE_RUN)],
+    ]
+
+
+async def _priorities(handle: WorkflowHandle[Any, Any]) -> list[tuple[str, int]]:
+    """Return the activities of an instance, and the priority of each: the history has its own, or none at all."""
+    events = await events_of(handle)
+    of_the_run = events[0].workflow_execution_started_event_attributes.priority.priority_key
+    scheduled = [
+        event.activity_task_scheduled_event_attributes
+        for event in events
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
+    ]
+    return [(one.activity_type.name, one.priority.priority_key or of_the_run) for one in scheduled]
 
 
 async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:

@@ -10,11 +10,14 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import Handle
-from swf_temporal.temporal.conventions import EVENT
+from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.suspending import SUSPEND_AFTER
 
-_FUNCTIONS = [{"name": name, "type": "custom"} for name in ("add", "flaky", "broken", "show")]
+ALONE = "tell"
+"""The function that is called without being awaited: each of its calls is a run of its own, of this name."""
+_FUNCTIONS = [{"name": name, "type": "custom"} for name in ("add", "flaky", "broken", "show", ALONE)]
+_LIMIT = {"workflowExecTimeout": {"duration": "PT2H", "interrupt": False, "runBefore": "Tidy"}}
 _RETRIES = [
     {"name": "patient", "delay": "PT0.05S", "multiplier": 1.5, "maxDelay": "PT1S", "maxAttempts": 9, "jitter": 0.2},
 ]
@@ -244,6 +247,40 @@ CASES = (
             },
         ],
         {"sum": 12},
+        {"sum": 0},
+    ),
+    Case(
+        "limited",
+        [
+            {"name": "Count", "type": "operation", "actions": _counting(4), "transition": "More"},
+            {
+                "name": "More",
+                "type": "switch",
+                "dataConditions": [
+                    {"condition": "${ .sum < 8 }", "end": {"continueAs": {"workflowId": "limited", **_LIMIT}}}
+                ],
+                "defaultCondition": {"end": True},
+            },
+            {"name": "Tidy", "type": "inject", "data": {"late": True}, "end": True},
+        ],
+        {"sum": 8},
+        {"sum": 0},
+        more=(("timeouts", {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}),),
+    ),
+    Case(
+        "leaving",
+        [
+            {
+                "name": "Tell",
+                "type": "operation",
+                "actions": [
+                    {"functionRef": {"refName": ALONE, "arguments": {"told": True}, "invoke": "async"}},
+                    *_counting(4),
+                ],
+                "end": True,
+            }
+        ],
+        {"sum": 4},
         {"sum": 0},
     ),
 )

@@ -13,6 +13,7 @@ FIRST, BEFORE = "3797657", "8e04ccd"
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("worker.py")
+SCHEDULE = Path(__file__).with_name("schedule.py")
 
 
 @cache
@@ -28,8 +29,17 @@ def checkout(commit: str) -> Path | None:
     return folder
 
 
-def start_worker(release: Path, address: str, queue: str) -> "subprocess.Popen[bytes]":
+def start_worker(release: Path, address: str, queue: str, *heartbeat: str) -> "subprocess.Popen[bytes]":
     """Start a worker of the release whose code is in *release*. It writes a line once it is ready."""
-    environment = {"PYTHONPATH": str(release), "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-P", str(WORKER), address, queue]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, cwd=release)
+    command = [sys.executable, "-P", str(WORKER), address, queue, *heartbeat]
+    return subprocess.Popen(command, env=_environment(release), stdout=subprocess.PIPE, cwd=release)
+
+
+def apply_schedule(release: Path, address: str, queue: str) -> None:
+    """Apply the schedule of `schedule.py` as the release does whose code is in *release*."""
+    command = [sys.executable, "-P", str(SCHEDULE), address, queue]
+    subprocess.run(command, env=_environment(release), cwd=release, check=True)
+
+
+def _environment(release: Path) -> dict[str, str]:
+    return {"PYTHONPATH": str(release), "PATH": "/usr/bin:/bin"}

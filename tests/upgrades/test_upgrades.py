@@ -1,41 +1,44 @@
 """A newer release meets what older ones wrote, and an older one what this one writes."""
 
 import asyncio
-import gzip
-import json
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
+from typing import Any
 
 import pytest
-from temporalio.client import WorkflowHistory
+from temporalio.client import Schedule, ScheduleActionStartWorkflow, ScheduleSpec, ScheduleState, WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
+from swf_temporal.temporal.constants import MEMO
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pin, call_from_json, call_to_json
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.conftest import Bench
 from tests.temporal.suspending import Suspending
-from tests.upgrades.cases import CASES, CHILD, Case
+from tests.upgrades import record, schedule
+from tests.upgrades.cases import ALONE, CASES, CHILD, Case
 from tests.upgrades.chains import Execution, executions
-from tests.upgrades.record import FOLDER, SEMANTICS_OF, SUSPEND_AFTER
+from tests.upgrades.record import SEMANTICS_OF, SUSPEND_AFTER
 from tests.upgrades.releases import BEFORE, FIRST, checkout, start_worker
 from tests.upgrades.worker import Functions
 
 RELEASES = (FIRST, BEFORE)
-OUTPUTS: Mapping[str, JSON] = {case.id: case.output for case in (*CASES, CHILD)}
+OUTPUTS: Mapping[str, JSON] = {**{case.id: case.output for case in (*CASES, CHILD)}, ALONE: {"told": True}}
 SENDS = {case.id: case for case in CASES if case.sends}
 
 
 @cache
 def recorded(release: str) -> Mapping[str, Sequence[Execution]]:
     """Return the executions of each case that a worker of *release* ran."""
-    kept = json.loads(gzip.decompress((FOLDER / f"{release}.json.gz").read_bytes()))
-    return {case: [Execution(**one) for one in ran] for case, ran in kept["cases"].items()}
+    return record.recorded(release)
 
 
 @asynccontextmanager
@@ -63,13 +66,26 @@ def worker_of(release: str, bench: Bench, queue: str) -> Iterator[None]:
         process.communicate()
 
 
+def with_time_left(recorded: Any) -> Any:
+    """Return what was *recorded* with an hour left of each workflow timeout that was running, as there was then."""
+    if isinstance(recorded, list):
+        return [with_time_left(one) for one in recorded]
+    if not isinstance(recorded, dict):
+        return recorded
+    moved = {key: with_time_left(value) for key, value in recorded.items()}
+    return {**moved, "deadline": time.time() + 3600} if {"walk", "deadline"} <= moved.keys() else moved
+
+
 async def go_on(bench: Bench, queue: str, prefix: str, ran: Sequence[Execution]) -> list[tuple[str, JSON]]:
     """Start every execution of *ran* again, each as its record says, and return what it comes to."""
 
     async def one(number: int, execution: Execution) -> tuple[str, JSON]:
         name = execution.definition_id
         handle = await bench.client.start_workflow(
-            name, args=execution.arguments, id=f"{prefix}-{execution.workflow_id}-{number}", task_queue=queue
+            name,
+            args=with_time_left(execution.arguments),
+            id=f"{prefix}-{execution.workflow_id}-{number}",
+            task_queue=queue,
         )
         if name in SENDS:
             # Those that had come are known by their ids, and are not taken again.
@@ -86,6 +102,55 @@ def test_the_records_are_of_runs_under_way(release: str) -> None:
         pins = [execution.arguments[1] for execution in ran]
         assert any("progress" in pin or case == "rounds" for pin in pins), case
         assert {Pin.from_json(pin).semantics for pin in pins} == {SEMANTICS_OF[release]}, case
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_records_have_what_is_stored_but_seldom(release: str) -> None:
+    """The time of an execution that was continued as, and a call that is a run of its own, are among the records."""
+    pins = [Pin.from_json(one.arguments[1]) for ran in recorded(release).values() for one in ran]
+    assert [pin.limit for pin in pins if pin.limit is not None] == [
+        {"seconds": 7200, "interrupt": False, "runBefore": "Tidy"}
+    ]
+    [alone] = [pin.call for pin in pins if pin.call is not None]
+    assert (alone["function"]["name"], alone["arguments"]) == (ALONE, {"told": True})
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_schedules_of_older_releases_are_known(bench: Bench, release: str) -> None:
+    """What a schedule remembers is read, the instances that it starts run, and it is changed in place."""
+    kept, queue = record.recorded_schedule(release), f"upgrades-schedule-{release}"
+    definition = load({**schedule.DEFINITION, "id": f"scheduled-{release}"})
+    action = ScheduleActionStartWorkflow(
+        "scheduled", args=kept["arguments"], id="scheduled", task_queue=queue, memo=kept["memo"]
+    )
+    theirs = Schedule(action=action, spec=ScheduleSpec(), state=ScheduleState(note=kept["note"], paused=True))
+    await bench.client.create_schedule(schedules.schedule_id(definition.id), theirs, memo={MEMO: definition.id})
+
+    facts = await schedules.facts_of(await schedules.describe(bench.client, definition.id))
+    assert (facts["definition"], facts["version"], str(facts["digest"])[:12]) == (
+        "scheduled", "1.0.0", kept["note"].rpartition(" ")[2],
+    )  # fmt: skip
+    async with worker_of_this(bench, queue):
+        handle = await bench.client.start_workflow(
+            "scheduled", args=kept["arguments"], id=f"{queue}-1", task_queue=queue
+        )
+        assert await asyncio.wait_for(result(handle), 60) == schedule.OUTPUT
+    applied = await schedules.apply(bench.client, definition, data=dict(schedule.INPUT), task_queue=queue)
+    assert (applied.outcome, applied.paused) == (schedules.Outcome.UPDATED, True)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_what_is_written_of_a_schedule_is_what_was(bench: Bench, release: str) -> None:
+    """An older client reads what this release writes: it has what that wrote, and means the same."""
+    await schedules.apply(bench.client, load(schedule.DEFINITION), data=dict(schedule.INPUT), paused=True)
+    ours, theirs = await record.written_schedule(bench.client), record.recorded_schedule(release)
+    await schedules.delete(bench.client, schedule.DEFINITION["id"])
+    assert ours["memo"]["swf"].keys() == theirs["memo"]["swf"].keys()
+    for key in ("definition", "version", "digest"):
+        assert ours["memo"]["swf"][key] == theirs["memo"]["swf"][key]
+    assert ours["note"] == theirs["note"]
+    # The reading that a run begins with is the newest of the release that starts it.
+    assert {**ours["arguments"][1], "numbers": None} == {**theirs["arguments"][1], "numbers": None}
 
 
 @pytest.mark.parametrize("release", RELEASES)

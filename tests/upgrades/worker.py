@@ -1,4 +1,4 @@
-"""A worker of whatever release is on the path: `python -P worker.py ADDRESS QUEUE`."""
+"""A worker of whatever release is on the path: `python -P worker.py ADDRESS QUEUE [HEARTBEAT]`."""
 
 import asyncio
 import logging
@@ -52,9 +52,14 @@ class Functions:
         """Let the event go."""
 
 
-async def main(address: str, queue: str) -> None:
-    """Serve *queue* until the process ends."""
+async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
+    """Serve *queue* until the process ends. Calls of a worker that is lost are missed after *heartbeat* seconds."""
     options: dict[str, Any] = {} if suspending is None else {"interpreter": suspending.Suspending}
+    if heartbeat is not None:
+        host: Any = import_module("swf_temporal.temporal.host")
+        host.HEARTBEAT = timedelta(seconds=float(heartbeat))
+        # On a busy machine a task may take the two seconds after which the SDK would break it off.
+        options["debug_mode"] = True
     client = await Client.connect(address, data_converter=CONVERTER)
     functions = Functions()
     # When a worker is killed, others are not to wait for its cache.

@@ -14,7 +14,8 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError
 
-from swf_temporal.app.scenarios.family import Due, Family, Member
+from swf_temporal.app.scenarios.agenda import Due, Member
+from swf_temporal.app.scenarios.family import Family
 from swf_temporal.app.scenarios.virtual_time import CLOCK
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
@@ -63,7 +64,7 @@ class ScenarioDriver:
                 if not cancelling or family.main.ended:
                     break
                 cancelling = False
-                family.step()
+                family.agenda.step()
                 family.expect("cancel", family.main)
                 await self._client.get_workflow_handle(family.main.workflow_id).cancel()
         else:
@@ -80,7 +81,7 @@ class ScenarioDriver:
                 with suppress(RPCError):  # it has just ended, or never began
                     handle = self._client.get_workflow_handle(member.workflow_id)
                     await handle.terminate("the scenario is over")
-        self.family.over()
+        self.family.agenda.close()
 
     async def _go_on(self) -> bool:
         """Let the next thing happen; False if there is none."""
@@ -88,8 +89,8 @@ class ScenarioDriver:
         if deliveries:
             await asyncio.gather(*(self._tell(member, {"deliver": seqs}) for member, seqs in deliveries.values()))
             return True
-        due = self.family.next()
-        if due is not None and due.key.due <= self.family.now:
+        due = self.family.agenda.next()
+        if due is not None and due.key.due <= self.family.agenda.now:
             await self._release(due)
             return True
         if await self._deliver_next():
@@ -101,13 +102,13 @@ class ScenarioDriver:
 
     async def _release(self, due: Due) -> None:
         family = self.family
-        if due.key.due > family.now:
-            family.now = due.key.due
+        if due.key.due > family.agenda.now:
+            family.agenda.now = due.key.due
             # An instance that is told of what others do must know the time before.
             others = [member for member in family.open if due.kind == "call" or member is not due.member]
             await asyncio.gather(*(self._tell(member, {}) for member in others))
             await family.calm()
-        family.step()
+        family.agenda.step()
         family.release(due)
         if due.kind == "timer":
             await self._tell(due.member, {"timers": [due.seq]})
@@ -125,7 +126,7 @@ class ScenarioDriver:
         self.family.expect("clock", member)
         try:
             handle = self._client.get_workflow_handle(member.workflow_id)
-            await handle.signal(CLOCK, {"now": self.family.now, **what})
+            await handle.signal(CLOCK, {"now": self.family.agenda.now, **what})
         except RPCError:
             self.family.forget("clock", member)  # it has just ended
 
@@ -138,7 +139,7 @@ class ScenarioDriver:
             for member, definitions in awaited:
                 if any(is_like(definition, event) for definition in definitions):
                     del self._events[index]
-                    self.family.step()
+                    self.family.agenda.step()
                     self.family.expect("signal", member)
                     await send_event(self._client, member.workflow_id, event.to_json())
                     return True

@@ -1,86 +1,25 @@
-"""An instance and its sub-workflows: what is under way for them, and what is due next.
+"""An instance and its sub-workflows: what is under way for them.
 
 Theory of operation. That a run stands still must be known, not guessed from how long nothing was seen. So everything
 that was begun and has not arrived is written down as *under way*: a workflow that is to begin, a call that may answer,
 a signal that was sent, an execution that is about to close. The runner of the workflows tells what each of them was
-told and asked for, before the server is told. Where nothing is under way, all of them wait for something that is *due*
-at a moment, or for events.
-
-What is due is released one thing at a time, by the keys of the simulation's clock; so a function that is called has to
-wait for its turn, and both hosts decide alike what is first.
+told and asked for, before the server is told. Where nothing is under way, all of them wait for something that is due,
+which their agenda has, or for events.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from temporalio.bridge.proto.child_workflow import ParentClosePolicy
 from temporalio.bridge.proto.workflow_activation import WorkflowActivationJob
 from temporalio.bridge.proto.workflow_commands import WorkflowCommand
 
+from swf_temporal.app.scenarios.agenda import Agenda, Call, Due, Member
 from swf_temporal.app.scenarios.virtual_time import CLOCK, CLOSING, Issued, Report
-from swf_temporal.simulation.clock import Key
 
 Token = tuple[str, str, int]
 """A kind of thing that is under way, the run or the instance that it belongs to, and its number there."""
-
-
-@dataclass(slots=True, eq=False)
-class Member:
-    """An instance: the main one, or a sub-workflow."""
-
-    workflow_id: str
-    place: tuple[int, ...] = ()
-    parent_run: str | None = None
-    seq: int = 0
-    """Its number among what the parent asked for."""
-    policy: int = 0
-    """What becomes of it when its parent closes."""
-    run_id: str | None = None
-    """Its latest execution, once it has begun."""
-    ended: str | None = None
-    """How it ended, if it has."""
-    ended_at: int = 0
-    is_told: bool = False
-    """Whether its parent knows of its end."""
-    is_cancelled: bool = False
-    """Whether it was asked to cancel, and knows it."""
-    news: int = 0
-    """How often something came to it."""
-    closing: list[Token] = field(default_factory=list)
-    """What is under way because it asked to be closed: forgotten if the server would not have it."""
-
-
-@dataclass(slots=True, eq=False)
-class Call:
-    """A call of a function, or an event that is to be sent, until it has an answer."""
-
-    member: Member
-    run_id: str
-    seq: int
-    end: int | None = None
-    """When its time is over, in microseconds."""
-    attempt: int = 1
-    """The number of the attempt that is made, not counting those that were lost."""
-    asked: int = 0
-    """The number of Temporal's attempt that waits for its turn."""
-    is_over: bool = False
-    """Whether its answer is not wanted any more."""
-    turn: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass(slots=True, eq=False)
-class Due:
-    """Something that happens at a moment."""
-
-    key: Key
-    kind: str
-    """A `timer` fires, a `call` has its turn, the time of an `activity` or of a `child` is over."""
-    member: Member
-    run_id: str
-    seq: int
 
 
 class Family:
@@ -92,27 +31,18 @@ class Family:
         *on_closing* is told of an execution that is about to close, or of an instance if its execution is not known.
         It asks the server, and calls `closed` when it is.
         """
-        self.now = 0
-        """Microseconds since the run began."""
+        self.agenda = Agenda()
         self.main = Member(workflow_id)
         self.members = {workflow_id: self.main}
         self.traces: dict[str, Sequence[dict[str, Any]]] = {}
         """What happened in each execution of the main instance that asked to be closed, in order."""
         self._on_closing = on_closing
-        self._step = 0
-        self._numbers = count(1)
         self._under_way: set[Token] = {("begin", workflow_id, 0)}
         self._calm = asyncio.Event()
-        self._due: dict[tuple[str, str, int], Due] = {}
-        """By kind, run and number."""
-        self._calls: dict[tuple[str, int], Call] = {}
-        self._calls_by_id: dict[tuple[str, str], Call] = {}
         self._children: dict[tuple[str, int], Member] = {}
         self._deliveries: dict[tuple[str, int], Member] = {}
         self._closed: set[str] = set()
         """The executions that the server has closed."""
-
-    # What is under way
 
     async def calm(self) -> None:
         """Wait until nothing is under way."""
@@ -166,7 +96,7 @@ class Family:
             case "resolve_activity":
                 seq = job.resolve_activity.seq
                 self._under_way.discard(("activity", run_id, seq))
-                self._drop_call(run_id, seq)
+                self.agenda.drop_call(run_id, seq)
             case "resolve_child_workflow_execution_start":
                 start = job.resolve_child_workflow_execution_start
                 self._under_way.discard(("start", run_id, start.seq))
@@ -176,7 +106,7 @@ class Family:
             case "resolve_child_workflow_execution":
                 seq = job.resolve_child_workflow_execution.seq
                 self._under_way.discard(("result", run_id, seq))
-                self._due.pop(("child", run_id, seq), None)
+                self.agenda.drop("child", run_id, seq)
                 self._children[run_id, seq].is_told = True
                 self._deliveries[run_id, seq] = member
 
@@ -184,15 +114,16 @@ class Family:
         command = issued.command
         kind = command.WhichOneof("variant")
         if kind == "start_timer":
-            self._wait("timer", member, run_id, command.start_timer.seq, issued.after or 0)
+            self.agenda.add("timer", member, run_id, command.start_timer.seq, issued.after or 0)
         elif kind == "cancel_timer":
-            self._due.pop(("timer", run_id, command.cancel_timer.seq), None)
+            self.agenda.drop("timer", run_id, command.cancel_timer.seq)
         elif kind == "schedule_activity":
-            self._call(member, run_id, issued)
+            activity = command.schedule_activity
+            self.agenda.add_call(member, run_id, activity.seq, activity.activity_id, issued.after)
         elif kind == "schedule_local_activity":
             self._under_way.add(("activity", run_id, command.schedule_local_activity.seq))
         elif kind == "request_cancel_activity":
-            self._drop_call(run_id, command.request_cancel_activity.seq)
+            self.agenda.drop_call(run_id, command.request_cancel_activity.seq)
             self._under_way.add(("activity", run_id, command.request_cancel_activity.seq))
         elif kind == "start_child_workflow_execution":
             self._start_child(member, run_id, issued)
@@ -200,17 +131,6 @@ class Family:
             self._cancel(self._children[run_id, command.cancel_child_workflow_execution.child_workflow_seq])
         elif kind in CLOSING:
             self._close(member, run_id, command)
-
-    def _call(self, member: Member, run_id: str, issued: Issued) -> None:
-        activity = issued.command.schedule_activity
-        if (run_id, activity.seq) in self._calls:
-            return  # the workflow task is done again
-        end = None if issued.after is None else self.now + issued.after
-        call = Call(member, run_id, activity.seq, end)
-        self._calls[run_id, activity.seq] = self._calls_by_id[run_id, activity.activity_id] = call
-        self._wait("call", member, run_id, activity.seq, 0)
-        if issued.after is not None:
-            self._wait("activity", member, run_id, activity.seq, issued.after)
 
     def _start_child(self, parent: Member, run_id: str, issued: Issued) -> None:
         asked = issued.command.start_child_workflow_execution
@@ -220,7 +140,7 @@ class Family:
         self.members[asked.workflow_id] = self._children[run_id, asked.seq] = child
         self._under_way |= {("begin", asked.workflow_id, 0), ("start", run_id, asked.seq)}
         if issued.after is not None:
-            self._wait("child", parent, run_id, asked.seq, issued.after)
+            self.agenda.add("child", parent, run_id, asked.seq, issued.after)
 
     def _cancel(self, member: Member) -> None:
         if not member.ended and not member.is_cancelled:
@@ -240,11 +160,8 @@ class Family:
         if member.run_id in (run_id, None):
             member.closing.clear()
         self._under_way -= {one for one in self._under_way if one[1] == run_id}
-        self._due = {key: one for key, one in self._due.items() if one.run_id != run_id}
         self._deliveries = {key: one for key, one in self._deliveries.items() if key[0] != run_id}
-        for call in [one for one in self._calls.values() if one.run_id == run_id]:
-            self._drop_call(call.run_id, call.seq)
-            call.turn.set()
+        self.agenda.drop_run(run_id)
         if how is not None:
             self._ended(member, how)
         for (parent_run, _), child in list(self._children.items()):
@@ -255,7 +172,7 @@ class Family:
     def _ended(self, member: Member, how: str) -> None:
         if member.ended:
             return
-        member.ended, member.ended_at = how, self.now
+        member.ended, member.ended_at = how, self.agenda.now
         for kind in ("begin", "clock", "signal", "cancel", "end"):
             self._under_way.discard((kind, member.workflow_id, 0))
         if member.parent_run and member.parent_run not in self._closed and not member.is_told:
@@ -265,7 +182,8 @@ class Family:
         for kind in ("begin", "cancel"):
             self._under_way.discard((kind, member.workflow_id, 0))
         member.is_told, member.ended = True, "never begun"
-        self._due = {key: one for key, one in self._due.items() if key != ("child", member.parent_run, member.seq)}
+        if member.parent_run:
+            self.agenda.drop("child", member.parent_run, member.seq)
 
     def _orphaned(self, child: Member) -> None:
         """Expect what the server does to a sub-workflow whose parent has closed."""
@@ -301,57 +219,20 @@ class Family:
         self._deliveries = {}
         return found
 
-    # What is due
-
-    def next(self) -> Due | None:
-        """Return what is due next."""
-        return min(self._due.values(), key=lambda one: one.key, default=None)
-
-    def step(self) -> None:
-        """Begin the next step: what is asked for from now on comes after what was asked for before."""
-        self._step += 1
-
     def release(self, due: Due) -> None:
         """Let *due* happen, as far as that is to be done here: a call has its turn, or is not waited for any more."""
-        del self._due[due.kind, due.run_id, due.seq]
-        if due.kind == "activity":
-            self._drop_call(due.run_id, due.seq)
-        elif due.kind == "call":
-            self._calls[due.run_id, due.seq].turn.set()
+        self.agenda.release(due)
         if due.kind in {"activity", "call"}:
             self._begin(("activity", due.run_id, due.seq))
+
+    def park(self, call: Call, after: int) -> None:
+        """Let *call* have its next turn after so much time."""
+        if self.agenda.park(call, after):
+            self._end(("activity", call.run_id, call.seq))
 
     def child(self, due: Due) -> Member:
         """Return the sub-workflow whose time is over."""
         return self._children[due.run_id, due.seq]
-
-    def call(self, run_id: str, activity_id: str) -> Call | None:
-        """Return the call that an activity is to answer, or None if the answer is not wanted any more."""
-        return self._calls_by_id.get((run_id, activity_id))
-
-    def park(self, call: Call, after: int) -> None:
-        """Let *call* have its next turn after so much time."""
-        call.turn.clear()
-        if not call.is_over:
-            self._wait("call", call.member, call.run_id, call.seq, after)
-            self._end(("activity", call.run_id, call.seq))
-
-    def over(self) -> None:
-        """Release all calls: their answers are not wanted any more."""
-        for call in list(self._calls.values()):
-            self._drop_call(call.run_id, call.seq)
-            call.turn.set()
-
-    def _wait(self, kind: str, member: Member, run_id: str, seq: int, after: int) -> None:
-        key = Key(self.now + after, self._step, member.place, next(self._numbers))
-        self._due.setdefault((kind, run_id, seq), Due(key, kind, member, run_id, seq))
-
-    def _drop_call(self, run_id: str, seq: int) -> None:
-        for kind in ("call", "activity"):
-            self._due.pop((kind, run_id, seq), None)
-        call = self._calls.get((run_id, seq))
-        if call is not None:
-            call.is_over = True
 
 
 def _termination(member: Member) -> Token:

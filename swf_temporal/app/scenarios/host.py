@@ -97,7 +97,8 @@ class ScenarioHost:
             except RunEnded as ended:
                 error = _facts(ended)
         traces = list(session.family.traces.values())
-        if session.family.main.ended is None:
+        main = session.family.main
+        if main.ended is None:
             with suppress(RPCError):  # one that is stuck answers nothing
                 traces.append(await self.client.get_workflow_handle(handle.id).query("trace"))
         return Observed(
@@ -106,11 +107,12 @@ class ScenarioHost:
             error=error,
             produced=session.produced,
             calls=session.calls,
-            requests=session.outside.heard.requests if session.outside else (),
-            unanswered=session.outside.heard.unanswered if session.outside else (),
+            requests=session.stub_services.recorded.requests if session.stub_services else (),
+            unanswered=session.stub_services.recorded.unanswered if session.stub_services else (),
             delays=session.delays,
             trace=[_entry(entry) for trace in traces for entry in trace],
-            elapsed=(session.family.main.ended_at if session.family.main.ended else session.family.now) * MICROSECOND,
+            elapsed=(session.family.main.ended_at if session.family.main.ended else session.family.agenda.now)
+            * MICROSECOND,
         )
 
 
@@ -129,6 +131,7 @@ async def scenario_host(
             task_queue=_TASK_QUEUE,
             capacity=_CAPACITY,
             interpreter=AnsweringAll,
+            variables=calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),
         )
         _disable_deadlock_detection(worker)

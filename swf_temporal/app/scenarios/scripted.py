@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.app.scenarios.family import Call, Family
+from swf_temporal.app.scenarios.agenda import Call
+from swf_temporal.app.scenarios.family import Family
 from swf_temporal.app.scenarios.virtual_time import TOO_LATE, Report
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource
+from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import MICROSECOND
-from swf_temporal.simulation.scenario import Scenario, jitter_in, outside_of, scripted
+from swf_temporal.simulation.scenario import Scenario, jitter_in, scripted, stub_services_of
 from swf_temporal.simulation.script import arguments_of
 from swf_temporal.temporal.activities import decided
 from swf_temporal.temporal.failures import application_error
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.services.outside import StubServices
+    from swf_temporal.simulation.services.stub_services import StubServices
 
 _MIN_DELAY = timedelta(milliseconds=1)
 
@@ -41,11 +43,12 @@ class Session:
     functions: Mapping[str, Callable[[JSON], Awaitable[JSON]]]
     secrets: Mapping[str, JSON]
     jitter: Callable[[str], JitterSource]
-    outside: "StubServices | None" = None
+    stub_services: "StubServices | None" = None
     """Where functions are called that have no script."""
     calls: list[tuple[str, JSON]] = field(default_factory=list)
     produced: list[Mapping[str, JSON]] = field(default_factory=list)
     delays: list[tuple[str, timedelta]] = field(default_factory=list)
+    variables: dict[VariableRef, Variable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scenario: Scenario, family: Family) -> "Session":
@@ -57,13 +60,13 @@ class Session:
             await _turn(family)
 
         return cls(
-            family, scripted(scenario.functions, take), scenario.secrets, jitter_in(scenario), outside_of(scenario)
+            family, scripted(scenario.answers, take), scenario.secrets, jitter_in(scenario), stub_services_of(scenario)
         )
 
     async def close(self) -> None:
         """Stop the services."""
-        if self.outside is not None:
-            await asyncio.to_thread(self.outside.close)
+        if self.stub_services is not None:
+            await asyncio.to_thread(self.stub_services.close)
 
 
 class ScriptedCalls:
@@ -96,7 +99,7 @@ class ScriptedCalls:
                 raise failure from None
             session.delays.append((call.function.name, delay))
             after = 0 if delay <= _MIN_DELAY else delay // MICROSECOND
-            if turn.end is not None and session.family.now + after > turn.end:
+            if turn.end is not None and session.family.agenda.now + after > turn.end:
                 # Temporal sees that the next attempt would come too late, and makes none.
                 raise application_error(fault, next_retry_delay=TOO_LATE) from None
             turn.attempt += 1
@@ -109,6 +112,25 @@ class ScriptedCalls:
         await _turn(session.family)
         session.produced.append(event.to_json())
 
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Return what the variable holds in this scenario."""
+        session = self._session()
+        await _turn(session.family)
+        return session.variables.get(of)
+
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Let the variable hold *value* in this scenario."""
+        session = self._session()
+        await _turn(session.family)
+        if value is None:
+            session.variables.pop(of, None)
+        else:
+            session.variables[of] = value
+
+    async def has_ended(self, owner: str) -> bool:  # noqa: ARG002 - what a scenario holds ends with it
+        """Tell that it has: no workflow holds variables here."""
+        return True
+
     def _session(self) -> Session:
         session = self.sessions.get(_main(activity.info().workflow_id or ""))
         if session is None:
@@ -119,7 +141,7 @@ class ScriptedCalls:
 async def _turn(family: Family) -> Call:
     """Wait until it is this activity's turn."""
     info = activity.info()
-    call = family.call(info.workflow_run_id or "", info.activity_id)
+    call = family.agenda.call(info.workflow_run_id or "", info.activity_id)
     if call is None:
         raise _not_awaited()
     call.asked = info.attempt
@@ -134,7 +156,8 @@ def _not_awaited() -> ApplicationError:
 
 
 def _main(workflow_id: str) -> str:
-    return workflow_id.partition("/")[0]
+    # The id of a definition may be a path, which begins with a slash.
+    return f"/{workflow_id[1:].partition('/')[0]}" if workflow_id.startswith("/") else workflow_id.partition("/")[0]
 
 
 async def _outcome(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> JSON:
@@ -142,7 +165,7 @@ async def _outcome(session: Session, call: FunctionCall, attempt: int, *, source
     session.calls.append((name, arguments))
     if name in session.functions:
         return await session.functions[name](arguments)
-    if session.outside is not None:
-        return await session.outside.perform(call, source=source, key=key, attempt=attempt)
+    if session.stub_services is not None:
+        return await session.stub_services.perform(call, source=source, key=key, attempt=attempt)
     message = f"function {name!r} has no scripted result: give it one in `functions`"
     raise CallFailed(message, code="NotScripted", retryable=False)

@@ -8,7 +8,7 @@ from typing import Any
 from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.app.stopping import beside
 from swf_temporal.errors import InvalidDefinition
-from swf_temporal.simulation.scenario import Observed, Scenario, canonical, check, check_reading, observed, world_of
+from swf_temporal.simulation.scenario import Observed, Scenario, canonical, check, check_reading, context_of, observed
 
 SIMULATION, TEMPORAL = "simulation", "temporal"
 """The hosts, as scenarios name them."""
@@ -77,7 +77,7 @@ def _left_out(scenario: Scenario, host: str) -> Verdict | None:
 
 def _simulated(scenario: Scenario) -> tuple[Verdict, Observed | None]:
     try:
-        seen = observed(scenario, world_of(scenario).run(scenario.input))
+        seen = observed(scenario, context_of(scenario).run(scenario.input))
     except InvalidDefinition as error:
         return Verdict(scenario, SIMULATION, (str(error),)), None
     return Verdict(scenario, SIMULATION, tuple(check(scenario, seen))), seen

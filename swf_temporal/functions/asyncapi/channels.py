@@ -26,7 +26,7 @@ async def channel_to(
     # Requests of HTTP are sent by those who look at settings and network themselves.
     if family == "ws":
         credentials = _with_configured(credentials, options.headers)
-    addresses = [] if family == "http" else await settings.network.admit(target.host, target.port)
+    addresses = [] if family == "http" else await settings.network.allowed_addresses(target.host, target.port)
     return Channel(
         protocol=target.protocol,
         host=target.host,

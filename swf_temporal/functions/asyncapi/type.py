@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
-from swf_temporal.functions.forms import PartedForm
-from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.functions.port import DeclaredType, PartedForm, Performer, Services
 
 FORM = PartedForm(("document", "operationId"), "document.yaml#operationId")
 

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
+
+import httpx
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
-from swf_temporal.functions.http.media_types import FORM, bytes_of, is_file, is_multipart, is_text
-from swf_temporal.functions.http.multipart import multipart
+from swf_temporal.functions.http.media_types import FORM, MULTIPART, OCTETS, bytes_of, is_file, is_multipart, is_text
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
 
 
@@ -24,7 +26,7 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | N
     if kind == FORM and isinstance(value, dict):
         return _form(value, fields or {}), media_type
     if is_multipart(kind) and isinstance(value, dict):
-        return multipart(value, kind, fields or {})
+        return _multipart(value, kind, fields or {})
     if is_file(value):
         return bytes_of(value), media_type
     if isinstance(value, dict | list) and not is_text(kind):
@@ -57,3 +59,71 @@ def _encoded(text: str, charset: str) -> bytes:
         return text.encode(charset, "replace")
     except LookupError:
         return text.encode(errors="replace")
+
+
+_Part = tuple[str | None, bytes, str | None, Mapping[str, str]]
+
+_PLAIN = FormField()
+
+
+def _multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, FormField]) -> tuple[bytes, str]:
+    """Return the bytes and the content type of a form: a part for each field, and for each item of an array.
+
+    Raises CallFailed for a form with no part, which no service can read.
+    """
+    parts: list[tuple[str, _Part]] = []
+    for name, given in value.items():
+        field = fields.get(name, _PLAIN)
+        items = given if isinstance(given, list) else [given]
+        parts.extend((_whole(name), _part(name, item, field)) for item in items if item is not None)
+    if not parts:
+        raise permanent_failure(
+            "BadArguments", f"the body is sent as {kind}, and has no part; give it at least one field"
+        )
+    # httpx knows how to write the parts; the URL is never used.
+    encoded = httpx.Request("POST", "http://localhost/", files=parts)
+    return encoded.read(), encoded.headers["content-type"].replace(MULTIPART, kind, 1)
+
+
+def _part(name: str, item: JSON, field: FormField) -> _Part:
+    """Return a file's name, the bytes, the content type and the headers of one part."""
+    headers = dict(field.headers)
+    if is_file(item):
+        given = item.get("headers")
+        headers |= (
+            {_line(key): _line(as_text(value)) for key, value in given.items()} if isinstance(given, dict) else {}
+        )
+        return _whole(as_text(item.get("fileName", name))), bytes_of(item), _type_of_file(item, field), headers
+    declared = _first(field)
+    if isinstance(item, dict | list):
+        return None, json.dumps(item).encode(), declared or "application/json", headers
+    content = as_text(item).encode(errors="replace")
+    if field.is_file:
+        return _whole(name), content, declared or "text/plain", headers
+    return None, content, declared, headers
+
+
+def _type_of_file(item: Mapping[str, Any], field: FormField) -> str:
+    """Return what a file says that it is, or what the document says."""
+    own = item.get("mediaType")
+    return _line(str(own)) if own else _first(field) or OCTETS
+
+
+def _first(field: FormField) -> str | None:
+    """Return the first media type that is declared for a part and is one, and not a range such as `image/*`."""
+    declared = [kind.strip() for kind in (field.content_type or "").split(",")]
+    return next((kind for kind in declared if kind and "*" not in kind), None)
+
+
+def _whole(text: str) -> str:
+    """Return *text* with a question mark for each half of a character, which nothing can be written with."""
+    return text.encode(errors="replace").decode()
+
+
+def _line(text: str) -> str:
+    """Return what stands in the head of a part, where a line break would begin something else."""
+    if not text.isprintable():
+        raise permanent_failure(
+            "BadArguments", f"the head of a part would hold {text!r}, which has a control character"
+        )
+    return text

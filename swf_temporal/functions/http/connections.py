@@ -1,15 +1,25 @@
-"""The connections over which HTTP requests go."""
+"""The connections over which HTTP requests go: to addresses that were judged, and to no other.
+
+The library is given what makes its connections, a network backend, which it lets programs choose. So an address is
+judged between its look-up and the connection: a name cannot stand for a harmless address when it is checked, and for
+another one when it is used.
+"""
 
 import asyncio
+import ssl
 import urllib.request
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+import httpcore
 import httpx
 
 from swf_temporal import __version__
-from swf_temporal.functions.http.guarded import GuardedTransport
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
@@ -21,6 +31,28 @@ _DEFAULT_HEADERS = {
 }
 _CONNECTING = 10.0
 """Seconds for making a connection."""
+
+_TRYING = 2.0
+"""Seconds for one of several addresses of a host, before the next one is tried."""
+_KEPT_OPEN = 5.0
+"""Seconds for which an idle connection is kept open."""
+
+_MEANINGS: dict[type[Exception], type[httpx.TransportError]] = {
+    httpcore.ConnectTimeout: httpx.ConnectTimeout,
+    httpcore.ReadTimeout: httpx.ReadTimeout,
+    httpcore.WriteTimeout: httpx.WriteTimeout,
+    httpcore.PoolTimeout: httpx.PoolTimeout,
+    httpcore.TimeoutException: httpx.TimeoutException,
+    httpcore.ConnectError: httpx.ConnectError,
+    httpcore.ReadError: httpx.ReadError,
+    httpcore.WriteError: httpx.WriteError,
+    httpcore.NetworkError: httpx.NetworkError,
+    httpcore.LocalProtocolError: httpx.LocalProtocolError,
+    httpcore.RemoteProtocolError: httpx.RemoteProtocolError,
+    httpcore.ProtocolError: httpx.ProtocolError,
+    httpcore.UnsupportedProtocol: httpx.UnsupportedProtocol,
+}
+"""What the lower library raises, as the upper one calls it; the entry of the nearest ancestor counts."""
 
 _Kind: TypeAlias = tuple[Tls, str | None]
 
@@ -70,3 +102,103 @@ class Connections:
         # A proxy is the operator's, and it looks the names up.
         limits = httpx.Limits(max_connections=most)
         return httpx.AsyncHTTPTransport(verify=tls.context(), proxy=proxy, limits=limits)
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """Sends requests over connections to the addresses that *network* allows."""
+
+    def __init__(
+        self,
+        network: Network,
+        context: ssl.SSLContext,
+        max_connections: int,
+        backend: httpcore.AsyncNetworkBackend | None = None,
+    ) -> None:
+        """Make connections by *backend*, or else as the library usually does."""
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=max_connections,
+            keepalive_expiry=_KEPT_OPEN,
+            network_backend=_Guard(network, backend or httpcore.AnyIOBackend()),
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the answer to *request*, whose content is still to be read."""
+        url = request.url
+        asked = httpcore.Request(
+            method=request.method,
+            url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        with _as_httpx():
+            answer = await self._pool.handle_async_request(asked)
+        return httpx.Response(
+            status_code=answer.status,
+            headers=answer.headers,
+            stream=_Content(answer),
+            extensions=answer.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+class _Content(httpx.AsyncByteStream):
+    """What is still to be read of an answer."""
+
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _as_httpx():
+            async for piece in self._answer.aiter_stream():
+                yield piece
+
+    async def aclose(self) -> None:
+        """Let the connection go."""
+        await self._answer.aclose()
+
+
+class _Guard(httpcore.AsyncNetworkBackend):
+    """Connects to the addresses that may be connected to, and to no others."""
+
+    def __init__(self, network: Network, backend: httpcore.AsyncNetworkBackend) -> None:
+        self._network = network
+        self._backend = backend
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Return a connection to the first address of *host* that answers."""
+        try:
+            *others, last = await self._network.allowed_addresses(host, port)
+        except CallFailed as fault:
+            if fault.code == "UnknownHost":
+                raise httpcore.ConnectError(fault.message) from fault
+            raise
+        for address in others:
+            try:
+                return await self._backend.connect_tcp(address, port, _TRYING, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._backend.connect_tcp(last, port, timeout, local_address, socket_options)
+
+
+@contextmanager
+def _as_httpx() -> Iterator[None]:
+    """Raise what the lower library raises as what it is to the upper one."""
+    try:
+        yield
+    except Exception as error:
+        for ancestor in type(error).__mro__:
+            if ancestor in _MEANINGS:
+                raise _MEANINGS[ancestor](str(error)) from error
+        raise

@@ -8,10 +8,9 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.forms import PartedForm
 from swf_temporal.functions.plain.type import TYPE as PLAIN
 from swf_temporal.functions.plain.type import is_plain_text
-from swf_temporal.functions.port import DeclaredType, Described, Performer, Services
+from swf_temporal.functions.port import DeclaredType, Described, PartedForm, Performer, Services
 
 if TYPE_CHECKING:
     from swf_temporal.functions.openapi.openapi import OpenApi

@@ -23,18 +23,12 @@ from swf_temporal.functions.operator.options import Options, Rate, environment_n
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.functions.operator.variables import Variables
+from swf_temporal.text.model_errors import expected_form, fields_at
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.suggestions import suggestion
 
 _FILE = "SWF_CONFIG"
 _NAMED = f"it is named by --config or {_FILE}"
-_KINDS = {
-    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), "it must be an object"),
-    "list_type": "it must be a list",
-    "string_type": "it must be a text",
-    **dict.fromkeys(("bool_type", "bool_parsing"), "it must be true or false"),
-}
-"""What pydantic calls values of another kind, in words for people."""
 
 
 class Section(BaseModel):
@@ -82,10 +76,6 @@ class _File(Section):
 
 
 Model = TypeVar("Model", bound=Section)
-
-_SECTIONS: dict[str, type[Section]] = {
-    "calls": _ForFunction, "functions": _ForFunction, "hosts": _ForHost, "network": _Network, "tls": _Tls,
-}  # fmt: skip
 
 
 def read_settings(
@@ -157,9 +147,9 @@ def _told(problem: Any, model: type[Section], within: Sequence[str]) -> str:
     *place, last = (*within, *problem["loc"]) or ("the file",)
     where = " › ".join(str(step) for step in (*place, last))
     if problem["type"] == "extra_forbidden":
-        section = next((_SECTIONS[str(step)] for step in reversed(place) if step in _SECTIONS), model)
-        return f"{where}: there is no such option{suggestion(str(last), map(to_camel, section.model_fields))}"
-    return f"{where}: {_KINDS.get(problem['type'], problem['msg'].removeprefix('Value error, '))}"
+        return f"{where}: there is no such option{suggestion(str(last), fields_at(model, problem['loc'][:-1]))}"
+    expected = expected_form(problem["type"])
+    return f"{where}: {problem['msg'].removeprefix('Value error, ') if expected is None else f'it must be {expected}'}"
 
 
 def _options(said: _ForHost, path: Path | None, place: str | None = None) -> Options:

@@ -109,7 +109,7 @@ class Network:
     local: bool = False
     """Whether this machine itself may be called, as one wants who tries things out on it."""
 
-    async def admit(self, host: str, port: int) -> list[str]:
+    async def allowed_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of *host* that may be connected to, at least one.
 
         Connect to these and do not look the name up again: the second answer may be another one. Raises CallFailed:
@@ -117,7 +117,7 @@ class Network:
         """
         self.check(host, port)
         addresses = await _looked_up(host, port)
-        return [self._admitted(host, address, port) for address in addresses]
+        return [self._checked(host, address, port) for address in addresses]
 
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
@@ -128,20 +128,20 @@ class Network:
         name = _plain(host)
         address = _literal(name)
         if address is not None:
-            self._admitted(host, address, port)
+            self._checked(host, address, port)
         elif any(pattern.has(name, port) for pattern in self.deny):
             raise _denied(host, port)
         elif not self._is_named(name, port):
             if any(pattern.has(name, port) for pattern in self._guarded):
                 raise _denied(host, port)
             if f".{name}".endswith(".localhost"):  # a proxy that looks it up may stand on this machine
-                self._admitted(host, _LOOPBACK, port)
+                self._checked(host, _LOOPBACK, port)
             # A name that no pattern has may still stand for an address that one has.
             by_address = any(pattern.block is not None for pattern in self.allow)
             if self.allow and not by_address and not any(pattern.has(name, port) for pattern in self.allow):
                 raise _denied(host, port)
 
-    def _admitted(self, host: str, address: Address, port: int) -> str:
+    def _checked(self, host: str, address: Address, port: int) -> str:
         name, known = _plain(host), _unwrapped(address)
         if any(pattern.has_address(known, port) for pattern in self.deny):
             raise _denied(host, port, known)

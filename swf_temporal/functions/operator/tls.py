@@ -1,10 +1,13 @@
 """TLS: how servers are checked, and the certificate that a client shows."""
 
-import ssl
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from swf_temporal.errors import UsageError
+
+if TYPE_CHECKING:
+    import ssl
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +23,21 @@ class Tls:
     key: str | None = None
     """A file with its key, if it is not in the same one."""
 
-    def context(self) -> ssl.SSLContext:
+    def context(self) -> "ssl.SSLContext":
         """Return the context of such connections; one for all. Raises UsageError if a file cannot be used."""
         return _context(self)
 
 
-def _usual_context() -> ssl.SSLContext:
+def _usual_context() -> "ssl.SSLContext":
     import httpx  # noqa: PLC0415 - of all that settings are read for, few make a connection
 
     return httpx.create_ssl_context()
 
 
 @lru_cache(maxsize=256)
-def _context(tls: Tls) -> ssl.SSLContext:
+def _context(tls: Tls) -> "ssl.SSLContext":
+    import ssl  # noqa: PLC0415 - as above
+
     try:
         context = ssl.create_default_context(cafile=tls.ca) if tls.ca else _usual_context()
         if tls.cert is not None:

@@ -84,7 +84,7 @@ class Channels:
         self._network.check(target.host, target.port)
         proxy = _environment_proxy(target) if options.proxy is None else options.proxy or None
         # A proxy is the operator's, and it looks the names up.
-        addresses = [] if proxy else await self._network.admit(target.host, target.port)
+        addresses = [] if proxy else await self._network.allowed_addresses(target.host, target.port)
         endpoint = endpoint_of(addresses, target.port) if addresses else f"dns:///{target.address}"
         kind = _Kind(target, endpoint, options.tls, proxy, options.max_response_bytes)
         channels = self._open.setdefault(asyncio.get_running_loop(), OrderedDict())

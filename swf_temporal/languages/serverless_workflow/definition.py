@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
@@ -19,15 +18,18 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     Leaving,
     OperationState,
     ParallelState,
+    Scope,
     State,
     SwitchState,
+    all_states,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import told_where_written
-from swf_temporal.languages.serverless_workflow.validation.flow import ways
+from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
+    from swf_temporal.calendars.specs import ScheduleSpec
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
@@ -101,14 +103,14 @@ class ServerlessWorkflowDefinition(Definition):
     @cached_property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:
         """The definitions that its actions start."""
-        return _once(action.sub_flow_ref for state in self.workflow.states for action in _actions(state))
+        return _once(action.sub_flow_ref for state in all_states(self.workflow.states) for action in _actions(state))
 
     @cached_property
     def continuations(self) -> tuple[WorkflowRef, ...]:
         """The definitions that its ends continue as."""
         found = (
             WorkflowRef(leaving.end.continue_as.workflow_id, leaving.end.continue_as.version)
-            for state in self.workflow.states
+            for state in all_states(self.workflow.states)
             for leaving in ways(state)
             if leaving.end is not None and leaving.end.continue_as is not None
         )
@@ -125,7 +127,7 @@ class ServerlessWorkflowDefinition(Definition):
         schedule = self.workflow.start.schedule
         return None if schedule is None else schedule.timezone
 
-    def schedule(self) -> ScheduleSpec:
+    def schedule(self) -> "ScheduleSpec":
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
         from swf_temporal.languages.serverless_workflow.execution.schedule import (  # noqa: PLC0415 - heavy
             spec_of,
@@ -136,8 +138,7 @@ class ServerlessWorkflowDefinition(Definition):
     @cached_property
     def outline(self) -> tuple[Part, ...]:
         """Its states, the one that instances start in first, with the branches of parallel ones."""
-        start = self.workflow.start_state
-        return tuple(_part(state) for state in sorted(self.workflow.states, key=lambda one: one.name != start))
+        return _parts(self.workflow.states, self.workflow.start_state, "")
 
     @cached_property
     def program(self) -> "Program":
@@ -198,18 +199,35 @@ def _actions(state: State) -> Iterator[Action]:
             pass
 
 
-def _part(state: State) -> Part:
+def _parts(states: Iterable[State], start: str, path: str) -> tuple[Part, ...]:
+    return tuple(_part(state, path) for state in sorted(states, key=lambda one: one.name != start))
+
+
+def _part(state: State, path: str) -> Part:
     out: list[Leaving] = list(ways(state))
     if state.compensated_by is not None:
         compensated: tuple[str, ...] = (state.compensated_by,)
     else:
         compensated = ()
     leads_to = [way.transition.next_state for way in out if way.transition is not None]
-    branches: tuple[Any, ...] = state.branches if isinstance(state, ParallelState) else ()
+    leads_to += [retry.next_state for retry in diversions(state) if retry.next_state is not None]
+    own = f"{path}{state.name}"
+    parts: tuple[Part, ...] = ()
+    if isinstance(state, ParallelState):
+        parts = tuple(
+            Part(f"{own}/{branch.name}", "branch", ends=True, parts=_held(branch.scope, f"{own}/{branch.name}/"))
+            for branch in state.branches
+        )
+    elif isinstance(state, ForeachState):
+        parts = _held(state.scope, f"{own}/")
     return Part(
-        path=state.name,
+        path=own,
         kind=state.type,
-        leads_to=tuple(dict.fromkeys([*leads_to, *compensated])),
+        leads_to=tuple(f"{path}{name}" for name in dict.fromkeys([*leads_to, *compensated])),
         ends=any(way.end is not None for way in out) or (not isinstance(state, SwitchState) and not leads_to),
-        parts=tuple(Part(f"{state.name}/{branch.name}", "branch", ends=True) for branch in branches),
+        parts=parts,
     )
+
+
+def _held(scope: Scope | None, path: str) -> tuple[Part, ...]:
+    return () if scope is None else _parts(scope.states, scope.start, path)

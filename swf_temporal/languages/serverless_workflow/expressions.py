@@ -1,8 +1,21 @@
 """Compiles the expressions of a workflow: for the rules, and once more only for runs that read them otherwise."""
 
+from collections.abc import Mapping
+from typing import Final
+
+from swf_temporal.expressions.braced import BracedPaths
+from swf_temporal.expressions.early import EarlyExpressions
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.serverless_workflow.model.states import ForeachState
+from swf_temporal.languages.serverless_workflow.model.states import ForeachState, all_states
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+
+_SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {"May 2020": {"exception": "error"}}
+"""By the version, what its examples call otherwise than its text does."""
+EARLY: Final = "early"
+"""What the drafts before 0.5 write their expressions in."""
+
+PATHS: Final = "braced paths"
+"""What 0.5 writes its expressions in."""
 
 
 def expressions_of(workflow: Workflow, *, guesses: bool = False) -> Expressions:
@@ -10,8 +23,12 @@ def expressions_of(workflow: Workflow, *, guesses: bool = False) -> Expressions:
 
     Raises BadExpression for a language that is not supported.
     """
+    if workflow.expression_lang == EARLY:
+        return EarlyExpressions(_SYNONYMS.get(workflow.language_version))
+    if workflow.expression_lang == PATHS:
+        return BracedPaths()
     return Expressions(
-        variables={state.iteration_param for state in workflow.states if isinstance(state, ForeachState)},
+        variables={state.iteration_param for state in all_states(workflow.states) if isinstance(state, ForeachState)},
         functions={
             function.name: function.operation
             for function in workflow.functions

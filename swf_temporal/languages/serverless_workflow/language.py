@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description, Upgraded, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, told_where_written
+from swf_temporal.languages.serverless_workflow.reading.own_words import WordsOf
+from swf_temporal.languages.serverless_workflow.reading.reader import reader_named, reader_of
+from swf_temporal.languages.serverless_workflow.reading.versions import CHAINS
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import PRESENT, Detected
+from swf_temporal.languages.serverless_workflow.reading.versions.foreign import FOREIGN
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, reads_own_version
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_object
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
@@ -25,10 +31,16 @@ if TYPE_CHECKING:
 
 _STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
 """A key named states, with a list under it."""
+_TASKS = re.compile(_STATES.pattern.replace("states", "tasks"), re.MULTILINE)
+"""The same for the draft that calls them tasks, as other kinds of documents do."""
+_STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
+"""What tells these from others: a task says that it is the start."""
 _VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
 """A key that definitions have, with a version that no other kind of document says there."""
-_VERSIONS = ("0.5", "0.6", "0.7", "0.8", "0.9")
-"""The versions whose spellings are read."""
+_READ_OTHERWISE = ("0.5", "0.6")
+"""The versions whose words do not mean the same as those that 0.8 tolerates."""
+_AS_PRESENT = {"0.9": PRESENT}
+"""Versions whose spellings are read as those of another."""
 _OF_ABSENCE = {
     "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
     "schedule", "switch-conditions",
@@ -43,12 +55,14 @@ class ServerlessWorkflow:
     title: Final = "Serverless Workflow 0.8"
 
     def looks_like(self, text: str) -> bool:
-        """Tell whether *text* has states, or says a version of the specification."""
-        return (_STATES.search(text) or _VERSION.search(text)) is not None
+        """Tell whether *text* has states, or tasks that lead to others, or says a version of the specification."""
+        if _STATES.search(text) or _VERSION.search(text):
+            return True
+        return _TASKS.search(text) is not None and _STARTS.search(text) is not None
 
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* has states, as every definition in this language does."""
-        return "states" in root
+        """Tell whether *root* has states, as every definition in this language does, or a list of tasks."""
+        return "states" in root or isinstance(root.get("tasks"), list)
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
         """Return the definition that *root* is, with all that is to be said about it."""
@@ -58,6 +72,10 @@ class ServerlessWorkflow:
         if workflow is not None:
             with suppress(BadExpression):  # a rule tells of a language that is not supported
                 expressions = expressions_of(workflow)
+        reader = None if reading.detected is None else reader_of(reading.detected)
+        if reader is not None:
+            problems += [] if reading.draft is None else reader.validate(reading, expressions)
+        elif workflow is not None:
             found = validate(workflow, expressions)
             problems += _of_what_is_left(found) if _stops(problems) else found
         if _stops(problems):
@@ -65,15 +83,17 @@ class ServerlessWorkflow:
         if workflow is not None and reading.bundled is not None:
             # What travels with a run must not depend on documents that lie elsewhere.
             workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
-        told = [told_where_written(problem) for problem in problems if not _is_about_others(problem)]
+        own_words = WordsOf(reading.detected)
+        told = [own_words.told(told_where_written(one)) for one in problems if not _is_about_others(one)]
         definition = None if workflow is None else ServerlessWorkflowDefinition(workflow, expressions)
-        return Checked(definition, tuple(sorted(told, key=partial(_order, source.name))))
+        found_in = _written_in(reading.detected)
+        return Checked(definition, tuple(sorted(told, key=partial(_order, source.name))), found_in)
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without asking whether it follows the rules."""
         reading = read_part(root, source)
         definition = None if reading.workflow is None else ServerlessWorkflowDefinition(reading.workflow)
-        return Checked(definition, reading.problems)
+        return Checked(definition, reading.problems, _written_in(reading.detected))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program."""
@@ -82,18 +102,37 @@ class ServerlessWorkflow:
         )
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
+        workflow = definition.workflow
+        if workflow.language_version in _READ_OTHERWISE and not reads_own_version(semantics):
+            # Begun when all versions were read as 0.8 with spellings: such a run keeps what its text meant then.
+            root, _ = read_object(definition.source)
+            return PreparedProgram(read_part(root, definition.source, version=PRESENT).workflow or workflow, semantics)
         compiled = None if semantics == FIRST_SEMANTICS else definition.expressions
-        return PreparedProgram(definition.workflow, semantics, compiled)
+        return PreparedProgram(workflow, semantics, compiled)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
-        """Return the JSON Schema of definitions: one for all versions, which it tells apart by nothing."""
-        if version is not None and version not in _VERSIONS:
+        """Return the JSON Schema of definitions of *version*; without one that of 0.8 and its successor."""
+        drafts = [one.version for one in FOREIGN if one.reader is not None]
+        known = [*CHAINS, *_AS_PRESENT, *drafts]
+        if version is not None and version not in known:
             raise UsageError(
-                f"there is no schema of version {version!r} of {self.name}", f"there is one for {', '.join(_VERSIONS)}"
+                f"there is no schema of version {version!r} of {self.name}", f"there is one for {', '.join(known)}"
             )
+        reader = None if version is None else reader_named(version)
+        if reader is not None:
+            return reader.json_schema(title)
         from swf_temporal.languages.serverless_workflow.reading.schema import json_schema  # noqa: PLC0415 - seldom
 
-        return json_schema(title or self.title)
+        meant = version or PRESENT
+        return json_schema(title, _AS_PRESENT.get(meant, meant))
+
+    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:
+        """Return the definition in *source* as the version *to* would write it: 0.8, if none is given."""
+        from swf_temporal.languages.serverless_workflow.upgrading.upgrade import (  # noqa: PLC0415 - seldom
+            upgrade,
+        )
+
+        return upgrade(source, to or PRESENT)
 
     def describe(
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
@@ -108,6 +147,13 @@ class ServerlessWorkflow:
 
 
 LANGUAGE: Final = ServerlessWorkflow()
+
+
+def _written_in(detected: Detected | None) -> WrittenIn | None:
+    """Return what there is to tell of the version of a document, unless it is the one that all are taken for."""
+    if detected is None or detected.is_refused or detected.version == PRESENT or detected.giveaway is None:
+        return None
+    return WrittenIn(detected.title, detected.version, detected.giveaway.key, detected.giveaway.position)
 
 
 def _stops(problems: list[Problem]) -> bool:

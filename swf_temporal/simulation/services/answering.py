@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.simulation.description import Reply, Service
+from swf_temporal.simulation.model.services import Reply, Service
 
 _FORM = "application/x-www-form-urlencoded"
 _TYPES = MimeTypes()
@@ -30,9 +30,9 @@ class RecordedRequests:
 class Answering:
     """One service, and how many of its answers it has given. Its servers may ask from any thread."""
 
-    def __init__(self, service: Service, heard: RecordedRequests) -> None:
+    def __init__(self, service: Service, recorded: RecordedRequests) -> None:
         self.service = service
-        self._heard = heard
+        self._recorded = recorded
         self._given: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -47,28 +47,29 @@ class Answering:
             "body": body,
         }
         with self._lock:
-            self._heard.requests.append(told)
+            self._recorded.requests.append(told)
 
     def reply_to(self, *requests: str) -> Reply | None:
         """Return the next answer to the first of *requests*, ways to write the same one, that has any.
 
         The last answer repeats. None, and a note of it, if the scenario has no answer.
         """
-        replies = self.service.replies
-        known = next((request for request in requests if request in replies), None)
+        answered = self.service.requests
+        known = next((request for request in requests if request in answered), None)
         with self._lock:
             if known is None:
-                self._heard.unanswered.append(
+                self._recorded.unanswered.append(
                     f"{self.service.name} was asked {requests[0]}, for which there is no answer"
                 )
                 return None
             given = self._given[known] = self._given.get(known, 0) + 1
-        return replies[known][min(given, len(replies[known])) - 1]
+        replies = answered[known].replies
+        return replies[min(given, len(replies)) - 1]
 
     def complain(self, of: str) -> None:
         """Take note of what is wrong with an answer of the scenario."""
         with self._lock:
-            self._heard.unanswered.append(f"{self.service.name}: {of}")
+            self._recorded.unanswered.append(f"{self.service.name}: {of}")
 
 
 def no_service(where: str) -> CallFailed:

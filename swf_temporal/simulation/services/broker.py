@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.http.client import Http
-from swf_temporal.simulation.description import Service
+from swf_temporal.simulation.model.services import Service
 from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service
 
 
@@ -43,9 +43,9 @@ class _ScriptedBroker:
     def __init__(self, brokers: Mapping[Server, Answering]) -> None:
         self._brokers = brokers
         self._waiting = {
-            (address, channel): [Message(*content_of(reply), reply.headers) for reply in replies]
+            (address, channel): [Message(*content_of(reply), reply.headers) for reply in replies.replies]
             for address, answering in brokers.items()
-            for channel, replies in answering.service.replies.items()
+            for channel, replies in answering.service.requests.items()
         }
         self._asked: dict[str, tuple[str, Message]] = {}
         """By the address at which a reply is wanted: where the question went, and the question."""

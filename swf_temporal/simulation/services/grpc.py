@@ -14,7 +14,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.rpc.channels import library
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
-from swf_temporal.simulation.description import Reply
+from swf_temporal.simulation.model.services import Reply
 from swf_temporal.simulation.services.answering import Answering
 from swf_temporal.simulation.services.http import THIS_MACHINE
 
@@ -64,8 +64,8 @@ class GrpcService:
         self._answering.hear(short, metadata, sent if method.client_streaming else sent[0])
         reply = self._answering.reply_to(short, full)
         if reply is None:
-            known = ", ".join(self._answering.service.replies) or "nothing"
-            reply = Reply("UNIMPLEMENTED", body=f"the scenario answers {known}, and not {short}")
+            known = ", ".join(self._answering.service.requests) or "nothing"
+            reply = Reply(status="UNIMPLEMENTED", body=f"the scenario answers {known}, and not {short}")
         if isinstance(reply.status, str):
             await context.abort(self._library.StatusCode[reply.status], str(reply.body or ""))
         answers = reply.body if method.server_streaming and isinstance(reply.body, list) else [reply.body]

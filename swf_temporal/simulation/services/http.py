@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from swf_temporal.origins import Origin, origin_of
-from swf_temporal.simulation.description import Reply
+from swf_temporal.simulation.model.services import Reply
 from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service, without_query
 
 THIS_MACHINE = "127.0.0.1"
@@ -130,5 +130,7 @@ def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
 
 
 def _no_answer(request: str, answering: Answering) -> Reply:
-    known = ", ".join(answering.service.replies) or "no request at all"
-    return Reply(501, {"content-type": "text/plain"}, f"the scenario answers {known}, and not {request}")
+    known = ", ".join(answering.service.requests) or "no request at all"
+    return Reply(
+        status=501, headers={"content-type": "text/plain"}, body=f"the scenario answers {known}, and not {request}"
+    )

@@ -12,7 +12,7 @@ from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.origins import Origin, origin_of
-from swf_temporal.simulation.description import Kind, Service
+from swf_temporal.simulation.model.services import Kind, Service
 from swf_temporal.simulation.services.answering import Answering, RecordedRequests, no_service
 from swf_temporal.simulation.services.broker import ScriptedBrokers, Server, server_of
 from swf_temporal.simulation.services.grpc import GrpcService
@@ -33,7 +33,7 @@ class _OnlyServices(Network):
         if (written.strip("[]").lower(), port) not in self.services:
             raise no_service(f"{host}:{port}")
 
-    async def admit(self, host: str, port: int) -> list[str]:
+    async def allowed_addresses(self, host: str, port: int) -> list[str]:
         """Return the address at which servers of scenarios listen. Raises CallFailed as `check` does."""
         self.check(host, port)
         return [THIS_MACHINE]
@@ -51,10 +51,10 @@ class Places:
     """By the URL of a server: what the scenario calls it."""
     _brokers: dict[Server, Answering] = field(default_factory=dict)
 
-    async def start(self, services: Sequence[Service], heard: RecordedRequests) -> None:
+    async def start(self, services: Sequence[Service], recorded: RecordedRequests) -> None:
         """Start *services*. Raises CallFailed if a proto file cannot be compiled."""
         for service in services:
-            answering = Answering(service, heard)
+            answering = Answering(service, recorded)
             match service.kind:
                 case Kind.ORIGIN:
                     self._start_http(answering, service.name)
@@ -62,7 +62,7 @@ class Places:
                     url = service.origin or self._start_http(answering)
                     self._base_urls[service.name], self._names[url] = url, service.origin or service.name
                 case Kind.GRPC:
-                    server = await GrpcService.started(answering, service.folder / service.name)
+                    server = await GrpcService.started(answering, service.proto)
                     self.servers.append(server)
                     url = f"grpc://{THIS_MACHINE}:{server.port}"
                     self._base_urls[service.name], self._names[url] = url, service.name

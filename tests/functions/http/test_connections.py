@@ -17,7 +17,7 @@ import pytest
 import trustme
 
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.http.guarded import GuardedTransport
+from swf_temporal.functions.http.connections import GuardedTransport
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.network import Network, read_pattern
 from swf_temporal.functions.operator.options import Options

@@ -15,7 +15,7 @@ def network(allow: str = "", deny: str = "", named: str = "", *, local: bool = F
 async def verdict(one: Network, host: str, port: int = 443) -> str:
     """Return `ok`, or the code of the refusal."""
     try:
-        return "ok" if await one.admit(host, port) else "nothing"
+        return "ok" if await one.allowed_addresses(host, port) else "nothing"
     except CallFailed as fault:
         return fault.code
 

@@ -196,8 +196,8 @@ async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
     """A base URL on this machine is a sidecar, and whoever sets it wants it called."""
     settings = read_settings({"SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api", "SWF_PROXY": "http://u:p@[::1]:3128"})
 
-    assert await settings.network.admit("127.0.0.1", 9000)
-    assert await settings.network.admit("::1", 3128)
+    assert await settings.network.allowed_addresses("127.0.0.1", 9000)
+    assert await settings.network.allowed_addresses("::1", 3128)
 
 
 def test_files_are_beside_the_configuration(tmp_path: Path) -> None:

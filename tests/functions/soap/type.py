@@ -6,8 +6,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.forms import PartedForm
-from swf_temporal.functions.port import DeclaredType, Described, Performer, Services
+from swf_temporal.functions.port import DeclaredType, Described, PartedForm, Performer, Services
 
 FORM = PartedForm(("service", "method"), "https://example.com/service#Method")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
 from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
+from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 5672, 5671
@@ -97,7 +97,7 @@ async def _connected(channel: Channel) -> AsyncIterator[Any]:
 
     try:
         connection = await library.connect(
-            host=await reached(channel, port),
+            host=await connect_address(channel, port),
             port=port,
             login=name,
             password=password or "",

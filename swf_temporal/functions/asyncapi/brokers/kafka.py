@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
+from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.call import optional
 
 _PORT = 9092
@@ -113,7 +113,7 @@ async def _explain(channel: Channel) -> None:
 async def _options(channel: Channel) -> dict[str, Any]:
     """Return what producers, consumers and single connections are told alike."""
     port, credentials = channel.port or _PORT, channel.credentials
-    host = await reached(channel, port)
+    host = await connect_address(channel, port)
     options: dict[str, Any] = {
         "bootstrap_servers": f"{f'[{host}]' if ':' in host else host}:{port}",
         "client_id": word(channel.bindings.operation, "clientId") or channel.client_id,

@@ -6,9 +6,9 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
+from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
@@ -80,7 +80,7 @@ async def _session(channel: Channel, *, receives: bool) -> Any:
         properties = _new_properties("CONNECT")
         properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _SESSION_EXPIRY)
     return _library("swf_temporal.functions.asyncapi.brokers.mqtt_session").Session(
-        await reached(channel, port),
+        await connect_address(channel, port),
         port,
         timeout=channel.timeout,
         identifier=_client_id(channel, receives=receives),

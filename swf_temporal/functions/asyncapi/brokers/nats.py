@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
+from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, told
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
-from swf_temporal.functions.asyncapi.brokers.reaching import reached
 from swf_temporal.functions.call import optional
 
 _PORT = 4222
@@ -77,7 +77,7 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
         errors.append(error)
 
     library, port = _library("nats"), channel.port or _PORT
-    host = await reached(channel, port)
+    host = await connect_address(channel, port)
     connection = _library("nats.aio.client").Client()
     try:
         await connection.connect(

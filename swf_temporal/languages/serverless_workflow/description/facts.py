@@ -12,7 +12,9 @@ from swf_temporal.languages.serverless_workflow.description.retries import facts
 from swf_temporal.languages.serverless_workflow.description.schedules import facts_of_schedule
 from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
 from swf_temporal.languages.serverless_workflow.description.states import facts_of_state
+from swf_temporal.languages.serverless_workflow.execution.functions import function_of, priority_of
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.definitions import Correlation
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
@@ -37,6 +39,7 @@ def facts_of(
         "dialect": workflow.language_version,
         "file": workflow.source.name,
         "start": workflow.start_state,
+        **stated(active=workflow.start.window),
         **stated(schedule=schedule and facts_of_schedule(schedule, now)),
         "states": [facts_of_state(state) for state in workflow.states],
         "functions": _functions(workflow, nodes, leads),
@@ -62,7 +65,7 @@ def _functions(workflow: Workflow, nodes: Nodes, addresses: Mapping[str, dict[st
             "type": one.type,
             "operation": one.operation,
             **addresses.get(one.name, {}),
-            **stated(auth=written(one.auth_ref)),
+            **stated(auth=written(one.auth_ref), priority=priority_of(function_of(one))),
             "calledBy": _once(owner for ref, owner in uses if ref.ref_name == one.name),
         }
         for one in workflow.functions
@@ -75,12 +78,17 @@ def _events(workflow: Workflow, nodes: Nodes) -> list[Facts]:
         {
             "name": one.name,
             "kind": one.kind,
-            **stated(type=one.type, source=one.source, correlation=[written(each) for each in one.correlation]),
+            **stated(type=one.type, source=one.source, correlation=[_rule(each) for each in one.correlation]),
             "consumedBy": _once(use.owner for use in uses if (use.name, use.kind) == (one.name, "consumed")),
             "producedBy": _once(use.owner for use in uses if (use.name, use.kind) == (one.name, "produced")),
         }
         for one in workflow.events
     ]
+
+
+def _rule(rule: Correlation) -> Facts:
+    facts = written(rule)
+    return facts if rule.path is None else {**stated(path=facts.pop("@path")), **facts}
 
 
 def _others(nodes: Nodes, kind: type[SubflowRef] | type[ContinueAs], catalogue: Catalogue) -> list[Facts]:

@@ -17,14 +17,17 @@ _ESCAPED = {character: f"#{ord(character)};" for character in '#;:"<>{}[]%`\\'}
 
 def diagram_of(facts: Facts) -> str:
     """Return the source of the diagram of a workflow with these *facts*."""
-    ids = {state["name"]: f"s{number}" for number, state in enumerate(facts["states"], start=1)}
-    lines = ["stateDiagram-v2"]
+    return "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _scope(facts, "s"))])
+
+
+def _scope(facts: Facts, prefix: str) -> Iterator[str]:
+    """Yield states that stand together, from where they start; their ids begin with *prefix*."""
+    ids = {state["name"]: f"{prefix}{number}" for number, state in enumerate(facts["states"], start=1)}
     for state in facts["states"]:
-        lines += _state(state, ids[state["name"]])
-    lines.append(f"[*] --> {ids[facts['start']]}")
+        yield from _state(state, ids[state["name"]])
+    yield f"[*] --> {ids[facts['start']]}"
     for state in facts["states"]:
-        lines += _ways(state, ids)
-    return "\n".join(f"    {line}" if number else line for number, line in enumerate(lines))
+        yield from _ways(state, ids)
 
 
 def _state(state: Facts, state_id: str) -> Iterator[str]:
@@ -32,6 +35,8 @@ def _state(state: Facts, state_id: str) -> Iterator[str]:
     yield f'state "{_label(title)}" as {state_id}'
     if state["type"] == "parallel":
         yield from _branches(state["branches"], state_id)
+    if "states" in state:
+        yield from (f"state {state_id} {{", *(f"    {line}" for line in _scope(state, f"{state_id}s")), "}")
     told = [_label(line) for line in _notes(state)]
     if told:
         yield f"note right of {state_id}"
@@ -46,7 +51,7 @@ def _notes(state: Facts) -> Iterator[str]:
     if "inputCollection" in state:
         yield f"each of {state['inputCollection']}"
     for entry in state.get("onEvents", ()):
-        yield f"waits for {', '.join(entry['awaits'])}"
+        yield f"waits for {entry.get('expression') or ', '.join(entry['awaits'])}"
         yield from map(phrases.of_action, entry["actions"])
     yield from map(phrases.of_action, state.get("actions", ()))
     yield from (f"waits for {event}" for event in state.get("awaits", ()))
@@ -62,6 +67,8 @@ def _branches(branches: list[Facts], state_id: str) -> Iterator[str]:
         branch_id = f"{state_id}b{number}"
         yield f'    state "{_label(branch["name"])}" as {branch_id}'
         yield f"    state {branch_id} {{"
+        if "states" in branch:
+            yield from (f"        {line}" for line in _scope(branch, f"{branch_id}s"))
         actions = [f"{branch_id}a{index}" for index, _ in enumerate(branch["actions"], start=1)]
         for action_id, action in zip(actions, branch["actions"], strict=True):
             yield f'        state "{_label(phrases.of_action(action))}" as {action_id}'

@@ -20,9 +20,27 @@ def of_action(action: Facts) -> str:
     words = " and ".join(parts) or "does nothing"
     words += ", without waiting for it" if action.get("asynchronous") else ""
     words += f", if {of_value(action['condition'])}" if "condition" in action else ""
+    words += f", for {action['timeout']} at most" if "timeout" in action else ""
     words += f", tried again by {action['retry']}" if "retry" in action else ""
+    words += "".join(f", {_of_result_retry(one)}" for one in action.get("resultRetries", ()))
     words += "".join(f", after a pause of {pause}" for key, pause in action.get("sleep", {}).items() if key == "before")
     return f"{action['name']}: {words}" if "name" in action else words
+
+
+def _of_result_retry(retry: Facts) -> str:
+    times = retry.get("times", 0)
+    often = "as often as it takes" if times is None else f"{times} more time{'' if times == 1 else 's'}"
+    after = f" after {retry['interval']} each" if "interval" in retry and times != 0 else ""
+    return f"on {retry['match']} {often}{after}"
+
+
+def of_state_retry(retry: Facts) -> str:
+    """Return when, how often and after how long a whole state is run once more."""
+    times = retry.get("maxAttempts", 0)
+    often = f"again {times} time{'' if times == 1 else 's'} at most" if times else "never again"
+    after = f", after {retry['delay']}" if times and "delay" in retry else ""
+    more = f" and {retry['increment']} more each time" if after and "increment" in retry else ""
+    return f"{often} if {of_value(retry['condition'])}{after}{more}"
 
 
 def of_target(way: Facts) -> str:
@@ -38,21 +56,45 @@ def of_occasion(way: Facts) -> str:
     """Return what a way is taken on; nothing for the one that a state takes when it is done."""
     match way["on"]:
         case "condition":
-            return f"if {of_value(way['condition'])}"
+            return f"if {of_condition(way['condition'])}"
         case "event":
             return f"on {way['event']}"
         case "default":
             return "otherwise"
+        case "error" if "condition" in way:
+            return f"on an error, if {of_value(way['condition'])}"
         case "error":
             return f"on error {', '.join(way['errors'])}"
+        case "retry":
+            return f"if {way['match']} comes again and again"
         case _:
             return ""
 
 
+_JOINED = {"all": " and ", "any": " or ", "none": " nor "}
+
+
+def of_condition(condition: Any) -> str:
+    """Return a condition: comparisons, which the drafts have, as they are read aloud, anything else as it is."""
+    if not isinstance(condition, dict):
+        return of_value(condition)
+    for join, word in _JOINED.items():
+        if isinstance(condition.get(join), list):
+            words = word.join(map(_comparison, condition[join]))
+            return f"not {words}" if join == "none" else words
+    return _comparison(condition)
+
+
+def _comparison(facts: Facts) -> str:
+    value = [] if facts.get("value") is None else [of_value(facts["value"])]
+    return " ".join([facts["path"], facts["operator"], *value])
+
+
 def of_consequences(way: Facts) -> list[str]:
     """Return what else happens on a way."""
+    allowed = [f"only if {of_value(way['onlyIf'])}"] if "onlyIf" in way else []
     undone = ["undoes what was done"] if way.get("compensates") else []
-    return [*undone, *(f"produces {event}" for event in way.get("produces", ()))]
+    return [*allowed, *undone, *(f"produces {event}" for event in way.get("produces", ()))]
 
 
 def of_workflow(workflow_id: str, reference: Facts) -> str:

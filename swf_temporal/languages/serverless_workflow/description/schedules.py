@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import Interval, parse_interval
+from swf_temporal.calendars.moments import Unreadable, zone_of
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
-from swf_temporal.calendars.unreadable import Unreadable
-from swf_temporal.calendars.zones import zone_of
 from swf_temporal.durations import format_duration
 from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
 from swf_temporal.languages.serverless_workflow.model.schedules import Schedule

@@ -13,6 +13,8 @@ def lines_of_state(state: Facts) -> Iterator[str]:
         yield f"  {line}"
     for name, length in state.get("timeouts", {}).items():
         yield f"  {name} {length}"
+    for retry in state.get("retries", ()):
+        yield f"  {phrases.of_state_retry(retry)}"
     if "compensatedBy" in state:
         yield f"  undone by {state['compensatedBy']}"
     for way in state["ways"]:
@@ -30,12 +32,13 @@ def _work(state: Facts) -> Iterator[str]:
             yield f"puts in {phrases.of_value(state['data'])}"
         case "foreach":
             batch = f", {state['batchSize']} at once" if "batchSize" in state else ""
-            yield f"each of {state['inputCollection']} as {state['iterationParam']}, {state['mode']}{batch}"
+            pause = f", {state['pause']} apart" if "pause" in state else ""
+            yield f"each of {state['inputCollection']} as {state['iterationParam']}, {state['mode']}{batch}{pause}"
         case "parallel":
             enough = state.get("numCompleted", 0) if state["completionType"] == "atLeast" else "all"
             yield f"until {enough} of these are complete"
             for branch in state["branches"]:
-                yield f"branch {branch['name']}"
+                yield f"branch {branch['name']}{'' if branch.get('isAwaited', True) else ', not waited for'}"
                 yield from (f"  {line}" for line in _actions(branch))
     yield from _actions(state)
     if state["type"] == "callback":
@@ -45,7 +48,8 @@ def _work(state: Facts) -> Iterator[str]:
 def _awaited(state: Facts) -> Iterator[str]:
     together = " and " if state["waitsFor"] == "all" else " or "
     for entry in state["onEvents"]:
-        yield f"waits for {together.join(entry['awaits'])}"
+        within = f", for {entry['timeout']}" if "timeout" in entry else ""
+        yield f"waits for {entry.get('expression') or together.join(entry['awaits'])}{within}"
         yield from (f"  {line}" for line in _actions(entry))
 
 
@@ -53,3 +57,5 @@ def _actions(owner: Facts) -> Iterator[str]:
     if owner.get("actionMode") == "parallel":
         yield "side by side:"
     yield from map(phrases.of_action, owner.get("actions", ()))
+    for state in owner.get("states", ()):
+        yield from lines_of_state(state)

@@ -7,19 +7,23 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     DataCondition,
     DefaultCondition,
     EventCondition,
+    EventExpressionState,
+    EventNeed,
     EventState,
+    ExpectedEvents,
     ForeachState,
     InjectState,
     Leaving,
     OnError,
     OperationState,
     ParallelState,
+    Scope,
     SleepState,
     State,
     SwitchState,
     Transition,
 )
-from swf_temporal.languages.serverless_workflow.validation.flow import ways
+from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
 
 
 def facts_of_state(state: State) -> Facts:
@@ -30,15 +34,21 @@ def facts_of_state(state: State) -> Facts:
         **_work(state),
         **stated(
             timeouts=written(state.timeouts),
+            retries=[written(one) for one in state.retries],
             compensated_by=state.compensated_by,
             used_for_compensation=state.used_for_compensation,
         ),
-        "ways": [facts for way in ways(state) if (facts := _way(way)) is not None],
+        "ways": [
+            *(facts for way in ways(state) if (facts := _way(way)) is not None),
+            *({"on": "retry", "match": one.match, "to": one.next_state} for one in diversions(state)),
+        ],
     }
 
 
 def _work(state: State) -> Facts:
     match state:
+        case EventExpressionState():
+            return {"waitsFor": "any", "onEvents": [_expected(one) for one in state.on_events]}
         case EventState():
             entries = [{"awaits": list(one.event_refs), **_actions(one.actions, one.action_mode)} for one in
                        state.on_events]  # fmt: skip
@@ -50,8 +60,11 @@ def _work(state: State) -> Facts:
         case SleepState():
             return {"duration": state.duration}
         case ParallelState():
-            branches = [{"name": one.name, **_actions(one.actions), **stated(timeouts=written(one.timeouts))} for one in
-                        state.branches]  # fmt: skip
+            branches = [
+                {"name": one.name, **_held(one.scope, one.actions), **stated(timeouts=written(one.timeouts))}
+                | ({} if one.is_awaited else {"isAwaited": False})
+                for one in state.branches
+            ]
             return {
                 "completionType": state.completion_type,
                 **stated(num_completed=state.num_completed),
@@ -64,11 +77,35 @@ def _work(state: State) -> Facts:
                 "inputCollection": state.input_collection,
                 "iterationParam": state.iteration_param,
                 "mode": state.mode,
-                **stated(batch_size=state.batch_size),
-                **_actions(state.actions),
+                **stated(batch_size=state.batch_size, pause=state.pause),
+                **_held(state.scope, state.actions),
             }
         case CallbackState():
             return {**_actions((state.action,)), "awaits": [state.event_ref]}
+
+
+def _expected(entry: ExpectedEvents) -> Facts:
+    return {
+        "awaits": list(entry.event_refs),
+        "expression": expression_of(entry.need),
+        **stated(timeout=entry.timeout),
+        **_actions(entry.actions, entry.action_mode),
+    }
+
+
+def expression_of(need: EventNeed, *, within: bool = False) -> str:
+    """Return which events are needed, as an expression."""
+    if need.join == "event":
+        return need.ref
+    words = f" {need.join} ".join(expression_of(part, within=True) for part in need.parts)
+    return f"({words})" if within else words
+
+
+def _held(scope: Scope | None, actions: tuple[Action, ...]) -> Facts:
+    """Return the states that a branch or an iteration holds, or its actions."""
+    if scope is None:
+        return _actions(actions)
+    return {"actions": [], "start": scope.start, "states": [facts_of_state(state) for state in scope.states]}
 
 
 def _actions(actions: tuple[Action, ...], mode: str | None = None) -> Facts:
@@ -89,6 +126,8 @@ def _action(action: Action) -> Facts:
         version=flow and flow.version,
         asynchronous=reference is not None and reference.invoke == "async",
         retry=action.retry_ref,
+        timeout=action.timeout,
+        result_retries=[written(one) for one in action.result_retries],
         retryable_errors=action.retryable_errors,
         non_retryable_errors=action.non_retryable_errors,
         sleep=written(action.sleep),
@@ -104,7 +143,7 @@ def _way(way: Leaving) -> Facts | None:
     if there is None:
         return None
     if isinstance(there, Transition):
-        facts |= {"to": there.next_state}
+        facts |= {"to": there.next_state, **stated(only_if=there.condition)}
     else:
         onwards = there.continue_as
         facts |= {"end": True, **stated(terminates=there.terminate)}
@@ -116,9 +155,11 @@ def _on(way: Leaving) -> Facts:
     """Return what *way* is taken on."""
     match way:
         case OnError():
-            return {"on": "error", "errors": list(way.error_refs)}
+            return {"on": "error", "errors": list(way.error_refs), **stated(condition=way.condition)}
         case DataCondition():
             return {"on": "condition", "condition": way.condition, **stated(name=way.name)}
+        case ExpectedEvents():
+            return {"on": "event", "event": expression_of(way.need)}
         case EventCondition():
             return {"on": "event", "event": way.event_ref, **stated(name=way.name)}
         case DefaultCondition():

@@ -36,7 +36,8 @@ def _head(facts: Facts) -> Iterator[str]:
     if "description" in facts:
         yield f"  {phrases.of_value(facts['description'])}"
     yield f"  file {facts['file']}, dialect {facts['dialect']}"
-    yield f"  starts in {facts['start']}{', stays active' if facts.get('keepActive') else ''}"
+    active = f", in {facts['active']} only" if "active" in facts else ""
+    yield f"  starts in {facts['start']}{active}{', stays active' if facts.get('keepActive') else ''}"
     if "schedule" in facts:
         yield f"  started {facts['schedule']['words']}"
         yield f"  {facts['schedule'].get('problem') or 'next: ' + (', '.join(facts['schedule']['next']) or 'never')}"
@@ -85,7 +86,8 @@ def _event(event: Facts) -> Iterator[str]:
     yield f"{event['name']}: {', '.join([event['kind'], *told])}"
     for one in event.get("correlation", ()):
         value = one.get("contextAttributeValue")
-        yield f"  by {one['contextAttributeName']}{'' if value is None else f' = {phrases.of_value(value)}'}"
+        at = f" at {one['path']}" if "path" in one else ""
+        yield f"  by {one['contextAttributeName']}{at}{'' if value is None else f' = {phrases.of_value(value)}'}"
     yield from _users("awaited by", event["consumedBy"])
     yield from _users("produced by", event["producedBy"])
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from swf_temporal.calls import Function
-from swf_temporal.data import JSON, add_result
-from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.data import JSON
+from swf_temporal.errors import NotActive, SubflowFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.function_types import operation_type
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
@@ -22,13 +22,16 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     keep_result,
     parallel_action,
 )
+from swf_temporal.languages.serverless_workflow.execution.functions import priority_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, slow_is_fatal
+from swf_temporal.runtime.trace import ActionStarted
 
 
 def name_of(action: Action) -> str:
@@ -44,10 +47,7 @@ def name_of(action: Action) -> str:
 
 def apply(effect: ActionResult | None, data: JSON, lane: Lane) -> JSON:
     """Return *data* with an effect applied (section "Data Merging")."""
-    if effect is None or effect[1] is None:
-        return data
-    path, value = effect
-    return add_result(data, value) if path is None else lane.merged_at(path, value, data)
+    return data if effect is None else lane.program.data_flow.apply(effect, data, lane)
 
 
 async def run_actions(
@@ -56,8 +56,8 @@ async def run_actions(
     """Run *actions* one after the other, or all at once, and return the data with their effects."""
     if mode == "parallel" and len(actions) > 1:
         effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
-        for effect in effects:
-            data = apply(None if effect is MISSING else effect, data, lane)
+        done = [effect for effect in effects if effect is not MISSING and effect is not None]
+        data = lane.program.data_flow.apply_all(done, data, lane)
         lane.frame["data"] = data
         return data
     return await run_sequence(actions, data, lane, timeout)
@@ -91,8 +91,10 @@ async def run_action(action: Action, data: JSON, lane: Lane[ActionFrame], timeou
     """Perform *action* on *data* and return its effect, or None if it was skipped."""
     name = name_of(action)
     try:
-        return await _run(action, name, data, lane, timeout)
+        return await _run(action, name, data, lane, action.timeout or timeout)
     except WorkflowFault as fault:
+        if isinstance(fault, TimedOut) and action.timeout is not None:
+            fault.is_of_action = True
         fault.action = fault.action or name
         raise lane.locate(fault) from None
 
@@ -109,7 +111,11 @@ async def _run(
         return None
     if action.sleep is not None and action.sleep.before:
         await lane.pause("before", action.sleep.before, data, f"before {name}")
-    effect = await _performed(action, name, data, lane, timeout)
+
+    def attempt() -> Coroutine[Any, Any, ActionResult]:
+        return _performed(action, name, data, lane, timeout)
+
+    effect = await (with_result_retries(action, name, attempt, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
         await lane.pause("after", action.sleep.after, data, f"after {name}")
     return effect
@@ -133,18 +139,14 @@ async def _performed(
 ) -> ActionResult:
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
-    given = action.action_data_filter
-    seen = data if given is None or _is_fire_and_forget(action) else lane.selected(given.from_state_data, data)
+    flow = lane.program.data_flow
+    seen = data if _is_fire_and_forget(action) else flow.action_input(action, data, lane)
     if "result" not in frame:
         result = await _invoke(action, name, seen, lane, timeout)
         frame["result"] = None if result is NOTHING else result
         frame["silent"] = result is NOTHING
         lane.emit(TraceKind.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
-    if frame["silent"] or (given is not None and not given.use_results):
-        return [None, None]
-    value = frame["result"] if given is None else lane.selected(given.results, frame["result"])
-    to = None if given is None or given.to_state_data is None else lane.target(given.to_state_data, data)
-    return [to, value]
+    return [None, None] if frame["silent"] else flow.action_result(action, frame["result"], data, lane)
 
 
 def _is_fire_and_forget(action: Action) -> bool:
@@ -181,8 +183,10 @@ async def _call_function(
     else:
         arguments = lane.evaluate(template, data)
         arguments = None if arguments is NOTHING else arguments
+    priority = priority_of(function)
     if kept is None:
-        lane.emit(TraceKind.ACTION_STARTED, name, function=function.name, arguments=arguments)
+        said: ActionStarted = {"function": function.name, "arguments": arguments}
+        lane.emit(TraceKind.ACTION_STARTED, name, **(said if priority is None else {**said, "priority": priority}))
     if function.type == "expression":
         if ref.invoke == "async":
             return NOTHING  # its result and its error would be dropped
@@ -198,6 +202,7 @@ async def _call_function(
         arguments=arguments,
         state=lane.state_path,
         action=name,
+        priority=priority,
         deferred=deferred,
         timeout=None if timeout is None else lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
@@ -225,7 +230,7 @@ async def _run_subflow(
     if "attempt" not in lane.frame:
         lane.emit(TraceKind.ACTION_STARTED, name, subflow=ref.workflow_id)
 
-    async def attempt() -> JSON:
+    async def attempt() -> Any:
         call = SubflowCall(
             id=lane.run.next_id(f"{lane.path}/{name}"),
             workflow_id=ref.workflow_id,
@@ -238,8 +243,13 @@ async def _run_subflow(
         )
         try:
             return await lane.run.host.run_subflow(call)
-        except SubflowFailed as fault:
-            fault.retryable = fault.retryable or lane.semantics == FIRST_SEMANTICS
+        except WorkflowFault as fault:
+            if fault.name == NotActive.default_name:
+                # What starts at certain times alone is passed over at others.
+                lane.emit(TraceKind.NOT_ACTIVE, name, interval=None)
+                return NOTHING
+            if isinstance(fault, SubflowFailed):
+                fault.retryable = fault.retryable or lane.semantics == FIRST_SEMANTICS
             raise
 
     rule = None if fire_and_forget else lane.program.retry_rule(action)

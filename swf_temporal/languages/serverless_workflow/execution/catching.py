@@ -7,7 +7,7 @@ from swf_temporal.runtime.error_matching import ErrorName, covers
 
 
 def handler_of(
-    state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault, *, slow_is_fatal: bool = True
+    state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault, *, slow_is_fatal: bool
 ) -> OnError | None:
     """Return the first onErrors entry of *state* that covers *fault*, in the order written.
 
@@ -17,9 +17,7 @@ def handler_of(
         return None
     with one_limit():
         for entry in state.on_errors:
-            if any(
-                covers(errors.get(ref, (ref, None)), fault, slow_is_fatal=slow_is_fatal) for ref in entry.error_refs
-            ):
+            if any(covers(name, fault, slow_is_fatal=slow_is_fatal) for name in _names(entry, errors)):
                 return entry
     return None
 
@@ -29,8 +27,9 @@ def handler_of_timeout(state: StateBase, errors: dict[str, ErrorName], fault: Ti
 
     A missed event is not an error unless the author says so; an entry that merely catches everything does not say so.
     """
-    named = {ref: errors.get(ref, (ref, None)) for entry in state.on_errors for ref in entry.error_refs}
-    for entry in state.on_errors:
-        if any(fault.name in named[ref] for ref in entry.error_refs):
-            return entry
-    return None
+    return next((one for one in state.on_errors if any(fault.name in name for name in _names(one, errors))), None)
+
+
+def _names(entry: OnError, errors: dict[str, ErrorName]) -> list[ErrorName]:
+    """Return names and codes of the errors that *entry* is for."""
+    return [(ref, entry.code) if entry.code is not None else errors.get(ref, (ref, None)) for ref in entry.error_refs]

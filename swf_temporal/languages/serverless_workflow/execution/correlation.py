@@ -6,10 +6,12 @@ has it: from then on only events with the same value belong to this instance.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, identity
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.expressions.early_paths import EarlyPath
+from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.runtime.event_matching import ADDRESSED
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
@@ -33,7 +35,7 @@ def correlates(
     is_addressed = event.is_addressed or (semantics == FIRST_SEMANTICS and bool(event.attributes.get(ADDRESSED)))
     for rule in definition.correlation:
         name = _key(rule.context_attribute_name)
-        value = event.attribute(name)
+        value = value_in(event, rule)
         if value is None:
             if is_addressed:
                 continue
@@ -46,11 +48,26 @@ def correlates(
 
 def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
     """Return the attributes that taking *event* fixes."""
-    return {
-        _key(rule.context_attribute_name): event.attribute(rule.context_attribute_name)
+    found = {
+        _key(rule.context_attribute_name): value_in(event, rule)
         for rule in definition.correlation
-        if rule.context_attribute_value is None and event.attribute(rule.context_attribute_name) is not None
+        if rule.context_attribute_value is None
     }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+@lru_cache(maxsize=1024)
+def _compiled(path: str) -> EarlyPath:
+    return EarlyPath(path)
+
+
+def value_in(event: CloudEvent, rule: Correlation) -> JSON:
+    """Return the value by which *rule* tells events: of a context attribute or, in the first draft, at a path."""
+    if rule.path is None:
+        return event.attribute(rule.context_attribute_name)
+    path = _compiled(rule.path)
+    found = path.found(event.to_json()) or path.found(event.data)
+    return found[0] if found else None
 
 
 class CorrelationKeys:
@@ -80,7 +97,7 @@ class CorrelationKeys:
     def free(self, names: Iterable[str]) -> None:
         """Let events with other values of these attributes belong to the instance again."""
         for name in names:
-            self._values.pop(name, None)
+            self._values.pop(_key(name), None)
 
 
 def _key(name: str) -> str:

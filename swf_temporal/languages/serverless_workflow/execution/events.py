@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from swf_temporal.cloud_event import FIXED, CloudEvent
-from swf_temporal.data import JSON, add_result
+from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
@@ -24,24 +24,15 @@ def payload_of(definition: Event, event: CloudEvent) -> JSON:
     return event.data if definition.data_only else event.to_json()
 
 
-def merge_event(payload: JSON, given: EventDataFilter | None, data: JSON, lane: Lane) -> JSON:
-    """Return *data* with an event's payload merged in (section "Event data filters")."""
-    if given is None:
-        return add_result(data, payload)
-    if not given.use_data:
-        return data
-    value = lane.selected(given.data, payload)
-    if value is None:
-        return data
-    if given.to_state_data is None:
-        return add_result(data, value)
-    return lane.merged_at(lane.target(given.to_state_data, data), value, data)
+def merge_event(ref: str, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane) -> JSON:
+    """Return *data* with what states see of *event*, which came as *ref* (section "Event data filters")."""
+    return lane.program.data_flow.with_event(lane.program.event(ref), event, given, data, lane)
 
 
 async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
     """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
     definition = lane.program.event(ref)
-    filled = lane.fill(dict(attributes), data) if attributes else {}
+    filled = lane.fill(dict(attributes), data)
     own = filled if isinstance(filled, dict) else {}
     event = CloudEvent(
         id=lane.run.host.new_id(),
@@ -59,9 +50,7 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
 
 
 def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
-    if template is None:
-        return data
-    if lane.semantics == FIRST_SEMANTICS:
+    if lane.semantics == FIRST_SEMANTICS and template is not None:
         return lane.fill(template, data)
     return lane.selected(template, data)
 

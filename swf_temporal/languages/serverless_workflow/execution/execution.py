@@ -6,16 +6,20 @@ run before a timeout are walks of their own. Everything that waits asks the run.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
 from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     InstanceFrame,
+    IterationFrame,
+    LeftRunningFrame,
     StateFrame,
     WalkFrame,
 )
@@ -24,9 +28,10 @@ from swf_temporal.languages.serverless_workflow.execution.parameters import for_
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
-from swf_temporal.languages.serverless_workflow.execution.step import Ended
+from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
+from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -56,12 +61,14 @@ class Execution:
         self.compensation = CompensationLog(record.get("compensation", ()))
         self.correlation = CorrelationKeys(record.get("correlation", {}))
         self._soft_deadline: float | None = None
+        self._group: Group[Ended] = Group()
         self._about: dict[str, JSON] | None = None
 
     # For the run
 
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
+        self._check_active()
         self._set_parameters()
         return await run_in_time(self)
 
@@ -140,8 +147,13 @@ class Execution:
 
     # Walking
 
-    async def walk(self, start: str, data: JSON, frame: WalkFrame, scope: Scope | None = None) -> Ended:
-        """Run states from *start* on until one of them ends: those of *scope*, or of the workflow itself."""
+    async def walk(
+        self, start: str, data: JSON, frame: WalkFrame, scope: Scope | None = None, within: Lane | None = None
+    ) -> Ended:
+        """Run states from *start* on until one of them ends: those of *scope*, or of the workflow itself.
+
+        The states of a branch or an iteration run *within* its lane, and see its variables.
+        """
         scope = self.program.scope if scope is None else scope
         name: str = frame.get("state", start)
         data = frame.get("data", data)
@@ -156,7 +168,11 @@ class Execution:
             run = frame.get("run")
             if run is None:
                 run = frame["run"] = {}
-            lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)
+            if within is None:
+                lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)
+            else:
+                seen = {**within.variables, **self.variables()}
+                lane = Lane(self, state, run, seen, f"{within.path}/{name}", scope, within.branch)
             left = await run_state(state, data, lane)
             if (
                 not self.compensation.is_undoing
@@ -174,12 +190,51 @@ class Execution:
             name = leaving.next_state
             frame["moved"] = True
 
+    async def walk_to_end(self, start: str, data: JSON, frame: WalkFrame) -> Ended:
+        """Run states from *start* on until one of them ends, and the branches that were left running on the way."""
+        if not self.program.leaves_running:
+            return await self.walk(start, data, frame)
+
+        async def walk() -> Ended:
+            if "ended" not in self.frame:
+                ended = await self.walk(start, data, frame)
+                if ended.end.terminate:
+                    raise Terminated(ended)
+                self.frame["ended"] = ended.data
+            return Ended(self.frame["ended"], End())
+
+        left = self.frame.setdefault("running", [])
+        return await self._group.run(walk, [partial(self._run_left, one) for one in left])
+
+    def leave_running(self, path: str, data: JSON, lane: Lane[IterationFrame]) -> None:
+        """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
+        own = self.variables()
+        frame: LeftRunningFrame = {
+            "state": lane.state_path,
+            "branch": lane.branch or "",
+            "lane": lane.path,
+            "scope": path,
+            "data": data,
+            "variables": {name: value for name, value in lane.variables.items() if name not in own},
+        }
+        self.frame["running"].append(frame)
+        self._group.add(partial(self._run_left, frame))
+
+    async def _run_left(self, frame: LeftRunningFrame) -> None:
+        scope, name = self.program.locate(frame["state"])
+        variables = {**frame["variables"], **self.variables()}
+        lane = Lane(self, scope.state(name), frame, variables, frame["lane"], scope, frame["branch"])
+        await lane.run_scope(frame["scope"], frame["data"])
+        self.frame["running"] = [one for one in self.frame["running"] if one is not frame]
+
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:
         """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
 
         Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
         """
         leaving = while_undoing(left.leaving) if self.compensation.is_undoing else left.leaving
+        if isinstance(leaving, Transition) and leaving.condition is not None:
+            _check_transition(state, leaving, left.data, lane)
         if not (leaving.compensate or leaving.produce_events):
             return left.data, leaving
         # The way that handles an error knows of it.
@@ -216,8 +271,22 @@ class Execution:
         """Take note that the workflow's time is over."""
         self.run.emit(TraceKind.WORKFLOW_TIMED_OUT, self.program.workflow.id)
 
+    def _check_active(self) -> None:
+        """Raise NotActive if this run begins before or after the time in which the workflow is active."""
+        window = self.program.scope.window
+        if not self.frame and not is_active(window, self.run.host.now()):
+            self.run.emit(TraceKind.NOT_ACTIVE, self.program.id, interval=window)
+            raise NotActive(f"workflow {self.program.id!r} is active in {window} only: this run does not begin")
+
     def _set_parameters(self) -> None:
         """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
         if has_open_parameters(self.program.workflow):
             self.program = for_run(self.program, self.run.input, {**self.variables(), "__now": self.run.started})
             self._about = None
+
+
+def _check_transition(state: State, transition: Transition, data: JSON, lane: Lane) -> None:
+    """Raise TransitionRefused if what *transition* asks for does not hold of the state's output."""
+    if not lane.holds(transition.condition, data):
+        message = f"{state.name!r} may not lead to {transition.next_state!r}: {transition.condition!r} is not true"
+        raise lane.locate(TransitionRefused(f"{message} of its data output"))

@@ -11,6 +11,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import Instance
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
+from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
 from swf_temporal.runtime.host import Completed, ContinuedAs, Limit
@@ -80,7 +81,10 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
         execution.note_timeout()
     if timeout.run_before is not None:
         data = execution.latest_data
-        left = await execution.walk(timeout.run_before, data, frame.setdefault("before", {}))
+        try:
+            left = await execution.walk(timeout.run_before, data, frame.setdefault("before", {}))
+        except Terminated as terminated:
+            left = terminated.ended
         if execution.semantics > FIRST_SEMANTICS:
             return _outcome(left, execution)
     raise TimedOut(f"workflow {execution.program.workflow.id!r} took longer than it may")
@@ -147,7 +151,10 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
                 raise Expired
             await execution.run.inbox.wait(lambda _: False)
         walk = frame.setdefault("walk", {})
-        left = await execution.walk(start, execution.run.input, walk)
+        try:
+            left = await execution.walk_to_end(start, execution.run.input, walk)
+        except Terminated as terminated:
+            left = terminated.ended
         if left.end.continue_as is not None or left.end.terminate or not workflow.keep_active:
             return _outcome(left, execution)
         # The start state waits anew, with the data that this round ended with.

@@ -59,6 +59,8 @@ class ActionFrame(WaitingFrame, _Timeouts, total=False):
     """Of a sub-workflow or an exchange of events: the number of the attempt under way, counted from 1."""
     again: float
     """When that attempt begins, if it is not the first."""
+    tries: dict[str, int]
+    """Of retries that depend on a result: how often each had the function called again, by its number."""
     produced: bool
     """Whether this attempt has produced its event."""
     effect: ActionResult | None
@@ -87,6 +89,30 @@ class IterationFrame(SequenceFrame, total=False):
     """Whether it is complete: then only this and `effects` are left."""
     deadline: float
     """When the branch times out."""
+    before: float
+    """When the iteration begins, where there is a pause between iterations."""
+    walk: "WalkFrame"
+    """Of one that holds states: the walk through them."""
+    output: JSON
+    """Of one that held states: what they came to, in place of `effects`."""
+
+
+class TimedFrame(Frame, total=False):
+    """What waits for a time of its own."""
+
+    deadline: float
+    """When that is over."""
+
+
+class RepeatFrame(Frame, total=False):
+    """A sub-workflow that is run again and again."""
+
+    times: int
+    """How often it was run to an end."""
+    data: JSON
+    """The data that it came to."""
+    round: SequenceFrame
+    """The run under way."""
 
 
 class BodyFrame(SequenceFrame, total=False):
@@ -105,9 +131,15 @@ class BodyFrame(SequenceFrame, total=False):
     complete: bool
     """Of an event state: whether it has all its events."""
     entry: int
-    """Of an event state: how many of its entries are done with."""
+    """Of an event state: how many of its entries are done with; of one with event expressions, which came true."""
+    waits: "dict[str, TimedFrame]"
+    """Of an event state with event expressions: until when each entry waits, by its number."""
+    begun: float
+    """Of a foreach with a pause between iterations: when the latest of them begins."""
     actions: SequenceFrame
     """Of an event state: the actions of the entry under way."""
+    repeated: RepeatFrame
+    """Of a sub-workflow that is repeated."""
 
 
 class CompensationFrame(Frame, total=False):
@@ -131,6 +163,10 @@ class StateFrame(Frame, total=False):
     single: float
     """When the `single` of that timeout does."""
     body: BodyFrame
+    retried: dict[str, int]
+    """How often it was run once more, by the number of what asked for it."""
+    again: float
+    """When it is run once more, while that is waited for."""
     left: list[Any]
     """`[exit, data]`, once it is being left by a way that takes steps of its own: by which, and with which data."""
     recorded: bool
@@ -154,6 +190,22 @@ class WalkFrame(Frame, total=False):
     """Whether the walk has left the state it began with."""
 
 
+class LeftRunningFrame(IterationFrame, total=False):
+    """A branch that its state did not wait for, and that has not ended yet."""
+
+    state: str
+    """The path of the state."""
+    branch: str
+    lane: str
+    """The path of execution that it was started on."""
+    scope: str
+    """The path of what holds its states."""
+    data: JSON
+    """The data that it began with."""
+    variables: dict[str, JSON]
+    """Those of the iterations that it was started in."""
+
+
 class UndoingFrame(Frame, total=False):
     """What may have to undo: a state that is left, or an instance that was cancelled."""
 
@@ -173,6 +225,10 @@ class InstanceFrame(Frame, total=False):
     """The walk from the start state."""
     before: WalkFrame
     """The walk from the `runBefore` state of the timeout."""
+    running: list[LeftRunningFrame]
+    """The branches that were left running beside that walk."""
+    ended: JSON
+    """The data that the walk ended with, once branches alone are running."""
     cancelled: UndoingFrame
     """There once it was cancelled."""
     again: bool

@@ -1,8 +1,12 @@
 """The functions and credentials of a definition in the terms in which calls cross the port."""
 
+from typing import TypeGuard
+
 from swf_temporal import calls
+from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.runtime.host import PRIORITIES
 
 
 def functions_of(workflow: Workflow) -> list[calls.Function]:
@@ -15,6 +19,20 @@ def function_of(function: Function) -> calls.Function:
     return calls.Function(
         function.name, function.type, function.operation, _reference(function.auth_ref), function.metadata
     )
+
+
+def priority_of(function: calls.Function) -> int | None:
+    """Return what the metadata of *function* say of the priority of its calls; None where that is nothing.
+
+    A run that is older than this use of the key may have anything there.
+    """
+    value = function.metadata.get("priority")
+    return value if is_priority(value) else None
+
+
+def is_priority(value: JSON) -> TypeGuard[int]:
+    """Tell whether *value* can be the priority of a call."""
+    return isinstance(value, int) and not isinstance(value, bool) and value in PRIORITIES
 
 
 def auth_of(auth: Auth) -> calls.Auth:

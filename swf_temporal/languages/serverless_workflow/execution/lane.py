@@ -16,7 +16,15 @@ from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Outcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
-from swf_temporal.languages.serverless_workflow.execution.frames import Deadline, Frame, InstanceFrame, WalkFrame
+from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    Deadline,
+    Frame,
+    InstanceFrame,
+    IterationFrame,
+    WalkFrame,
+)
+from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
@@ -33,47 +41,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 F_co = DefaultTypeVar("F_co", bound=Frame, covariant=True, default=Frame)
 G = TypeVar("G", bound=Frame)
-
-
-class Instance(Protocol):
-    """What a path of execution may ask of the execution that it belongs to."""
-
-    @property
-    def run(self) -> Run:
-        """The running instance."""
-
-    @property
-    def program(self) -> "Program":
-        """The definition, prepared."""
-
-    @property
-    def correlation(self) -> "CorrelationKeys":
-        """The attributes by which the instance knows its events."""
-
-    @property
-    def compensation(self) -> "CompensationLog":
-        """What was done and can be undone."""
-
-    @property
-    def frame(self) -> InstanceFrame:
-        """The progress of the whole instance."""
-
-    @property
-    def data(self) -> JSON:
-        """The data that the running state began with."""
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether the workflow's time was over before it ended."""
-
-    def is_starting(self, state: "State") -> bool:
-        """Tell whether the instance, or a round of it, starts in *state*."""
-
-    def caught(self, fault: WorkflowFault) -> None:
-        """Let expressions see *fault* from now on."""
-
-    async def walk(self, start: str, data: JSON, frame: WalkFrame, scope: "Scope | None" = None) -> "Ended":
-        """Run states from *start* on until one of them ends."""
 
 
 class Lane(Tracer, Generic[F_co]):
@@ -104,6 +71,21 @@ class Lane(Tracer, Generic[F_co]):
         self.path = path
         self.branch = branch
 
+    async def run_scope(self: "Lane[IterationFrame]", path: str, data: JSON) -> JSON:
+        """Return the output of the states that the part at *path* holds, which run on *data* within this lane.
+
+        Nothing runs where their start is not active now: then that is *data*.
+        Raises Terminated where one of them ends the whole instance.
+        """
+        scope = self.program.scopes[path]
+        if "walk" not in self.frame and not is_active(scope.window, self.run.host.now()):
+            self.emit(TraceKind.NOT_ACTIVE, path, interval=scope.window)
+            return data
+        ended = await self.execution.walk(scope.start, data, self.frame.setdefault("walk", {}), scope, self)
+        if ended.end.terminate:
+            raise Terminated(ended)
+        return ended.data
+
     def child(
         self, frame: G, path: str, *, branch: str | None = None, variables: dict[str, JSON] | None = None
     ) -> "Lane[G]":
@@ -130,7 +112,7 @@ class Lane(Tracer, Generic[F_co]):
     @property
     def is_starting(self) -> bool:
         """Whether the state is where the instance, or a round of one that is kept active, starts: none led there."""
-        return self.execution.is_starting(self.state)
+        return not self.scope.path and self.execution.is_starting(self.state)
 
     # Evaluating
 
@@ -260,3 +242,49 @@ class Lane(Tracer, Generic[F_co]):
         """Return this lane seeing *variables* as well."""
         own = {**self.variables, **variables}
         return Lane(self.execution, self.state, self.frame, own, self.path, self.scope, self.branch)
+
+
+class Instance(Protocol):
+    """What a path of execution may ask of the execution that it belongs to."""
+
+    @property
+    def run(self) -> Run:
+        """The running instance."""
+
+    @property
+    def program(self) -> "Program":
+        """The definition, prepared."""
+
+    @property
+    def correlation(self) -> "CorrelationKeys":
+        """The attributes by which the instance knows its events."""
+
+    @property
+    def compensation(self) -> "CompensationLog":
+        """What was done and can be undone."""
+
+    @property
+    def frame(self) -> InstanceFrame:
+        """The progress of the whole instance."""
+
+    @property
+    def data(self) -> JSON:
+        """The data that the running state began with."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the workflow's time was over before it ended."""
+
+    def is_starting(self, state: "State") -> bool:
+        """Tell whether the instance, or a round of it, starts in *state*."""
+
+    def caught(self, fault: WorkflowFault) -> None:
+        """Let expressions see *fault* from now on."""
+
+    def leave_running(self, path: str, data: JSON, lane: "Lane[IterationFrame]") -> None:
+        """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
+
+    async def walk(
+        self, start: str, data: JSON, frame: WalkFrame, scope: "Scope | None" = None, within: Lane | None = None
+    ) -> "Ended":
+        """Run states from *start* on until one of them ends."""

@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.expressions.compiled import Several
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
@@ -47,7 +48,7 @@ def for_run(program: Program, data: JSON, variables: Mapping[str, JSON]) -> Prog
                 changes[name] = _value(
                     f"{what}{to_camel(name)}", reading, program.expressions.template(text), data, variables
                 )
-        return node.model_copy(update=changes) if changes else node
+        return node.model_copy(update=changes)
 
     workflow = filled(program.workflow, "the workflow's ")
     timeouts = filled(workflow.timeouts, "timeouts: ")
@@ -68,11 +69,12 @@ def _nodes(workflow: Workflow) -> Iterator[Node]:
 
 def _value(what: str, reading: _Reading, compiled: Any, data: JSON, variables: Mapping[str, JSON]) -> str | int | float:
     try:
-        value = compiled(data, variables)
+        yielded = compiled(data, variables)
     except WorkflowFault as fault:
         raise WorkflowFault.from_json({**fault.to_json(), "message": f"{what}: {fault.message}"}) from None
+    value: JSON = None if yielded is NOTHING else list(yielded) if isinstance(yielded, Several) else yielded
     try:
-        return reading(None if value is NOTHING else value)
+        return reading(value)
     except (ValueError, OverflowError):
         raise WrongData(f"{what} yields {describe_value(value)}, which it cannot be") from None
 
@@ -105,7 +107,7 @@ def _count(value: JSON) -> int:
 
 def _jitter(value: JSON) -> str | float:
     """Read a fraction from 0 to 1, or a duration."""
-    if isinstance(value, str) and value.lstrip("+").startswith("P"):
+    if isinstance(value, str) and value.startswith(("P", "+P")):
         return _duration(value)
     if _number(value) > 1:
         raise ValueError
@@ -114,7 +116,7 @@ def _jitter(value: JSON) -> str | float:
 
 def _multiplier(value: JSON) -> str | float:
     """Read a factor, or a duration, which is read as an increment."""
-    return _duration(value) if isinstance(value, str) and value.lstrip("+").startswith("P") else _number(value)
+    return _duration(value) if isinstance(value, str) and value.startswith(("P", "+P")) else _number(value)
 
 
 _TIMEOUTS = (

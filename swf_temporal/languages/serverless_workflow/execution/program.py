@@ -4,6 +4,7 @@ States, functions and events by name; expressions compiled; timeouts with what t
 all the runs of its definition and never changes.
 """
 
+from collections.abc import Iterable, Iterator
 from copy import copy
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
@@ -20,7 +22,14 @@ from swf_temporal.languages.serverless_workflow.execution.shared_auth import wit
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
-from swf_temporal.languages.serverless_workflow.model.states import EventState, State, StateTimeouts
+from swf_temporal.languages.serverless_workflow.model.states import (
+    EventState,
+    ParallelState,
+    State,
+    StateTimeouts,
+    all_states,
+    scopes_of,
+)
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
@@ -36,10 +45,13 @@ class Program:
     def __init__(self, workflow: Workflow, semantics: int = SEMANTICS, expressions: Expressions | None = None) -> None:
         self.workflow = workflow
         self.semantics = semantics
-        self.scope = Scope(workflow.id, {state.name: state for state in workflow.states}, workflow.start_state)
-        """The states of the workflow itself."""
-        self.scopes: dict[str, Scope] = {"": self.scope}
+        self.scopes: dict[str, Scope] = dict(
+            _scopes(workflow.id, workflow.states, workflow.start_state, workflow.start.window)
+        )
         """The states that the workflow and parts of it hold, by the path of what holds them."""
+        self.scope = self.scopes[""]
+        """The states of the workflow itself."""
+        self.data_flow = data_flow_of(workflow)
         self.functions: dict[str, Function] = with_shared_auth(functions_of(workflow))
         events = workflow.events if semantics == FIRST_SEMANTICS else map(as_read, workflow.events)
         self.events: dict[str, Event] = {event.name: event for event in events}
@@ -76,6 +88,12 @@ class Program:
     def output_schema(self) -> DataSchemaValidator | None:
         """What a run's output must fit."""
         return _validator("dataOutputSchema", self.workflow.data_output_schema)
+
+    @cached_property
+    def leaves_running(self) -> bool:
+        """Whether it has branches that their states do not wait for."""
+        parallel = (state for state in all_states(self.workflow.states) if isinstance(state, ParallelState))
+        return any(not branch.is_awaited for state in parallel for branch in state.branches)
 
     def with_workflow(self, workflow: Workflow) -> "Program":
         """Return this program for a variant of its workflow that has the same states, functions and events."""
@@ -140,21 +158,44 @@ class Program:
             self._rules[key] = self._make_rule(action)
         return self._rules[key]
 
+    def state_retry_rule(self, name: str) -> RetryRule:
+        """Return how a state is run once more by the retry *name*."""
+        try:
+            rule = rule_of(self._retry(name), auto_retries=False, retryable=(), non_retryable=())
+        except ValueError as error:
+            raise WrongData(f"retry {name!r}: {error}") from None
+        assert rule is not None  # noqa: S101 - only an action without a retry has none
+        return rule
+
+    def _retry(self, name: str) -> Retry:
+        retry = self.retries.get(name)
+        if retry is None:
+            raise UnknownDefinition(f"{name!r} is not a retry of workflow {self.workflow.id!r}")
+        return retry
+
     def _make_rule(self, action: Action) -> RetryRule | None:
-        retry: Retry | None = None
-        if action.retry_ref is not None:
-            retry = self.retries.get(action.retry_ref)
-            if retry is None:
-                raise UnknownDefinition(f"{action.retry_ref!r} is not a retry of workflow {self.workflow.id!r}")
         try:
             return rule_of(
-                retry,
+                None if action.retry_ref is None else self._retry(action.retry_ref),
                 auto_retries=self.workflow.auto_retries,
                 retryable=names_of(action.retryable_errors, self.errors),
                 non_retryable=names_of(action.non_retryable_errors, self.errors),
             )
         except ValueError as error:
             raise WrongData(f"retry {action.retry_ref!r}: {error}") from None
+
+
+def _scopes(
+    workflow_id: str, states: Iterable[State], start: str, window: str | None, path: str = ""
+) -> Iterator[tuple[str, Scope]]:
+    """Yield the scope of *states* and those inside it, each with its path."""
+    scope = Scope(workflow_id, {state.name: state for state in states}, start, path, window)
+    yield path, scope
+    for state in scope.states.values():
+        for branch, inner in scopes_of(state):
+            below = scope.path_of(state.name)
+            inside = f"{below}/{branch}" if branch else below
+            yield from _scopes(workflow_id, inner.states, inner.start, inner.window, inside)
 
 
 def _validator(key: str, declared: DataSchema | None) -> DataSchemaValidator | None:

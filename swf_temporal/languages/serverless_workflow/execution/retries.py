@@ -30,7 +30,7 @@ def rule_of(
         increment=increment,
         multiplier=multiplier,
         max_delay=None if retry.max_delay is None else parse_duration(retry.max_delay).total_seconds(),
-        max_attempts=None if attempts is None else max(1, int(attempts)),
+        max_attempts=None if attempts is None else max(1, int(attempts) + retry.counts_retries),
         jitter=jitter,
         jitter_is_fraction=is_fraction,
         only=() if auto_retries else tuple(retryable),
@@ -41,7 +41,7 @@ def rule_of(
 def _growth(retry: Retry) -> tuple[float, float]:
     """Return increment and multiplier; a multiplier written as a duration is an increment, as in older texts."""
     increment = 0.0 if retry.increment is None else parse_duration(retry.increment).total_seconds()
-    if isinstance(retry.multiplier, str) and retry.multiplier.lstrip("+").startswith("P"):
+    if isinstance(retry.multiplier, str) and retry.multiplier.startswith(("P", "+P")):
         return increment + parse_duration(retry.multiplier).total_seconds(), 1.0
     return increment, 1.0 if retry.multiplier is None else float(retry.multiplier)
 
@@ -49,6 +49,6 @@ def _growth(retry: Retry) -> tuple[float, float]:
 def _jitter(jitter: float | str | None) -> tuple[float, bool]:
     if jitter is None:
         return 0.0, False
-    if isinstance(jitter, str) and jitter.lstrip("+").startswith("P"):
+    if isinstance(jitter, str) and jitter.startswith(("P", "+P")):
         return parse_duration(jitter).total_seconds(), False
     return float(jitter), True

@@ -7,17 +7,22 @@ catch, filter the output. What is special about a type of state stands in its ow
 from dataclasses import dataclass
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionLimitExceeded, WorkflowFault
+from swf_temporal.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
+from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
+from swf_temporal.languages.serverless_workflow.execution.error_retries import with_error_retries
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.state_retries import with_retries
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
 from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
-from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.step import Diverted, Step
 from swf_temporal.languages.serverless_workflow.model.states import (
     End,
+    EventExpressionState,
     InjectState,
     Leaving,
+    OnError,
     SleepState,
     State,
     SwitchState,
@@ -64,16 +69,32 @@ def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[Sta
 
 
 async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
-    given = state.state_data_filter
+    flow = lane.program.data_flow
+    given = data
     try:
-        if given is not None:
-            data = lane.filtered(given.input, data)
-        step = await _in_time(state, data, lane)
-        if given is not None and given.output is not None:
-            return Step(lane.filtered(given.output, step.data), step.by)
+        data = flow.state_input(state, data, lane)
+        if any(entry.retry_ref is not None for entry in state.on_errors):
+            step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane))
+        elif state.retries:
+            step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane))
+        else:
+            step = await _in_time(state, data, lane)
+        return Step(flow.state_output(state, given, step.data, lane), step.by)
     except WorkflowFault as fault:
+        if _goes_on(state, fault):
+            lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+            return Step(flow.state_output(state, given, lane.frame.get("body", {}).get("data", data), lane))
         return _catch(state, lane.locate(fault), data, lane)
-    return step
+    except Diverted as diverted:
+        return _diverted(diverted, data, lane)
+
+
+def _goes_on(state: State, fault: WorkflowFault) -> bool:
+    """Tell whether *state* is left as if nothing had happened, though an action took longer than it may.
+
+    So the draft of May 2020 has it for one that says nothing of errors (section "Action Definition").
+    """
+    return state.goes_on_when_late and isinstance(fault, TimedOut) and fault.is_of_action
 
 
 async def _in_time(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
@@ -101,15 +122,36 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
     """
     try:
         entry = handler_of(state, lane.program.errors, fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+        if entry is None and fault.catchable:
+            entry = _handler_by_condition(state, fault, data, lane)
     except ExpressionLimitExceeded as limit:
         raise lane.locate(limit) from None
-    if entry is None:
+    if entry is None or (entry.retry_ref is not None and entry.transition is None and entry.end is None):
         raise fault
     lane.execution.caught(fault)
     lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
     body = lane.frame.get("body", {})
     give_back(body, lane)
-    return Step(body.get("data", data), f"error {state.on_errors.index(entry)}")
+    data = lane.program.data_flow.with_error(entry, fault, body.get("data", data), lane)
+    return Step(data, f"error {state.on_errors.index(entry)}")
+
+
+def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> Step:
+    """Return the step to where a retry leads that has been used up, with the data that it was tried with."""
+    data = lane.frame.get("body", {}).get("data", data)
+    fault = diverted.fault
+    if fault is not None:
+        lane.execution.caught(fault)
+        lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+        data = lane.program.data_flow.with_error(None, fault, data, lane)
+    return Step(data, f"to {diverted.next_state}")
+
+
+def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> OnError | None:
+    """Return the first onErrors entry whose condition holds of *fault* (draft of May 2020)."""
+    seen = with_error(lane.frame.get("body", {}).get("data", data), fault)
+    of_error = (one for one in state.on_errors if one.condition is not None)
+    return next((one for one in of_error if lane.holds(one.condition, seen)), None)
 
 
 def _leaving(state: State, by: str) -> Transition | End:
@@ -118,8 +160,14 @@ def _leaving(state: State, by: str) -> Transition | End:
     node: Leaving = state
     if kind == "own":
         pass
+    elif kind == "to":
+        return Transition(next_state=number)
+    elif kind == "nowhere":
+        return End()
     elif kind == "error":
         node = state.on_errors[int(number)]
+    elif isinstance(state, EventExpressionState) and kind == "entry":
+        node = state.on_events[int(number)]
     elif isinstance(state, SwitchState) and kind == "default" and state.default_condition:
         node = state.default_condition
     elif isinstance(state, SwitchState):

@@ -1,8 +1,8 @@
 """The times at which a definition is to be started by its schedule."""
 
 from swf_temporal.calendars.compiling import compile_schedule
+from swf_temporal.calendars.moments import Unreadable
 from swf_temporal.calendars.specs import ScheduleSpec
-from swf_temporal.calendars.unreadable import Unreadable
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 

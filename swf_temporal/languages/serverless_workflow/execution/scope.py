@@ -20,6 +20,8 @@ class Scope:
     start: str
     path: str = ""
     """Of what holds the states; empty for the workflow itself."""
+    window: str | None = None
+    """The interval in which a walk may begin, if not always."""
 
     def state(self, name: str) -> State:
         """Return the state *name*. Raises UnknownDefinition."""

@@ -1,6 +1,7 @@
 """Waiting for events that belong to this instance."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -16,6 +17,18 @@ def may_take(ref: str, event: CloudEvent, lane: Lane) -> bool:
     """Tell whether *event* is one that *ref* defines, and belongs to this instance."""
     definition = lane.program.event(ref)
     return _belongs(definition, event, _required(definition, lane), lane)
+
+
+def came_already(refs: Sequence[str], lane: Lane) -> bool:
+    """Take the first event that was kept and that one of *refs* defines; tell whether there was one."""
+    for ref in refs:
+        definition = lane.program.event(ref)
+        event = lane.run.inbox.take(partial(_is_for, definition, _required(definition, lane), lane))
+        if event is not None:
+            lane.correlation.fix(definition, event)
+            lane.emit(TraceKind.EVENT_TAKEN, ref, type=event.type, source=event.source, data=event.data)
+            return True
+    return False
 
 
 async def wait_for_event(
@@ -55,6 +68,10 @@ async def wait_for_event(
 
 def _required(definition: Event, lane: Lane) -> dict[str, JSON]:
     return required_values(definition, lambda value: lane.fill(value, lane.execution.data))
+
+
+def _is_for(definition: Event, required: dict[str, JSON], lane: Lane, event: CloudEvent) -> bool:
+    return _belongs(definition, event, required, lane)
 
 
 def _belongs(definition: Event, event: CloudEvent, required: dict[str, JSON], lane: Lane) -> bool:

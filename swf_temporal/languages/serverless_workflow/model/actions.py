@@ -62,6 +62,18 @@ class EventDataFilter(Node):
     to_state_data: Expression | None = None
 
 
+class ResultRetry(Node):
+    """What to do about one result, or one error, of a function (draft of November 2019)."""
+
+    match: Text
+    """The result, the name or code of an error, or a word such as SYS.Timeout."""
+    interval: str | None = None
+    times: int | None = 0
+    """How often the function is called again; none means no limit."""
+    next_state: Text | None = None
+    """Where the state leads then."""
+
+
 class Action(Node):
     """One thing that a state does (section "Action Definition")."""
 
@@ -76,3 +88,6 @@ class Action(Node):
     non_retryable_errors: tuple[Text, ...] = ()
     action_data_filter: ActionDataFilter | None = None
     condition: Template = None
+    timeout: str | None = Field(default=None, alias="@timeout")
+    """How long it may take, where it says so itself, as before 0.7."""
+    result_retries: tuple[ResultRetry, ...] = Field(default=(), alias="@resultRetries")

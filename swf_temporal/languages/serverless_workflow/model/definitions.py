@@ -31,6 +31,8 @@ class Correlation(Node):
 
     context_attribute_name: Text
     context_attribute_value: Template = None
+    path: str | None = Field(default=None, alias="@path")
+    """Where the value stands in the event, in the draft of November 2019; the attribute is only the value's name."""
 
 
 class Event(Node):
@@ -60,6 +62,8 @@ class Retry(Node):
     delay: str | None = None
     max_attempts: int | str | None = None
     """Counts the first attempt. 0 and 1 both mean that nothing is tried again; none means no limit."""
+    counts_retries: bool = Field(default=False, alias="@countsRetries")
+    """Whether `maxAttempts` leaves the first attempt out, as before 0.7."""
     max_delay: str | None = None
     increment: str | None = None
     multiplier: float | str | None = None

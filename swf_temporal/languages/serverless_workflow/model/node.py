@@ -45,6 +45,8 @@ class Node(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         arbitrary_types_allowed=True,
+        # Most kinds of nodes are validated as parts of others alone: to build a validator for each takes long.
+        defer_build=True,
     )
 
     where: Where = Field(default=NOWHERE, alias="@", exclude=True, repr=False)

@@ -1,5 +1,7 @@
 """When a workflow starts by itself."""
 
+from pydantic import Field
+
 from swf_temporal.languages.serverless_workflow.model.node import Node
 
 
@@ -23,3 +25,5 @@ class Start(Node):
 
     state_name: str | None = None
     schedule: Schedule | None = None
+    window: str | None = Field(default=None, alias="@window")
+    """The interval in which runs may begin, in the draft of May 2020."""

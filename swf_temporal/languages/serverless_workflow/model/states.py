@@ -1,6 +1,7 @@
 """The states of a workflow, and how one leads to the next."""
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -22,6 +23,8 @@ class Transition(Node):
     next_state: Text
     produce_events: tuple[ProduceEvent, ...] = ()
     compensate: bool = False
+    condition: Template = Field(default=None, alias="@condition")
+    """What has to hold of the state's output, before 0.6: else the run fails."""
 
 
 class ContinueAs(Node):
@@ -53,6 +56,24 @@ class OnError(Leaving):
     """What to do when a state meets an error (section "Error Definition")."""
 
     error_refs: tuple[Text, ...]
+    code: Text | None = Field(default=None, alias="@code")
+    """The code of the error, where it is not defined elsewhere: before 0.7."""
+    retry_ref: Text | None = Field(default=None, alias="@retryRef")
+    """The retry by which the whole state is run once more on this error: before 0.7."""
+    condition: Template = Field(default=None, alias="@condition")
+    """What has to hold of the error, in place of names, in the draft of May 2020."""
+    data: str | None = Field(default=None, alias="@data")
+    """What of the error goes into the data there."""
+
+
+class StateRetry(Node):
+    """When, how often and after how long a state is run once more (draft of May 2020)."""
+
+    condition: Template
+    delay: str | None = None
+    increment: str | None = None
+    max_attempts: int
+    """How often it is run once more."""
 
 
 class StateDataFilter(Node):
@@ -60,6 +81,8 @@ class StateDataFilter(Node):
 
     input: Filter = None
     output: Filter = None
+    result: str | None = Field(default=None, alias="@result")
+    """Where what the state came to is put, in the draft of November 2019."""
 
 
 class StateTimeouts(Node):
@@ -81,6 +104,9 @@ class StateBase(Leaving):
     state_data_filter: StateDataFilter | None = None
     timeouts: StateTimeouts = StateTimeouts()
     on_errors: tuple[OnError, ...] = ()
+    retries: tuple[StateRetry, ...] = Field(default=(), alias="@retries")
+    goes_on_when_late: bool = Field(default=False, alias="@goesOnWhenLate")
+    """Whether it is left in its own way where an action takes longer than it may, in the draft of May 2020."""
     compensated_by: Text | None = None
     used_for_compensation: bool = False
     metadata: dict[str, Template] = Field(default_factory=dict)
@@ -101,6 +127,43 @@ class EventState(StateBase):
     type: Literal["event"]
     exclusive: bool = True
     on_events: tuple[OnEvents, ...]
+    timeout_is_between_events: bool = Field(default=False, alias="@timeoutIsBetweenEvents")
+    """Whether its timeout is one between events where the instance starts in it, as in the draft of May 2020."""
+
+
+class EventNeed(Node):
+    """Which events an entry needs, in the draft of November 2019: one, or all or any of what it joins."""
+
+    join: Literal["event", "and", "or"]
+    ref: Text = ""
+    """The name of the one."""
+    parts: "tuple[EventNeed, ...]" = ()
+
+
+class ExpectedEvents(OnEvents, Leaving):
+    """Events to wait for as an expression says, in a time of their own, with a way of their own out of the state."""
+
+    need: EventNeed = Field(alias="@need")
+    timeout: str | None = Field(default=None, alias="@timeout")
+
+
+class EventExpressionState(EventState):
+    """Waits for the events of the first entry whose expression comes true (draft of November 2019)."""
+
+    on_events: tuple[ExpectedEvents, ...]
+
+
+class Repeat(Node):
+    """How often the actions of a state are run, in 0.6 (section "Repeat Definition")."""
+
+    expression: Expression | None = None
+    """They are run as long as this holds of the state's data."""
+    check_before: bool = True
+    max: int | str | None = None
+    """How often at most; 0 is no limit."""
+    continue_on_error: bool = False
+    stop_on_events: tuple[Text, ...] = ()
+    """They are run until one of these events came."""
 
 
 class OperationState(StateBase):
@@ -109,6 +172,8 @@ class OperationState(StateBase):
     type: Literal["operation"]
     action_mode: Literal["sequential", "parallel"] = "sequential"
     actions: tuple[Action, ...] = ()
+    repeat: Repeat | None = Field(default=None, alias="@repeat")
+    """For a sub-workflow that is run again and again."""
 
 
 class DataCondition(Leaving):
@@ -150,12 +215,32 @@ class SleepState(StateBase):
     duration: str
 
 
+if TYPE_CHECKING:
+    _States: TypeAlias = tuple["State", ...]
+else:
+    # They are made by the drafts' readings, never from a text: to have them validated would take long to import.
+    _States = tuple[StateBase, ...]
+
+
+class Scope(Node):
+    """States that a branch or an iteration runs, in the drafts; from 0.5 on these have actions alone."""
+
+    start: Text
+    states: _States
+    window: str | None = None
+    """The interval in which the start is active."""
+
+
 class Branch(Node):
     """One of the paths of a parallel state (section "Parallel State Branch")."""
 
     name: Text
     actions: tuple[Action, ...]
     timeouts: StateTimeouts = StateTimeouts()
+    scope: Scope | None = Field(default=None, alias="@scope")
+    """What it runs in place of actions."""
+    is_awaited: bool = Field(default=True, alias="@awaited")
+    """Whether the state waits for it."""
 
 
 class ParallelState(StateBase):
@@ -184,6 +269,10 @@ class ForeachState(StateBase):
     batch_size: int | str | None = None
     mode: Literal["sequential", "parallel"] = "parallel"
     actions: tuple[Action, ...] = ()
+    scope: Scope | None = Field(default=None, alias="@scope")
+    """What an iteration runs in place of actions."""
+    pause: str | None = Field(default=None, alias="@pause")
+    """How long to wait between the begins of iterations or, where there is one at a time, between iterations."""
 
 
 class CallbackState(StateBase):
@@ -199,3 +288,19 @@ State: TypeAlias = Annotated[
     EventState | OperationState | SwitchState | SleepState | ParallelState | InjectState | ForeachState | CallbackState,
     Field(discriminator="type"),
 ]
+
+
+def scopes_of(state: State) -> Iterator[tuple[str, Scope]]:
+    """Yield the scopes that *state* holds, each with its path below that of the state: the name of its branch."""
+    if isinstance(state, ForeachState) and state.scope is not None:
+        yield "", state.scope
+    elif isinstance(state, ParallelState):
+        yield from ((branch.name, branch.scope) for branch in state.branches if branch.scope is not None)
+
+
+def all_states(states: Iterable[State]) -> Iterator[State]:
+    """Yield *states*, each with those that it holds, at any depth."""
+    for state in states:
+        yield state
+        for _, scope in scopes_of(state):
+            yield from all_states(scope.states)

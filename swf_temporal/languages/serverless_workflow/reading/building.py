@@ -1,105 +1,80 @@
-"""Builds the model from a document, or says in an author's words what is wrong with its form.
+"""Builds a model from a document, or says in an author's words what is wrong with its form.
 
 The model knows the form; this file turns what it refuses into problems, each at the value that it is about.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, salvage
-from swf_temporal.text.located import Array, Object
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.text.located import Object
+from swf_temporal.text.model_errors import Place, not_one_of, problem_of, problems_of
 from swf_temporal.text.origin import Source
-from swf_temporal.text.suggestions import did_you_mean, nearest
+from swf_temporal.text.suggestions import nearest
 
-_SINGULAR = {
-    "states": "state", "actions": "action", "functions": "function", "events": "event", "retries": "retry",
-    "errors": "error", "auth": "auth", "branches": "branch", "action": "action",
-    "dataConditions": "condition", "eventConditions": "condition", "onErrors": "onErrors entry",
-    "onEvents": "onEvents entry",
-}  # fmt: skip
-_EXPECTED = {
-    "string_type": "a text",
-    "filter_type": "a text",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
-    "tuple_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-}
-_SHORT = {"end": "true or an object"} | dict.fromkeys(
-    (
-        "transition",
-        "start",
-        "schedule",
-        "cron",
-        "functionRef",
-        "subFlowRef",
-        "authRef",
-        "continueAs",
-        "workflowExecTimeout",
-    ),
-    "a text or an object",
-)
-_KINDS = {type(None): "empty", bool: "true or false", int: "a number", float: "a number", str: "a text"}
+N = TypeVar("N", bound=Node)
 
 
-def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]:
-    """Return the workflow that *root* describes, with everything that keeps it from being one.
+@dataclass(frozen=True, slots=True)
+class Form(Generic[N]):
+    """The model that definitions of a version are built as, and the words that its authors have for its parts."""
 
-    If there is any such problem, the workflow is what is left without the parts concerned, or None.
+    model: type[N]
+    state_types: Sequence[str]
+    called: Mapping[str, str]
+    """What one thing in the list, or the object, under each key is called."""
+    state: str = "state"
+    """What a state is called."""
+    texts_too: Collection[str] = ()
+    """The keys under which there is an object, or a text in place of it."""
+    truths_too: Collection[str] = ()
+    """The keys under which there is an object, or true in place of it."""
+
+
+def build(
+    root: Object, source: Source, form: Form[N], salvage: Callable[[Object, ValidationError], N | None] | None = None
+) -> tuple[N | None, list[Problem]]:
+    """Return the definition that *root* describes, with everything that keeps it from being one.
+
+    If there is any such problem, the definition is what *salvage* leaves without the parts concerned, or None.
     """
     root["source"] = source
     try:
-        return Workflow.model_validate(root), []
+        return form.model.model_validate(root), []
     except ValidationError as refused:
-        found: dict[tuple[Position, str, str], Problem] = {}
-        for details in refused.errors(include_url=False):
-            problem = _problem(details, root, source)
-            # One thing that is wrong is told once; what is missing in one place may be several things.
-            found.setdefault((problem.position, problem.code, problem.message * (problem.code == "missing")), problem)
-        return salvage(root, refused), list(found.values())
+        problems = problems_of(refused, lambda details: _problem(details, root, source, form))
+        return None if salvage is None else salvage(root, refused), problems
 
 
-class _Place:
-    """Where in the document an error is: as far as its path leads through what was written."""
+class _Place(Place):
+    """A place in a definition, with the words for what stands there."""
 
-    def __init__(self, root: Object, path: tuple[int | str, ...]) -> None:
-        self.value: Any = root
-        self.position = root.where.position
+    def __init__(self, root: Object, path: Sequence[int | str], called: Mapping[str, str]) -> None:
+        super().__init__(root, path)
+        self.called = called
         self.what = ""
         """The key that the value stands under, or what the list that it stands in holds."""
         self.owners: list[str] = []
-        node, key = root, ""
-        for step in path:
-            if isinstance(self.value, Object) and step in self.value:
-                node, key = self.value, str(step)
-                self.what, self.position, self.value = key, node.where.value(key), node[key]
-                self._own(key, None)
-            elif isinstance(self.value, list) and isinstance(step, int) and step < len(self.value):
-                positions = self.value.positions if isinstance(self.value, Array) else None
-                self.position = positions[step] if positions else node.where.at(key, step)
-                self.value = self.value[step]
-                self._own(key, step)
+        key = ""
+        for step, value in self.steps:
+            if isinstance(step, str):
+                self.what = key = step
+                self._own(key, None, value)
+            else:
+                self._own(key, step, value)
 
-    def _own(self, key: str, index: int | None) -> None:
-        """Note that what follows belongs to the value, if that is something that authors have a word for."""
-        if isinstance(self.value, Object):
-            self.position = self.value.where.position
-        if key in _SINGULAR and (index is not None or key == "action"):
-            name = self.value.get("name") if isinstance(self.value, Object) else None
+    def _own(self, key: str, index: int | None, value: Any) -> None:
+        """Note that what follows belongs to *value*, if that is something that authors have a word for."""
+        if key in self.called and (index is not None or key == "action"):
+            name = value.get("name") if isinstance(value, Object) else None
             number = "" if index is None else f" number {index + 1}"
-            self.owners.append(f"{_SINGULAR[key]} {name!r}" if isinstance(name, str) else f"{_SINGULAR[key]}{number}")
+            word = self.called[key]
+            self.owners.append(f"{word} {name!r}" if isinstance(name, str) else f"{word}{number}")
             self.what = ""
 
     @property
@@ -113,9 +88,9 @@ class _Place:
         return f"{self.owner}: {self.what}" if self.what else self.owner
 
 
-def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
+def _problem(details: ErrorDetails, root: Object, source: Source, form: Form[Any]) -> Problem:
     path, kind = details["loc"], details["type"]
-    place = _Place(root, path)
+    place = _Place(root, path, form.called)
     if kind in ("missing", "union_tag_not_found"):
         key = str(path[-1]) if kind == "missing" else "type"
         meant = _key_meant(place, key)
@@ -128,42 +103,24 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
         return source.problem("missing", f"{place.subject} has no total", place.position, meant)
     if kind == "union_tag_invalid":
         word, position = place.value["type"], place.value.where.value("type")
-        message, hint = _choice(f"{place.owner}: state type", word, STATE_TYPES)
+        message, hint = not_one_of(f"{place.owner}: {form.state} type", word, form.state_types)
         return source.problem("enum", message, position, hint)
-    if kind == "literal_error":
-        message, hint = _choice(place.subject, place.value, _quoted(str(details.get("ctx", {}).get("expected"))))
-        return source.problem("enum", message, place.position, hint)
-    expected = _SHORT.get(place.what) or _EXPECTED.get(kind, "of another form")
-    message = f"{place.subject} must be {expected}, not {_described(place.value)}"
-    return source.problem("type", message, place.position)
+    return problem_of(details, place, place.subject, source, _shape(place.what, form))
 
 
-def _choice(subject: str, value: Any, words: Sequence[str]) -> tuple[str, str | None]:
-    """Return the message that *value* is none of *words*, and the hint which of them may be meant."""
-    hint = did_you_mean(value, words) if isinstance(value, str) else None
-    shown = repr(value) if isinstance(value, str) else _described(value)
-    return f"{subject} {shown} is not one of {', '.join(words[:-1])} or {words[-1]}", hint
+def _shape(key: str, form: Form[Any]) -> str | None:
+    if key in form.truths_too:
+        return "true or an object"
+    return "a text or an object" if key in form.texts_too else None
 
 
-def _missing_at(place: _Place, key: str) -> Position:
+def _missing_at(place: Place, key: str) -> Position:
     return place.value.where.key(key) if isinstance(place.value, Object) else place.position
 
 
-def _key_meant(place: _Place, key: str) -> str | None:
+def _key_meant(place: Place, key: str) -> str | None:
     """Return which key was perhaps written for *key*."""
     if not isinstance(place.value, Object):
         return None
     near = nearest(key, place.value.where.keys.keys() - place.value.keys())
     return None if near == key else near
-
-
-def _quoted(expected: str) -> list[str]:
-    return [word.strip(" '") for part in expected.split(" or ") for word in part.split(",")]
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "a list"
-    return f"the text {value!r}" if isinstance(value, str) else _KINDS.get(type(value), "this")

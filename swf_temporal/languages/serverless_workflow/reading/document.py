@@ -1,30 +1,54 @@
 """Reads the workflow that a text describes, in whichever version of the language it is written."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Final
 
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.building import build
+from swf_temporal.languages.serverless_workflow.reading.building import Form, build
 from swf_temporal.languages.serverless_workflow.reading.externals import take_externals
+from swf_temporal.languages.serverless_workflow.reading.reader import Reading, reader_of
+from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, salvage
 from swf_temporal.languages.serverless_workflow.reading.versions import normalize, normalizer_of
-from swf_temporal.languages.serverless_workflow.reading.versions.foreign import detect
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect
 from swf_temporal.text.located import Object, Unreadable, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.resources import Fetch, nothing
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The workflow that a text describes, or None, and what is to be said about the text."""
-
-    workflow: Workflow | None
-    """Without the parts of the wrong form, where there are problems about such parts."""
-    problems: tuple[Problem, ...]
-    """Some may be about another text: `externals.told_where_written` has the last word about places."""
-    bundled: str | None = None
-    """The definition with all its externals in place, where it has some that were found."""
+FORM: Final = Form(
+    model=Workflow,
+    state_types=STATE_TYPES,
+    called={
+        "states": "state",
+        "actions": "action",
+        "functions": "function",
+        "events": "event",
+        "retries": "retry",
+        "errors": "error",
+        "auth": "auth",
+        "branches": "branch",
+        "action": "action",
+        "dataConditions": "condition",
+        "eventConditions": "condition",
+        "onErrors": "onErrors entry",
+        "onEvents": "onEvents entry",
+    },
+    texts_too=(
+        "transition",
+        "start",
+        "schedule",
+        "cron",
+        "functionRef",
+        "subFlowRef",
+        "authRef",
+        "continueAs",
+        "workflowExecTimeout",
+    ),
+    truths_too=("end",),
+)
+"""The form of definitions since 0.5."""
 
 
 def read(source: Source, fetch: Fetch = nothing) -> Reading:
@@ -37,16 +61,32 @@ def read(source: Source, fetch: Fetch = nothing) -> Reading:
     return replace(reading, problems=(*tolerated, *reading.problems))
 
 
-def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
-    """Return the workflow that *root* describes, which stands in *source*, and is taken apart."""
-    detected = detect(root)
-    if detected is not None:
-        message = f"this is written for {detected.language}; what runs here is Serverless Workflow 0.8"
-        return Reading(None, (source.problem("dialect", message, detected.position, detected.hint),))
-    normalizer = normalizer_of(source)
-    externals = take_externals(root, normalizer, fetch)
+def read_part(root: Object, source: Source, fetch: Fetch = nothing, *, version: str | None = None) -> Reading:
+    """Return the workflow that *root* describes, which stands in *source*, and is taken apart.
+
+    It is read as *version* whatever its shape is, if one is given.
+    """
+    detected = detect(root) if version is None else Detected("", version)
+    reader = reader_of(detected)
+    if reader is not None:
+        return replace(reader.read(root, source, fetch), detected=detected)
+    if detected.is_refused:
+        return Reading(None, (_refusal(detected, source),), detected=detected)
+    externals = take_externals(root, source, fetch)
     bundled = json.dumps(plain(root)) if externals.are_taken else None
-    normalize(root, normalizer)
+    if externals.are_taken and version is None:
+        detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
+    normalizer = normalizer_of(source, detected.version)
+    normalize(root, normalizer, detected.version)
     root["externals"] = externals.uris
-    workflow, refused = build(root, source)
-    return Reading(workflow, (*externals.problems, *normalizer.problems, *refused), bundled)
+    workflow, refused = build(root, source, FORM, salvage)
+    contradiction = detected.contradiction
+    told = () if contradiction is None else (contradiction.problem(source, detected.version),)
+    return Reading(workflow, (*told, *externals.problems, *normalizer.problems, *refused), bundled, detected)
+
+
+def _refusal(detected: Detected, source: Source) -> Problem:
+    shown = "" if detected.giveaway is None else f", as {detected.giveaway.key!r} shows"
+    message = f"this is written for {detected.title}{shown}; what runs here is Serverless Workflow 0.8"
+    hint = None if detected.foreign is None else detected.foreign.hint
+    return source.problem("dialect", message, detected.position, hint)

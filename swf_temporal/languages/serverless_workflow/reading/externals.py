@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from swf_temporal.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
+from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.text.located import Array, Object, Unreadable
 from swf_temporal.text.origin import UNWRITTEN, Source
 from swf_temporal.text.parsing import read_source
@@ -41,10 +40,10 @@ class Externals:
     """Whether any document was found, so that the text alone is not the whole definition."""
 
 
-def take_externals(root: Object, normalizer: Normalizer, fetch: Fetch) -> Externals:
+def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
     """Put what *root* names by URI in the URI's place, where it is found; return which that is."""
     externals = Externals()
-    taking = _Taking(normalizer, fetch, externals)
+    taking = _Taking(source, fetch, externals)
     for kind in KINDS:
         if isinstance(root.get(kind), str):
             uri, places = root.take(kind)
@@ -70,8 +69,8 @@ def told_where_written(problem: Problem) -> Problem:
 class _Taking:
     """Fetches one document after the other."""
 
-    def __init__(self, normalizer: Normalizer, fetch: Fetch, externals: Externals) -> None:
-        self._normalizer = normalizer
+    def __init__(self, source: Source, fetch: Fetch, externals: Externals) -> None:
+        self._naming = source
         self._fetch = fetch
         self._externals = externals
 
@@ -92,10 +91,11 @@ class _Taking:
             self._externals.are_taken = True
 
     def _tell(self, error: ResourceError, subject: str, position: Position) -> None:
-        source, message = self._normalizer.source, f"{subject}, {error.reason}"
+        source, message = self._naming, f"{subject}, {error.reason}"
         if isinstance(error, MissingResourceError):
             left = "references to them are not checked" if " stand in " in subject else "nothing is checked by it"
-            self._normalizer.warn("external-missing", f"{message}: {left}", position)
+            problem = source.problem("external-missing", f"{message}: {left}", position, severity=Severity.WARNING)
+            self._externals.problems.append(problem)
         elif isinstance(error, ForbiddenResourceError):
             self._externals.problems.append(source.problem("external-forbidden", message, position, error.hint))
         else:

@@ -57,8 +57,15 @@ class Part:
 
 @cache
 def parts(kind: type[Node]) -> Mapping[str, Part]:
-    """Return the fields of *kind* as authors write them."""
-    return {info.alias or name: _part(info.annotation) for name, info in kind.model_fields.items() if name != "where"}
+    """Return the fields of *kind* as authors write them. Those whose alias begins with @ are not for authors."""
+    return {name: part for name, part in every_part(kind).items() if not name.startswith("@")}
+
+
+@cache
+def every_part(kind: type[Node]) -> Mapping[str, Part]:
+    """Return the fields of *kind*: those that authors write, and those that reading makes of what they write."""
+    named = ((info.alias or name, info) for name, info in kind.model_fields.items())
+    return {name: _part(info.annotation) for name, info in named if name != "@"}
 
 
 def _part(annotation: Any) -> Part:
@@ -89,19 +96,14 @@ class Normalizer:
         source: Source,
         spellings: Mapping[type[Node], Spelling],
         fallback: type[Node],
-        given_away: Mapping[type[Node], Mapping[str, str]],
     ) -> None:
         self.source = source
         self.spellings = spellings
-        self.given_away = given_away
-        """Which version each key of a node gives away, as no earlier one has it."""
         self.fallback = fallback
         """What a node of an unknown `type` is taken for; the model will complain of it."""
         self.problems: list[Problem] = []
         self.state_ids: dict[str, str] = {}
         """The names of states, by their ids."""
-        self.versions: set[str] = set()
-        """The versions that keys gave away."""
 
     def tolerate(self, message: str, position: Position, hint: str | None = None) -> None:
         """Note that something is not written the way the specification has it, and is taken as meant."""
@@ -114,13 +116,13 @@ class Normalizer:
     def normalize(self, kind: type[Node], value: Any, position: Position) -> Any:
         """Return *value*, written at *position*, as the object that the model of *kind* is built from."""
         spelling = self.spellings.get(kind, _AS_IT_IS)
-        if isinstance(value, Object) and kind in self.given_away:
-            self.versions.update(version for key, version in self.given_away[kind].items() if key in value)
         if isinstance(value, str) and spelling.short is not None:
             text, value = value, Object(position)
             value.put(spelling.short, text, (position, position))
         if not isinstance(value, Object):
             return value
+        for key in [key for key in value if key.startswith("@")]:
+            del value[key]  # no author can set what only reading makes
         for old, new in spelling.renamed.items():
             if old in value and new not in value:
                 value.rename(old, new)
@@ -130,7 +132,7 @@ class Normalizer:
                 value.rename(old, new)
         for step in spelling.steps:
             step(value, self)
-        self._normalize_fields(parts(kind), value)
+        self._normalize_fields(every_part(kind), value)
         return value
 
     def _normalize_fields(self, known: Mapping[str, Part], value: Object) -> None:

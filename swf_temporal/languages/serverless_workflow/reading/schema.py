@@ -4,54 +4,83 @@ It is made from the model, so that it cannot tell of other properties than those
 every other spelling that is accepted. Editors check and complete definitions by it.
 """
 
-import ast
-import inspect
-import textwrap
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticOmit, core_schema
 
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.model.states import End
+from swf_temporal.languages.serverless_workflow.model.states import End, Repeat
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
+from swf_temporal.languages.serverless_workflow.reading.normalizing import parts as parts_of
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
-from swf_temporal.languages.serverless_workflow.reading.versions import ACCEPTED, SPELLINGS, STATE_TYPES
+from swf_temporal.languages.serverless_workflow.reading.versions import PRESENT, vocabulary_of
+from swf_temporal.text.model_schemas import DIALECT, field_docs
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _OURS = ("languageVersion", "externals", "stateExecTimeout.single")
 """Fields that are not for authors."""
 _LIST_OF_TEXTS = {"type": "array", "items": TEXT}
 
 
-def json_schema(title: str = "Serverless Workflow 0.8") -> Schema:
-    """Return the JSON Schema (2020-12) of definitions, called *title*.
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A model, and how else than in its way what it is of may be written."""
+
+    model: type[Node]
+    spellings: Mapping[type[Node], Spelling]
+    accepted: Mapping[type[Node], Accepted]
+    state_types: Mapping[str, str]
+    """The types of states that are called otherwise in the model."""
+    later: Mapping[type[Node], frozenset[str]] = field(default_factory=dict)
+    """What of the model is not of this version: its schema does not have it."""
+    more_kinds: tuple[type[Node], ...] = ()
+    """Nodes that only what `accepted` has refers to."""
+
+
+def json_schema(title: str | None = None, version: str = PRESENT) -> Schema:
+    """Return the JSON Schema (2020-12) of definitions of *version*, one of 0.5 and later, called *title*.
 
     What loads without being told of an unknown property fits it. Below the top level it refuses properties that are
     not known, except where a definition holds free data.
     """
-    schema = Workflow.model_json_schema(schema_generator=_Generator)
-    kinds = {kind.__name__: kind for kind in _kinds(Node)}
-    parts: dict[str, Schema] = schema.pop("$defs")
-    for part in (schema, *parts.values()):
-        for name in _OURS:
-            part.get("properties", {}).pop(name, None)
-    for name, part in parts.items():
-        _finish(part, kinds[name])
-    parts.pop("External")
-    _finish(schema, Workflow)
-    for name in KINDS:
+    own = vocabulary_of(version)
+    vocabulary = Vocabulary(
+        Workflow, own.spellings, own.accepted, own.state_types, own.later, (Repeat,) if version == "0.6" else ()
+    )
+    schema = schema_of(vocabulary, title or f"Serverless Workflow {version}")
+    schema["$defs"].pop("External")
+    for name in (name for name in KINDS if name in schema["properties"]):
         _also(schema["properties"], name, {"type": "string"})
         schema["properties"][name].setdefault("description", "Written out, or the URI of a document that holds them.")
+    return schema
+
+
+def schema_of(vocabulary: Vocabulary, title: str) -> Schema:
+    """Return the JSON Schema of what is written in *vocabulary*, called *title*."""
+
+    class Generator(_Generator):
+        state_types = vocabulary.state_types
+
+    schema = vocabulary.model.model_json_schema(schema_generator=Generator)
+    kinds = {kind.__name__: kind for kind in (*_kinds(vocabulary.model), *vocabulary.more_kinds)}
+    parts: dict[str, Schema] = {name: part for name, part in schema.pop("$defs").items() if name in kinds}
+    for part in (schema, *parts.values()):
+        properties = part.get("properties", {})
+        for name in [name for name in properties if name in _OURS or name.startswith("@")]:
+            del properties[name]
+    for name, part in parts.items():
+        _finish(part, kinds[name], vocabulary)
+    _finish(schema, vocabulary.model, vocabulary)
     return {"$schema": DIALECT, "title": title, **schema, "$defs": parts}
 
 
 class _Generator(GenerateJsonSchema):
     """Writes the model's types as what an author may write for them."""
+
+    state_types: Mapping[str, str] = {}
 
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
         """Leave out what is no JSON: where a node was written."""
@@ -69,16 +98,16 @@ class _Generator(GenerateJsonSchema):
         """Return a schema that decides by the `type` first, so that only that type's faults are told."""
         cases = []
         for word, choice in schema["choices"].items():
-            words = [word, *(old for old, new in STATE_TYPES.items() if new == word)]
+            words = [word, *(old for old, new in self.state_types.items() if new == word)]
             condition = {"properties": {"type": {"enum": words}}, "required": ["type"]}
             cases.append({"if": condition, "then": self.generate_inner(choice)})
-        words = [*schema["choices"], *STATE_TYPES]
+        words = [*schema["choices"], *self.state_types]
         return {"type": "object", "properties": {"type": {"enum": words}}, "required": ["type"], "allOf": cases}
 
 
-def _finish(part: Schema, kind: type[Node]) -> None:
+def _finish(part: Schema, kind: type[Node], vocabulary: Vocabulary) -> None:
     """Widen *part*, the schema of *kind*, by its other spellings, and close it."""
-    spelling, accepted = SPELLINGS.get(kind, Spelling()), ACCEPTED.get(kind, Accepted())
+    spelling, accepted = vocabulary.spellings.get(kind, Spelling()), vocabulary.accepted.get(kind, Accepted())
     part.pop("title", None)
     properties: dict[str, Schema] = part["properties"]
     required: list[str] = part.pop("required", [])
@@ -87,18 +116,25 @@ def _finish(part: Schema, kind: type[Node]) -> None:
         properties[name] = _tidied(schema, is_optional=name not in required)
     if "type" in properties and "const" in properties["type"]:
         word = properties["type"]["const"]
-        properties["type"] = {"enum": [word, *(old for old, new in STATE_TYPES.items() if new == word)]}
+        properties["type"] = {"enum": [word, *(old for old, new in vocabulary.state_types.items() if new == word)]}
     for name, shape in accepted.widened.items():
         _also(properties, name, shape)
+    later = vocabulary.later.get(kind, frozenset())
     for name, schema in accepted.more.items():
-        properties[name] = {**schema, "deprecated": True}
+        properties[name] = {**schema, "deprecated": True} if not later else dict(schema)
     renamed = {old: new for old, new in {**spelling.renamed, **spelling.tolerated}.items() if new in properties}
     for old, new in renamed.items():
-        properties.setdefault(old, {**properties[new], "description": f"Read as `{new}`.", "deprecated": True})
+        note = {} if new in later else {"description": f"Read as `{new}`.", "deprecated": True}
+        properties.setdefault(old, {**properties[new], **note})
     instead = {
         name: [*accepted.instead.get(name, ()), *(old for old, new in renamed.items() if new == name)]
         for name in required
     }
+    for name in later:
+        properties.pop(name, None)
+        others = [one for one in instead.pop(name, ()) if one not in later]
+        if others:
+            instead[others[0]] = others[1:]
     _require(part, instead, optional=[name for name, others in accepted.instead.items() if not others])
     part["type"] = _types(kind, spelling)
     if kind is End:
@@ -155,22 +191,18 @@ def _also(properties: dict[str, Schema], name: str, shape: Schema) -> None:
 
 def _describe(properties: dict[str, Schema], kind: type[Node]) -> None:
     """Give properties the text that stands under their fields in the model."""
-    for field, text in _texts(kind):
-        name = kind.model_fields[field].alias or field
+    for attribute, text in field_docs(kind):
+        name = kind.model_fields[attribute].alias or attribute
         if name in properties:
             properties[name]["description"] = text
 
 
-def _texts(kind: type[Node]) -> Iterator[tuple[str, str]]:
-    """Yield the fields of *kind* that have a text under them, each with the text."""
-    body: list[Any] = getattr(ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0], "body", [])
-    for node, following in pairwise(body):
-        match node, following:
-            case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
-                yield field, " ".join(text.split())
-
-
-def _kinds(kind: type[Node]) -> Iterator[type[Node]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _kinds(one)
+def _kinds(kind: type[Node], known: dict[type[Node], None] | None = None) -> Iterable[type[Node]]:
+    """Return *kind* and the kinds of nodes that authors write in it, at any depth."""
+    found: dict[type[Node], None] = {} if known is None else known
+    if kind not in found:
+        found[kind] = None
+        for part in parts_of(kind).values():
+            for inner in part.kinds.values():
+                _kinds(inner, found)
+    return found

@@ -13,7 +13,7 @@ Result: TypeAlias = Compiled | Target | BadExpression
 def compiled_fields(nodes: Nodes, expressions: Expressions) -> Iterator[tuple[Field, Result]]:
     """Yield every text that holds an expression, with what it compiles to, or with why it does not."""
     for field in fields(nodes):
-        if field.sort is not Sort.TEMPLATE or "${" in field.text:
+        if field.sort is not Sort.TEMPLATE or expressions.opening in field.text:
             yield field, _compiled(field, expressions)
 
 

@@ -10,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     EventCondition,
     OnEvents,
     ProduceEvent,
+    Repeat,
 )
 from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
 
@@ -40,3 +41,6 @@ def event_uses(nodes: Nodes) -> Iterator[EventUse]:
         yield EventUse(condition.event_ref, "consumed", owner, condition.where.value("eventRef"))
     for callback, owner in nodes.each(CallbackState):
         yield EventUse(callback.event_ref, "consumed", owner, callback.where.value("eventRef"))
+    for repeat, owner in nodes.each(Repeat):
+        for index, name in enumerate(repeat.stop_on_events):
+            yield EventUse(name, "consumed", owner, repeat.where.at("stopOnEvents", index))

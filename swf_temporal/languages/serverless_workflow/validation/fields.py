@@ -45,7 +45,7 @@ class Field:
 
 
 _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
-    actions.Action: {"condition": Sort.EXPRESSION},
+    actions.Action: {"condition": Sort.EXPRESSION, "@timeout": Sort.TEMPLATE},
     actions.ActionDataFilter: {
         "fromStateData": Sort.EXPRESSION,
         "results": Sort.EXPRESSION,
@@ -74,6 +74,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
     states.InjectState: {"data": Sort.TEMPLATE},
     states.ParallelState: {"numCompleted": Sort.TEMPLATE},
     states.ProduceEvent: {"data": Sort.EXPRESSION, "contextAttributes": Sort.TEMPLATE},
+    states.Repeat: {"expression": Sort.EXPRESSION, "max": Sort.TEMPLATE},
     states.SleepState: {"duration": Sort.TEMPLATE},
     states.StateDataFilter: {"input": Sort.EXPRESSION, "output": Sort.EXPRESSION},
     states.StateTimeouts: dict.fromkeys(

@@ -1,21 +1,43 @@
 """The states that a state leads to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from swf_temporal.errors import Position
-from swf_temporal.languages.serverless_workflow.model.states import Leaving, State, SwitchState
+from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
+from swf_temporal.languages.serverless_workflow.model.states import (
+    EventExpressionState,
+    EventState,
+    Leaving,
+    OperationState,
+    State,
+    SwitchState,
+)
 
 
 def ways(state: State) -> Iterator[Leaving]:
-    """Yield every way out of *state*: itself or, for a switch, its conditions; and what it does on errors."""
+    """Yield every way out of *state*: itself, or its conditions or entries; and what it does on errors."""
     if isinstance(state, SwitchState):
         yield from state.data_conditions
         yield from state.event_conditions
         if state.default_condition is not None:
             yield state.default_condition
+    elif isinstance(state, EventExpressionState):
+        yield from state.on_events
     else:
         yield state
     yield from state.on_errors
+
+
+def diversions(state: State) -> Iterator[ResultRetry]:
+    """Yield the retries of actions of *state* that lead to another state once they are used up."""
+    groups: tuple[Iterable[Action], ...] = ()
+    if isinstance(state, OperationState):
+        groups = (state.actions,)
+    elif isinstance(state, EventState):
+        groups = tuple(entry.actions for entry in state.on_events)
+    for action in chain.from_iterable(groups):
+        yield from (retry for retry in action.result_retries if retry.next_state is not None)
 
 
 def targets(state: State) -> Iterator[tuple[str, Position]]:

@@ -57,7 +57,7 @@ def test_schedule(every: Facts) -> None:
                 "auth": {"invocation": "shop"},
             },
         ),
-        ("ping", {"type": "custom", "method": "GET", "url": "https://ping.example.com/{id}"}),
+        ("ping", {"type": "custom", "method": "GET", "url": "https://ping.example.com/{id}", "priority": 2}),
         ("double", {"type": "expression", "operation": ".n * 2"}),
         ("far", {"document": "https://far.example.com/api.json", "operationId": "go"}),
     ],

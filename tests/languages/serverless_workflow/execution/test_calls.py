@@ -8,8 +8,8 @@ from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry
 from swf_temporal.runtime.run import Run
+from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.host import SimulatedHost
-from swf_temporal.simulation.simulate import SimulationContext
 
 WORK: dict[str, Any] = {"name": "work", "type": "custom"}
 

@@ -8,7 +8,9 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-from swf_temporal.simulation.simulate import Simulation, SimulationContext, events_of
+from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.result import Simulation
+from swf_temporal.simulation.simulate import events_of
 
 Run = Callable[..., Simulation]
 State = Mapping[str, JSON]
@@ -134,6 +136,15 @@ def test_an_output_collection_took_the_place_of_what_was_there(run: Run) -> None
         "actions": [{"functionRef": "f"}], "end": True,
     }  # fmt: skip
     assert run(each, data={"items": [1], "out": "text"}, functions={"f": 7}).output == {"items": [1], "out": [7]}
+
+
+def test_a_text_for_an_event_was_no_expression(run: Run) -> None:
+    """Only marks made it one; without a text, an event had all the data."""
+    texts: list[JSON] = [{"data": ".order"}, {"data": "${ .order }"}, {}]
+    events: JSON = [{"eventRef": "Go", **text} for text in texts if isinstance(text, dict)]
+    tell: State = {"name": "Tell", "type": "inject", "data": {}, "end": {"produceEvents": events}}
+    produced = run(tell, data={"order": 7}).produced_events
+    assert [event["data"] for event in produced] == [".order", 7, {"order": 7}]
 
 
 def test_a_sub_workflow_was_tried_again_with_the_same_wrong_input(run: Run) -> None:

@@ -7,6 +7,7 @@ import pytest
 from swf_temporal.errors import ExpressionFailed, WrongData
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.model.actions import Action
 from tests.languages.serverless_workflow.models import load_model
 
 
@@ -28,6 +29,16 @@ def test_programs_are_shared_and_never_change() -> None:
     assert [one.workflow.timeouts.state_exec_timeout for one in (first, second, shared)] == ["PT1S", "PT2S", "${ .t }"]
     assert [one.about["name"] for one in (first, second, shared)] == ["for PT1S", "for PT2S", "for ${ .who }"]
     assert first.expressions is shared.expressions
+    state = shared.workflow.states[0]
+    assert [one.timeouts(state).state_exec_timeout for one in (first, second)] == ["PT1S", "PT2S"]
+
+
+def test_runs_have_their_own_retry_rules() -> None:
+    """What was made of a retry definition for one run is nothing to another."""
+    shared = retry(maxAttempts="${ .n }")
+    action = Action(name="x", retry_ref="r")
+    rules = [for_run(shared, {"n": number}, {}).retry_rule(action) for number in (2, 3)]
+    assert [rule and rule.max_attempts for rule in rules] == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -51,12 +62,19 @@ def test_which_parameters_are_open(more: dict[str, Any], is_open: bool) -> None:
     [
         ("delay", "PT3S", "PT3S"),
         ("delay", 1.5, "PT1.5S"),
+        ("delay", 0, "PT0S"),
         ("maxAttempts", "3", 3),
         ("maxAttempts", 3.0, 3),
+        ("maxAttempts", 0, 0),
         ("multiplier", "2.5", 2.5),
+        ("multiplier", 0, 0.0),
         ("multiplier", "PT2S", "PT2S"),
+        ("multiplier", "+PT2S", "+PT2S"),
         ("jitter", 0.5, 0.5),
+        ("jitter", 0, 0.0),
+        ("jitter", 1, 1.0),
         ("jitter", "PT1S", "PT1S"),
+        ("jitter", "+PT1S", "+PT1S"),
     ],
 )
 def test_retries(field: str, given: Any, value: Any) -> None:
@@ -70,11 +88,20 @@ def test_retries(field: str, given: Any, value: Any) -> None:
     [
         ("delay", "soon", "a text 'soon'"),
         ("delay", -1, "a number -1"),
+        ("delay", "-PT1S", "a text '-PT1S'"),
         ("delay", True, "a boolean"),
+        ("delay", [1], "an array"),
         ("maxAttempts", 1.5, "a number 1.5"),
         ("maxAttempts", None, "null"),
+        ("maxAttempts", True, "a boolean"),
+        ("maxAttempts", "many", "a text 'many'"),
         ("multiplier", {}, "an object"),
-        ("jitter", 2, "a number 2"),
+        ("multiplier", -0.5, "a number -0.5"),
+        ("multiplier", True, "a boolean"),
+        ("multiplier", "inf", "a text 'inf'"),
+        ("multiplier", "+P", "a text '+P'"),
+        ("jitter", 1.5, "a number 1.5"),
+        ("jitter", "+P", "a text '+P'"),
     ],
 )
 def test_what_a_parameter_cannot_be(field: str, given: Any, said: str) -> None:
@@ -82,6 +109,51 @@ def test_what_a_parameter_cannot_be(field: str, given: Any, said: str) -> None:
     with pytest.raises(WrongData) as told:
         for_run(retry(**{field: "${ .x }"}), {"x": given}, {})
     assert told.value.message == f"retry 'r': {field} yields {said}, which it cannot be"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"name": "${ true }"}, "the workflow's name yields a boolean"),
+        ({"version": "${ empty }"}, "the workflow's version yields null"),
+        ({"timeouts": {"eventTimeout": "${ 1, 2 }"}}, "timeouts: eventTimeout yields an array"),
+        (
+            {"timeouts": {"workflowExecTimeout": {"duration": '${ "soon" }'}}},
+            "workflowExecTimeout: duration yields a text 'soon'",
+        ),
+    ],
+)
+def test_where_a_parameter_stands(more: dict[str, Any], said: str) -> None:
+    """What cannot be is told with where it is written."""
+    with pytest.raises(WrongData) as told:
+        for_run(program(**more), {}, {})
+    assert told.value.message == f"{said}, which it cannot be"
+
+
+def test_names_and_versions_are_texts() -> None:
+    """A number is read as it is written, and expressions see the variables of the run."""
+    shared = program(name="${ $CONST.who }", version="${ 2 }")
+    about = for_run(shared, {}, {"CONST": {"who": "all"}}).about
+    assert about == {"id": "a", "name": "all", "version": "2"}
+
+
+@pytest.mark.parametrize(
+    ("field", "written"),
+    [
+        ("state_exec_timeout", {"stateExecTimeout": "${ .t }"}),
+        ("single_state_exec_timeout", {"stateExecTimeout": {"single": "${ .t }", "total": "PT1H"}}),
+        ("action_exec_timeout", {"actionExecTimeout": "${ .t }"}),
+        ("branch_exec_timeout", {"branchExecTimeout": "${ .t }"}),
+        ("event_timeout", {"eventTimeout": "${ .t }"}),
+    ],
+)
+def test_each_timeout_may_be_an_expression(field: str, written: dict[str, Any]) -> None:
+    """Also that of the whole workflow beside it."""
+    shared = program(timeouts={**written, "workflowExecTimeout": {"duration": "${ .all }"}})
+    timeouts = for_run(shared, {"t": 5, "all": "PT1H"}, {}).workflow.timeouts
+    assert getattr(timeouts, field) == "PT5S"
+    assert timeouts.workflow_exec_timeout is not None
+    assert timeouts.workflow_exec_timeout.duration == "PT1H"
 
 
 def test_expressions_that_fail() -> None:

@@ -16,8 +16,8 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import Instance, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.circles import Course
+from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.host import SimulatedHost
-from swf_temporal.simulation.simulate import SimulationContext
 from tests.languages.serverless_workflow.models import load_model
 
 DEFINITION = """

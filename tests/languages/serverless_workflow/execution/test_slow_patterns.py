@@ -7,7 +7,8 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
-from swf_temporal.simulation.simulate import Simulation, SimulationContext
+from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.result import Simulation
 
 SLOW = "(a|aa)+$"
 LONG = "a" * 60 + "!"

@@ -8,7 +8,8 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.clock import EPOCH
-from swf_temporal.simulation.simulate import SimulationContext, events_of
+from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.simulate import events_of
 
 START = EPOCH.timestamp()
 DEFINITION = """
@@ -59,7 +60,7 @@ def _seen(definition: str = DEFINITION, *, cancelling: bool = False) -> list[See
         counted.append(1)
         return {f"n{len(counted)}": True}
 
-    world = SimulationContext(
+    context = SimulationContext(
         [load(definition)], {"add": add, "undo": {"undone": True}}, events_of([]), {}, cancelling=cancelling
     )
     seen: list[Seen] = []
@@ -72,8 +73,8 @@ def _seen(definition: str = DEFINITION, *, cancelling: bool = False) -> list[See
         state, data, latest = execution.state, execution.data, execution.latest_data
         seen.append(Seen(what, state, data, latest, awaited, execution.is_cancelled))
 
-    world.on_trace = look
-    world.run({"first": 1})
+    context.on_trace = look
+    context.run({"first": 1})
     return seen
 
 

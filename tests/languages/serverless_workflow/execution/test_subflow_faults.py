@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.errors import CallFailed, StepLimitExceeded, WorkflowFault
+from swf_temporal.errors import CallFailed, SchemaMismatch, StepLimitExceeded, WorkflowFault
 from swf_temporal.runtime.performing import MAX_ID_BYTES, id_of_child, subflow_fault
 
 FAULT = CallFailed("there was no floor", code="Slipped", state="Fall")
@@ -23,6 +23,18 @@ def test_a_fault_is_told_once() -> None:
     assert (grandparent.code, grandparent.cause) == ("Slipped", None)
 
 
+def test_what_a_service_said_reaches_the_parent() -> None:
+    """Its status and what it answered, and in which state that was."""
+    child = subflow_fault("c", CallFailed("no", status=409, body={"in": "use"}, state="Ask"))
+    assert (child.status, child.body, child.cause) == (409, {"in": "use"}, "state 'Ask' of 'c'")
+
+
+def test_only_an_input_that_does_not_fit_is_in_vain() -> None:
+    """Another attempt is given the same input; of anything else it may make more."""
+    faults = [SchemaMismatch("in", retryable=False), SchemaMismatch("out"), CallFailed("no", retryable=False)]
+    assert [subflow_fault("c", fault).retryable for fault in faults] == [False, True, True]
+
+
 def test_runs_of_the_first_release_are_told_level_by_level() -> None:
     """What they made of the message stays as it was."""
     child = subflow_fault("c", FAULT, level_by_level=True)
@@ -35,5 +47,6 @@ def test_an_id_grows_with_every_level() -> None:
     assert id_of_child("order-7", "Pay/charge#1") == "order-7/Pay/charge#1"
     longest = "é" * ((MAX_ID_BYTES - 2) // 2)
     assert id_of_child(longest, "a").endswith("é/a")
-    with pytest.raises(StepLimitExceeded, match="too many sub-workflows wait for one another"):
+    told = "too many sub-workflows wait for one another: the id of one more would have more than the 1,000 bytes"
+    with pytest.raises(StepLimitExceeded, match=told):
         id_of_child(longest, "ab")

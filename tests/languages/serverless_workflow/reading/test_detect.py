@@ -2,36 +2,144 @@
 
 import pytest
 
-from swf_temporal.errors import Position
+from swf_temporal.errors import Position, Severity
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.loading import check
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_object
 from tests.languages.serverless_workflow.models import checked_model
 
 
+def root_of(text: str) -> Object:
+    """Return the object that *text* holds."""
+    return read_object(Source(text))[0]
+
+
 @pytest.mark.parametrize(
-    ("text", "dialect", "place"),
+    ("text", "dialect", "key", "place"),
     [
-        ("document: {dsl: 1.0.0}\ndo: []\n", "Serverless Workflow 1.0", (1, 1)),
-        ("id: a\ntasks: []\n", "the May 2020 draft of Serverless Workflow, which has tasks", (2, 1)),
-        ("id: a\nstartsAt: A\nstates: []\n", "the 2019 draft of Serverless Workflow", (2, 1)),
-        ("states:\n- {name: A, type: DELAY, nextState: B}\n", "the 2019 draft of Serverless Workflow", (2, 26)),
-        ("states:\n- {name: A, type: DELAY}\n", "the 2019 draft of Serverless Workflow", (2, 13)),
-        (
-            "states:\n- name: A\n  start:\n    kind: default\n",
-            "a 2020 version of Serverless Workflow, before 0.6",
-            (3, 3),
-        ),
-        ("states:\n- name: A\n  eventsActions: []\n", "a 2020 version of Serverless Workflow, before 0.6", (3, 3)),
-        ('{"StartAt": "A", "States": {}}', "Amazon States Language", (1, 2)),
-        ("states:\n- id: a\n  type: noop\n", "the Direktiv form", (3, 3)),
-        ("states:\n- id: a\n  transform: x\n", "the Direktiv form", (3, 3)),
+        ("document: {dsl: 1.0.0}\ndo: []\n", "Serverless Workflow 1.0", "document", (1, 1)),
+        ('{"StartAt": "A", "States": {}}', "Amazon States Language", "StartAt", (1, 2)),
+        ("specVersion: '0.8'\nstates:\n- id: a\n  type: noop\n", "the Direktiv form", "type", (4, 3)),
     ],
 )
-def test_other_dialects(text: str, dialect: str, place: tuple[int, int]) -> None:
+def test_other_dialects(text: str, dialect: str, key: str, place: tuple[int, int]) -> None:
     """A document of another dialect gives one problem, which names it and points at what gives it away."""
     (problem,) = check(text).problems
     assert problem.code == "dialect"
-    assert problem.message == f"this is written for {dialect}; what runs here is Serverless Workflow 0.8"
+    assert (
+        problem.message == f"this is written for {dialect}, as {key!r} shows; what runs here is Serverless Workflow 0.8"
+    )
     assert problem.position == Position(*place)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "key", "place"),
+    [
+        ("id: a\ntasks: []\n", "the May 2020 draft of Serverless Workflow", "tasks", (2, 1)),
+        (
+            "states:\n- name: A\n  eventsActions: []\n",
+            "the May 2020 draft of Serverless Workflow",
+            "eventsActions",
+            (3, 3),
+        ),
+        (
+            "functions:\n- {name: f, resource: r}\nstates:\n- {name: A, start: {kind: default}}\n",
+            "the May 2020 draft of Serverless Workflow",
+            "resource",
+            (2, 13),
+        ),
+        (
+            "states:\n- name: A\n  start: {kind: default}\n  dataConditions: [{path: $.a, operator: exists}]\n",
+            "the May 2020 draft of Serverless Workflow",
+            "dataConditions",
+            (4, 3),
+        ),
+        ("id: a\nstartsAt: A\nstates: []\n", "the November 2019 draft of Serverless Workflow", "startsAt", (2, 1)),
+        (
+            "states:\n- {name: A, type: DELAY, nextState: B}\n",
+            "the November 2019 draft of Serverless Workflow",
+            "nextState",
+            (2, 26),
+        ),
+        ("states:\n- {name: A, type: DELAY}\n", "the November 2019 draft of Serverless Workflow", "type", (2, 13)),
+    ],
+)
+def test_drafts(text: str, dialect: str, key: str, place: tuple[int, int]) -> None:
+    """A document of a draft that is read is told as such, with what gives it away."""
+    detected = detect(root_of(text))
+    assert detected.title == dialect
+    assert detected.version
+    assert detected.giveaway is not None
+    assert (detected.giveaway.key, detected.position) == (key, Position(*place))
+    assert all(problem.code != "dialect" for problem in check(text).problems)
+
+
+LEAN = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
+SWITCH = "states:\n- {name: A, type: switch, dataConditions: [], default: {end: true}}\n"
+STARTED = "states:\n- name: A\n  start: {kind: default}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "key", "line"),
+    [
+        (LEAN, "0.8", None, 1),
+        (f'specVersion: "0.8"\n{LEAN}', "0.8", "specVersion", 1),
+        (f'specVersion: "0.7"\n{LEAN}', "0.7", "specVersion", 1),
+        (f'schemaVersion: "0.6"\n{LEAN}', "0.6", "schemaVersion", 1),
+        (f"execTimeout: {{duration: PT1S}}\n{LEAN}", "0.6", "execTimeout", 1),
+        (SWITCH, "0.6", "default", 2),
+        ("states:\n- {name: A, type: delay, timeDelay: PT1S}\n", "0.6", "type", 2),
+        (
+            "states:\n- name: A\n  type: operation\n  actions: []\n  onErrors:\n  - {error: '*', end: true}\n",
+            "0.6",
+            "error",
+            6,
+        ),
+        (STARTED, "0.5", "start", 3),
+        ("states:\n- name: A\n  end: {kind: default}\n", "0.5", "end", 3),
+        (f"start: A\n{SWITCH}", "0.6", "start", 1),
+        (f'specVersion: "0.8"\n{SWITCH}', "0.8", "specVersion", 1),
+        (f"timeouts: {{}}\n{SWITCH}", "0.8", None, 1),
+        (f"dataOutputSchema: {{}}\n{LEAN}", "0.8-next", "dataOutputSchema", 1),
+        (f'specVersion: "0.8"\nextensions: []\n{LEAN}', "0.8-next", "extensions", 2),
+    ],
+)
+def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, line: int) -> None:
+    """A key that only some versions have shows the version, else the number that the document says."""
+    found = detect(root_of(text))
+
+    assert (found.version, found.giveaway and found.giveaway.key) == (version, key)
+    assert found.position.line == line
+    assert found.contradiction is None
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "told"),
+    [
+        (f'specVersion: "0.8"\n{STARTED}', "0.5", "specVersion says '0.8', but 'start' in line 4 is of 0.5 and before"),
+        (f'schemaVersion: "0.6"\n{STARTED}', "0.5", "schemaVersion says '0.6', but 'start' in line 4"),
+        (f'schemaVersion: "0.5"\nstart: A\n{LEAN}', "0.6", "schemaVersion says '0.5', but 'start' in line 2 came with"),
+        (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{LEAN}', "0.8", "'timeouts' in line 2 came with 0.7"),
+        (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{SWITCH}', "0.6", "'timeouts' in line 2 came with 0.7"),
+        (
+            'specVersion: "0.7"\nstates:\n- name: A\n  type: operation\n  actions: [{functionRef: f, condition: .a}]\n',
+            "0.8",
+            "'condition' in line 5 came with 0.8",
+        ),
+    ],
+)
+def test_a_number_that_the_shape_contradicts(text: str, version: str, told: str) -> None:
+    """The shape says which version it is, and a warning points at the number."""
+    found = detect(root_of(text))
+    assert found.contradiction is not None
+    problem = found.contradiction.problem(Source(text), found.version)
+
+    assert found.version == version
+    assert told in problem.message
+    assert problem.message.endswith(f"the definition is read as {version}")
+    assert (problem.severity, problem.position.line) == (Severity.WARNING, 1)
 
 
 def test_a_property_of_its_own_is_no_dialect() -> None:

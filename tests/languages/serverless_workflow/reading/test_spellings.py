@@ -17,10 +17,10 @@ def read(text: str) -> tuple[Workflow, list[str]]:
     return checked_model(checked), [one.message for one in checked.problems if one.code == "tolerated-spelling"]
 
 
-def first_state(state: str) -> tuple[Any, list[str]]:
+def first_state(state: str, says: str = "") -> tuple[Any, list[str]]:
     """Return the state that *state* writes, and the messages about tolerated spellings."""
     workflow, messages = read(
-        f"id: a\nstates:\n- {state}\n- {{name: Z, id: last, type: inject, data: {{}}, end: true}}\n"
+        f"id: a\n{says}states:\n- {state}\n- {{name: Z, id: last, type: inject, data: {{}}, end: true}}\n"
     )
     return workflow.states[0], messages
 
@@ -281,8 +281,8 @@ def test_texts_for_truths() -> None:
     ],
 )
 def test_keys_before_0_7(written: str, expected: dict[str, Any]) -> None:
-    """What 0.6 called otherwise is read by its present name, with a warning."""
-    state, told = first_state(written)
+    """What 0.6 called otherwise is read by its present name, with a warning in a definition that says it is of 0.8."""
+    state, told = first_state(written, 'specVersion: "0.8"\n')
     assert {key: getattr(state, key) for key in expected} == expected
     assert told
 

@@ -17,15 +17,6 @@ states:
 """
 
 CASES: dict[str, tuple[str, list[str]]] = {
-    "an expression without marks": (
-        "length",
-        [
-            (
-                "7:16 error state 'A': the condition 'length' yields a number, and so always holds"
-                " | a condition yields true or false, as a comparison does"
-            )
-        ],
-    ),
     "one of several kinds": (
         "if .x then 1 else [] end",
         [
@@ -35,15 +26,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
             )
         ],
     ),
-    "a list": (
-        "[.x, true]",
-        ["7:16 error state 'A': the condition is a list | a condition is an expression that yields true or false"],
-    ),
     "nothing": (
         "null",
         ["7:16 error state 'A': the condition is null | a condition is an expression that yields true or false"],
     ),
-    "what does not compile, which another rule tells": ("x > 3", []),
     "what may be null": (".x // null", []),
     "false as a text": ('"false"', []),
     "an expression": ('"${ .x > 3 }"', []),

@@ -28,29 +28,18 @@ FINE = [
 ]
 
 WRONG = [
-    ("sysout:INFOS", "", "4:38 error function 'f': 'INFOS' is not one of the levels TRACE, DEBUG, INFO", "'INFO'"),
-    ("script:js", "", "4:38 error function 'f': scripts are written in Python", ""),
-    ("temporal:", "", "4:38 error function 'f': the operation 'temporal:' names no activity", ""),
-    ("temporal:@q", "", "names no activity: it is temporal:ACTIVITY@QUEUE", ""),
-    ("temporal:a@", "", "names no task queue", ""),
-    ("temporal:a", ", metadata: {heartbeatTimeout: 10}", "4:81 error function 'f': heartbeatTimeout is 10, and", ""),
-    ("temporal:a", ", metadata: {startToCloseTimeout: PT0S}", "startToCloseTimeout is 'PT0S', and must be", ""),
-    ("temporal:a", ", metadata: {retryPolicy: often}", "retryPolicy must be an object with some of initial", ""),
-    ("temporal:a", ", metadata: {retryPolicy: {attempts: 1}}", "retryPolicy has no 'attempts'; it has initial", ""),
-    ("temporal:a", ", metadata: {retryPolicy: {maximumAttempts: -1}}", "maximumAttempts is -1, and must be a", ""),
-    ("temporal:a", ", metadata: {retryPolicy: {backoffCoefficient: 0.5}}", "backoffCoefficient is 0.5, and", ""),
-    ("temporal:a", ", metadata: {retryPolicy: {nonRetryableErrorTypes: A}}", "must be an array of texts", ""),
+    ("temporal:", "", "4:38 error function 'f': the operation 'temporal:' names no activity"),
+    ("temporal:@q", "", "names no activity: it is temporal:ACTIVITY@QUEUE"),
+    ("temporal:a", ", metadata: {startToCloseTimeout: PT0S}", "startToCloseTimeout is 'PT0S', and must be"),
+    ("temporal:a", ", metadata: {retryPolicy: often}", "retryPolicy must be an object with some of initial"),
+    ("temporal:a", ", metadata: {retryPolicy: {attempts: 1}}", "retryPolicy has no 'attempts'; it has initial"),
+    ("temporal:a", ", metadata: {retryPolicy: {maximumAttempts: -1}}", "maximumAttempts is -1, and must be a"),
+    ("temporal:a", ", metadata: {retryPolicy: {backoffCoefficient: 0.5}}", "backoffCoefficient is 0.5, and"),
+    ("temporal:a", ", metadata: {retryPolicy: {nonRetryableErrorTypes: A}}", "must be an array of texts"),
     (
         "temporal:a",
         ", metadata: {retryPolicy: {initialInterval: PT2S, maximumInterval: PT1S}}",
         "maximumInterval is shorter than initialInterval",
-        "",
-    ),
-    (
-        "temporal:a",
-        ", metadata: {heartBeatTimout: PT1S}",
-        "4:80 warning function 'f': its metadata 'heartBeatTimout' means nothing to an activity",
-        "'heartbeatTimeout'",
     ),
 ]
 
@@ -61,20 +50,15 @@ def test_operations_that_are_fine(found: Callable[[str, str], list[str]], operat
     assert found("custom-operation", FUNCTION.format(operation=operation, more=more).lstrip()) == []
 
 
-@pytest.mark.parametrize(("operation", "more", "told", "hint"), WRONG)
-def test_operations_that_are_not(
-    found: Callable[[str, str], list[str]], operation: str, more: str, told: str, hint: str
-) -> None:
-    """Each is told with its place, and what was perhaps meant."""
+@pytest.mark.parametrize(("operation", "more", "told"), WRONG)
+def test_operations_that_are_not(found: Callable[[str, str], list[str]], operation: str, more: str, told: str) -> None:
+    """Each is told: options of an activity have many ways to be wrong."""
     [problem] = found("custom-operation", FUNCTION.format(operation=operation, more=more).lstrip())
 
     assert told in problem
-    assert hint in problem
 
 
-@pytest.mark.parametrize(
-    "operation", ["service:java:com.acme.Shop::charge", "work-item:Approval", "knative:services/x", "camel:direct:x"]
-)
+@pytest.mark.parametrize("operation", ["knative:services/x", "camel:direct:x"])
 def test_what_is_for_other_runtimes(found: Callable[[str, str], list[str]], operation: str) -> None:
     """It may still be the name of a Python function, so it is a warning, with what to do."""
     told = found("foreign-operation", FUNCTION.format(operation=operation, more=""))

@@ -7,17 +7,9 @@ import pytest
 CASES: dict[str, tuple[str, str | None]] = {
     "a good one": ("{schema: {type: object, properties: {a: {$ref: '#/$defs/a'}}, $defs: {a: {type: integer}}}}", None),
     "one that was not found": ("in.json", None),
-    "no type of that name": (
-        "{schema: {properties: {a: {type: strng}}}}",
-        "51 /properties/a/type: 'strng' is not valid under any of the given schemas",
-    ),
     "a reference to nothing": (
         "{schema: {$ref: '#/$defs/gone'}}",
         "34 /$ref: the reference '#/$defs/gone' leads to nothing within the schema",
-    ),
-    "a reference to elsewhere": (
-        "{schema: {$ref: 'https://example.com/order.json'}}",
-        "34 /$ref: the reference 'https://example.com/order.json' leads to nothing within the schema",
     ),
     "a draft that is not known": (
         "{schema: {$schema: 'https://example.com/draft'}}",

@@ -23,12 +23,6 @@ states:
 PLAIN = {"auth": "t", "value": "v", "argument": "x", "injected": "y"}
 
 CASES: dict[str, tuple[dict[str, str], list[str]]] = {
-    "nothing": ({}, []),
-    "an argument": ({"argument": ".x"}, ["12:55 warning state 'A': '.x' is sent as text | did you mean '${ .x }'?"]),
-    "what is injected": (
-        {"injected": "$WORKFLOW.id"},
-        ["14:37 warning state 'B': '$WORKFLOW.id' is stored as text | did you mean '${ $WORKFLOW.id }'?"],
-    ),
     "what an event must have": (
         {"value": ".k"},
         ["7:85 warning event 'E': '.k' is compared as text | did you mean '${ .k }'?"],

@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.states import (
     callback,
     event,
+    event_expression,
     foreach,
     inject,
     operation,
@@ -18,6 +19,7 @@ from swf_temporal.languages.serverless_workflow.execution.states import (
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
+    EventExpressionState,
     EventState,
     ForeachState,
     InjectState,
@@ -38,6 +40,8 @@ async def run_body(state: State, data: JSON, lane: Lane[BodyFrame]) -> Step:
             return await switch.run(state, data, lane)
         case InjectState():
             return inject.run(state, data, lane)
+        case EventExpressionState():
+            return await event_expression.run(state, data, lane)
         case EventState():
             return await event.run(state, data, lane)
         case ForeachState():

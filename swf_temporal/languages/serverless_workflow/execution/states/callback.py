@@ -4,7 +4,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_sequence
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
@@ -23,5 +23,4 @@ async def run(state: CallbackState, data: JSON, lane: Lane[BodyFrame]) -> Step:
         if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
         return Step(data)
-    payload = payload_of(lane.program.event(state.event_ref), taken[1])
-    return Step(merge_event(payload, state.event_data_filter, data, lane))
+    return Step(merge_event(state.event_ref, taken[1], state.event_data_filter, data, lane))

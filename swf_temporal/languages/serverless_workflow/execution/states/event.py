@@ -11,13 +11,13 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
-from swf_temporal.runtime.event_matching import dealt, usable
+from swf_temporal.runtime.event_matching import assigned, usable
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
@@ -26,6 +26,8 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
     if not await _came(state, data, lane):
         give_back(lane.frame, lane)
+        if state.timeout_is_between_events and lane.is_starting:
+            raise lane.locate(TimedOut(f"the events of {state.name!r} came too far apart: this run does not begin"))
         fault = TimedOut(f"state {state.name!r} did not get its events in time")
         if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
@@ -66,7 +68,9 @@ async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
         if got is None:
             return False
         index, event = got
-        taken = frame["taken"] = dealt(event.to_record(), refs[index], wanted, taken, fits)
+        if state.timeout_is_between_events and lane.is_starting:
+            frame.pop("deadline", None)  # the time for the next begins anew
+        taken = frame["taken"] = assigned(event.to_record(), refs[index], wanted, taken, fits)
         frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
     frame["complete"] = True
     return True
@@ -78,7 +82,8 @@ def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane[
     A state in which an instance starts has all the time in the world until its first event comes: that is what, by the
     specification, makes the instance.
     """
-    if lane.semantics > FIRST_SEMANTICS and not taken and lane.is_starting:
+    is_any_time = not taken or (state.timeout_is_between_events and state.exclusive)
+    if lane.semantics > FIRST_SEMANTICS and is_any_time and lane.is_starting:
         return None
     return lane.deadline("deadline", lane.program.timeouts(state).event_timeout, data)
 
@@ -110,6 +115,5 @@ def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane) -> 
     for ref in entry.event_refs:
         event = taken.get(ref)
         if isinstance(event, dict):
-            payload = payload_of(lane.program.event(ref), CloudEvent.from_record(event))
-            data = merge_event(payload, entry.event_data_filter, data, lane)
+            data = merge_event(ref, CloudEvent.from_record(event), entry.event_data_filter, data, lane)
     return data

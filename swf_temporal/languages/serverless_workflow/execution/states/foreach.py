@@ -13,7 +13,13 @@ from swf_temporal.data import Path as Place
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, BodyFrame, iteration, keep_result
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    ActionResult,
+    BodyFrame,
+    IterationFrame,
+    iteration,
+    keep_result,
+)
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
@@ -32,6 +38,13 @@ async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
         # Before anything is done whose results would have no place.
         _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
+    if state.scope is not None:
+        turns = _Turns(state, one_at_a_time=window == 1)
+        scopes = [_scope(state, index, item, data, lane, turns) for index, item in enumerate(items)]
+        found = [output for output in await join(scopes, window=window) if output is not MISSING]
+        if state.output_collection is not None:
+            return Step(_appended(found, state.output_collection, data, lane))
+        return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
     paths = [_iteration(state, index, item, data, lane) for index, item in enumerate(items)]
     results = [effects for effects in await join(paths, window=window) if effects is not MISSING]
     if state.output_collection is None:
@@ -53,13 +66,49 @@ def _iteration(
         own = lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables={param: item})
         frame = own.frame
         if "done" not in frame:
-            seen = {**data, param: item} if isinstance(data, dict) else {param: item}
+            seen = lane.program.data_flow.iteration_input(state, item, data, own)
             effects = frame.setdefault("effects", [])
             await run_sequence(state.actions, seen, own, timeout, effects)
             keep_result(frame, {"effects": effects, "done": True})
         return frame["effects"]
 
     return path
+
+
+def _scope(
+    state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane[BodyFrame], turns: "_Turns"
+) -> Path[JSON]:
+    async def path() -> JSON:
+        variables = {state.iteration_param: item}
+        own = lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables=variables)
+        if "done" not in own.frame:
+            await turns.wait(index, data, own, lane)
+            seen = lane.program.data_flow.iteration_input(state, item, data, own)
+            output = await own.run_scope(lane.state_path, seen)
+            keep_result(own.frame, {"output": output, "done": True})
+        return own.frame["output"]
+
+    return path
+
+
+class _Turns:
+    """When the iterations of a state begin that has a pause between them."""
+
+    def __init__(self, state: ForeachState, *, one_at_a_time: bool) -> None:
+        self._pause = state.pause
+        self._one_at_a_time = one_at_a_time
+
+    async def wait(self, index: int, data: JSON, own: Lane[IterationFrame], lane: Lane[BodyFrame]) -> None:
+        """Wait until the iteration *index* of *lane* begins, whose turn it is now."""
+        if self._pause is None:
+            return
+        begin = own.frame.get("before")
+        if begin is None:
+            now, length = lane.run.time(), lane.duration(self._pause, data).total_seconds()
+            last = now if self._one_at_a_time else lane.frame.get("begun", now)
+            begin = own.frame["before"] = max(now, last + length) if index else now
+            lane.frame["begun"] = begin
+        await lane.run.sleep_until(begin, f"before iteration {index + 1} of {lane.state_path}")
 
 
 def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:

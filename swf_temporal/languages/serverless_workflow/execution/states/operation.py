@@ -4,6 +4,7 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.repeating import run_repeatedly
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import OperationState
 
@@ -11,4 +12,6 @@ from swf_temporal.languages.serverless_workflow.model.states import OperationSta
 async def run(state: OperationState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's actions on *data*."""
     timeout = lane.program.timeouts(state).action_exec_timeout
+    if state.repeat is not None:
+        return Step(await run_repeatedly(state, state.repeat, data, lane, timeout))
     return Step(await run_actions(state.actions, state.action_mode, data, lane, timeout))

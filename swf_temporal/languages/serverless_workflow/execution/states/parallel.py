@@ -18,6 +18,10 @@ from swf_temporal.runtime.joining import MISSING, Path, join
 async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's branches until all, or as many as it asks for, have completed."""
     need = None if state.completion_type == "allOf" else _needed(state, data, lane)
+    if any(branch.scope is not None for branch in state.branches):
+        outputs = await join([_scope(state, branch, data, lane) for branch in state.branches], need=need)
+        found = [output for output in outputs if output is not MISSING]
+        return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
     for effects in results:
         for effect in () if effects is MISSING else effects:
@@ -40,6 +44,25 @@ def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFra
             await own.within(deadline, work, f"branch {branch.name!r}")
             frames.keep_result(frame, {"effects": effects, "done": True})
         return effects
+
+    return path
+
+
+def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFrame]) -> Path[JSON]:
+    timeout = branch.timeouts.branch_exec_timeout or lane.program.timeouts(state).branch_exec_timeout
+
+    async def path() -> JSON:
+        own = lane.child(frames.branch(lane.frame, branch.name), f"{lane.path}/{branch.name}", branch=branch.name)
+        path = f"{lane.state_path}/{branch.name}"
+        if "done" not in own.frame and not branch.is_awaited:
+            # Its place among the outputs stays empty, so that the author knows whose the others are.
+            lane.execution.leave_running(path, data, own)
+            frames.keep_result(own.frame, {"output": None, "done": True})
+        elif "done" not in own.frame:
+            deadline = own.deadline("deadline", timeout, data)
+            output = await own.within(deadline, own.run_scope(path, data), f"branch {branch.name!r}")
+            frames.keep_result(own.frame, {"output": output, "done": True})
+        return own.frame["output"]
 
     return path
 

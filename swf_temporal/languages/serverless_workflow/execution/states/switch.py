@@ -3,7 +3,7 @@
 from swf_temporal.data import JSON
 from swf_temporal.errors import NoConditionMatched, TimedOut
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event, payload_of
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
@@ -36,8 +36,8 @@ async def _by_event(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> St
         return _default(state, data, "no event came in time")
     index, event = taken
     condition = state.event_conditions[index]
-    payload = payload_of(lane.program.event(condition.event_ref), event)
-    return Step(merge_event(payload, condition.event_data_filter, data, lane), f"condition {index}")
+    data = merge_event(condition.event_ref, event, condition.event_data_filter, data, lane)
+    return Step(data, f"condition {index}")
 
 
 def _default(state: SwitchState, data: JSON, why: str) -> Step:

@@ -1,6 +1,8 @@
-"""The versions of the language that are read as one vocabulary: each is a module here, and a line in VERSIONS."""
+"""The versions of the language that are read by one model: each is a module here, and stands in a line of CHAINS."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -8,38 +10,81 @@ from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted
-from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8, v0_8_next
+from swf_temporal.languages.serverless_workflow.reading.versions import (
+    before_0_8,
+    v0_5,
+    v0_6,
+    v0_7,
+    v0_8,
+    v0_8_next,
+)
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 
-VERSIONS: Final[tuple[Version, ...]] = (before_0_8.VERSION, v0_8.VERSION, v0_8_next.VERSION)
-"""The oldest first: a step of an older version makes of a node what the steps of later ones expect."""
+_PRESENT: Final = (v0_8.VERSION, v0_8_next.VERSION)
 
-DEFAULT: Final = v0_8.VERSION
-"""The version of a definition that nothing gives away."""
+CHAINS: Final[Mapping[str, tuple[Version, ...]]] = {
+    "0.5": (v0_5.VERSION, v0_6.VERSION, *_PRESENT),
+    "0.6": (v0_6.VERSION, *_PRESENT),
+    "0.7": (v0_7.VERSION, before_0_8.VERSION, *_PRESENT),
+    "0.8": (before_0_8.VERSION, *_PRESENT),
+    "0.8-next": (before_0_8.VERSION, *_PRESENT),
+}
+"""By the version of a definition, all whose words it may have, the oldest first.
 
-STATE_TYPES: Final[Mapping[str, str]] = {old: new for one in VERSIONS for old, new in one.state_types.items()}
-"""The types of states that are called otherwise now."""
+A step of an older version makes of a node what the steps of later ones expect.
+"""
+
+PRESENT: Final = "0.8"
 
 
-def normalizer_of(source: Source) -> Normalizer:
-    """Return what rewrites a definition in *source* as the model has it, whichever version it is written in."""
-    given_away = {kind: dict.fromkeys(keys, one.name) for one in VERSIONS for kind, keys in one.keys.items()}
-    return Normalizer(source, SPELLINGS, StateBase, given_away)
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """How definitions of one version may be written."""
+
+    spellings: Mapping[type[Node], Spelling]
+    accepted: Mapping[type[Node], Accepted]
+    state_types: Mapping[str, str]
+    """The types of states that are called otherwise in the model."""
+    later: Mapping[type[Node], frozenset[str]]
+    """What of the model is not of this version."""
+    words: Mapping[str, tuple[str, ...]]
+    """What messages say in place of the model's words."""
 
 
-def normalize(root: Object, normalizer: Normalizer) -> None:
-    """Rewrite the definition *root* in place, so that the model can be built from it."""
-    normalizer.normalize(Workflow, root, root.where.position)
-    root["languageVersion"] = next(
-        (one.name for one in reversed(VERSIONS) if one.name in normalizer.versions), DEFAULT.name
+@cache
+def vocabulary_of(version: str) -> Vocabulary:
+    """Return how definitions of *version* may be written."""
+    chain = CHAINS[version]
+    later: dict[type[Node], frozenset[str]] = {}
+    for one in chain:
+        for kind, names in one.later.items():
+            # What a version after this one renamed is still its own word.
+            later[kind] = later.get(kind, frozenset()) | (frozenset(names) - chain[0].spelling(kind).renamed.keys())
+    return Vocabulary(
+        spellings=_spellings(chain),
+        accepted=_accepted(chain),
+        state_types={old: new for one in chain for old, new in one.state_types.items()},
+        later=later,
+        words=chain[0].words,
     )
 
 
-def _spellings() -> dict[type[Node], Spelling]:
+def normalizer_of(source: Source, version: str) -> Normalizer:
+    """Return what rewrites a definition of *version* in *source* as the model has it."""
+    return Normalizer(source, vocabulary_of(version).spellings, StateBase)
+
+
+def normalize(root: Object, normalizer: Normalizer, version: str) -> None:
+    """Rewrite the definition *root*, of *version*, in place, so that the model can be built from it."""
+    normalizer.normalize(Workflow, root, root.where.position)
+    root["languageVersion"] = version
+
+
+def _spellings(chain: tuple[Version, ...]) -> dict[type[Node], Spelling]:
     found: dict[type[Node], Spelling] = {}
-    for one in VERSIONS:
+    for one in chain:
         for kind, more in one.spellings.items():
             known = found.get(kind, Spelling())
             found[kind] = Spelling(
@@ -51,22 +96,19 @@ def _spellings() -> dict[type[Node], Spelling]:
     return found
 
 
-def _accepted() -> dict[type[Node], Accepted]:
+def _accepted(chain: tuple[Version, ...]) -> dict[type[Node], Accepted]:
     found: dict[type[Node], Accepted] = {}
-    for one in VERSIONS:
+    for one in chain:
         for kind, more in one.accepted.items():
             known = found.get(kind, Accepted())
+            instead = {
+                name: (*known.instead.get(name, ()), *more.instead.get(name, ()))
+                for name in {**known.instead, **more.instead}
+            }
             found[kind] = Accepted(
                 more={**known.more, **more.more},
                 widened={**known.widened, **more.widened},
-                instead={**known.instead, **more.instead},
+                instead=instead,
                 is_open=known.is_open or more.is_open,
             )
     return found
-
-
-SPELLINGS: Final[Mapping[type[Node], Spelling]] = _spellings()
-"""How else than in the model's way each kind of node may be written, in any version."""
-
-ACCEPTED: Final[Mapping[type[Node], Accepted]] = _accepted()
-"""What the JSON Schema accepts besides, in any version."""

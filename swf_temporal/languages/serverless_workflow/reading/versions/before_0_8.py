@@ -1,4 +1,4 @@
-"""What 0.5, 0.6 and 0.7 wrote otherwise, as far as definitions of 0.8 still have it; it is tolerated there."""
+"""What 0.5, 0.6 and 0.7 wrote otherwise, as far as definitions of 0.7 and 0.8 still have it; it is tolerated there."""
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
@@ -12,7 +12,8 @@ _COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLea
 _EVENT_TIMEOUTS = ("eventTimeout", "timeout", "timeDelay")
 
 
-def _state_types(root: Object, normalizer: Normalizer) -> None:
+def state_types(root: Object, normalizer: Normalizer) -> None:
+    """Call the types of states by their present names."""
     for state in objects_in(root.get("states")):
         word = state.get("type")
         if isinstance(word, str) and word in _STATE_TYPES:
@@ -20,7 +21,7 @@ def _state_types(root: Object, normalizer: Normalizer) -> None:
             normalizer.tolerate(f"the state type {word!r} is read as {_STATE_TYPES[word]!r}", state.where.value("type"))
 
 
-def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
+def exec_timeout(root: Object, normalizer: Normalizer) -> None:
     """Move 0.6's `execTimeout` into `timeouts`; it did not interrupt unless it said so."""
     timeout, place = root.get("execTimeout"), root.where.key("execTimeout")
     if timeout is not None and hoist(root, "execTimeout", "timeouts", "workflowExecTimeout"):
@@ -29,7 +30,7 @@ def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
         normalizer.tolerate("'execTimeout' is read as 'workflowExecTimeout' in 'timeouts'", place)
 
 
-def _event_timeout(node: Object, normalizer: Normalizer) -> None:
+def event_timeout(node: Object, normalizer: Normalizer) -> None:
     """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
     for old in _EVENT_TIMEOUTS:
         place = node.where.key(old)
@@ -37,7 +38,7 @@ def _event_timeout(node: Object, normalizer: Normalizer) -> None:
             normalizer.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
 
 
-def _completion(node: Object, normalizer: Normalizer) -> None:
+def completion(node: Object, normalizer: Normalizer) -> None:
     """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
     word = node.get("completionType")
     if not isinstance(word, str) or word not in _COMPLETIONS:
@@ -50,7 +51,7 @@ def _completion(node: Object, normalizer: Normalizer) -> None:
     )
 
 
-def _multiplier_as_increment(node: Object, normalizer: Normalizer) -> None:
+def multiplier_as_increment(node: Object, normalizer: Normalizer) -> None:
     """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
     multiplier = node.get("multiplier")
     if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
@@ -58,7 +59,7 @@ def _multiplier_as_increment(node: Object, normalizer: Normalizer) -> None:
         node.rename("multiplier", "increment")
 
 
-def _subflows_as_actions(node: Object, normalizer: Normalizer) -> None:
+def subflows_as_actions(node: Object, normalizer: Normalizer) -> None:
     """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
     if "workflowId" not in node or "actions" in node:
         return
@@ -69,7 +70,7 @@ def _subflows_as_actions(node: Object, normalizer: Normalizer) -> None:
     node.put("actions", Array([action], [places[0]]), places)
 
 
-_WAITING = Spelling(steps=(_event_timeout,))
+_WAITING = Spelling(steps=(event_timeout,))
 _SUBFLOW = Accepted(more={"workflowId": to(actions.SubflowRef)})
 _EVENT_TIMEOUT = Accepted(more={name: {"type": "string"} for name in _EVENT_TIMEOUTS})
 
@@ -79,17 +80,17 @@ VERSION = Version(
     spellings={
         workflow.Workflow: Spelling(
             renamed={"expressionLanguage": "expressionLang", "schemaVersion": "specVersion"},
-            steps=(_exec_timeout, _state_types),
+            steps=(exec_timeout, state_types),
         ),
-        definitions.Retry: Spelling(steps=(_multiplier_as_increment,)),
+        definitions.Retry: Spelling(steps=(multiplier_as_increment,)),
         states.EventState: _WAITING,
-        states.OperationState: Spelling(steps=(_subflows_as_actions,)),
-        states.SwitchState: Spelling(tolerated={"default": "defaultCondition"}, steps=(_event_timeout,)),
+        states.OperationState: Spelling(steps=(subflows_as_actions,)),
+        states.SwitchState: Spelling(tolerated={"default": "defaultCondition"}, steps=(event_timeout,)),
         states.SleepState: Spelling(tolerated={"timeDelay": "duration"}),
-        states.ParallelState: Spelling(tolerated={"n": "numCompleted"}, steps=(_completion,)),
-        states.Branch: Spelling(steps=(_subflows_as_actions,)),
+        states.ParallelState: Spelling(tolerated={"n": "numCompleted"}, steps=(completion,)),
+        states.Branch: Spelling(steps=(subflows_as_actions,)),
         states.ForeachState: Spelling(
-            tolerated={"inputParameter": "iterationParam", "max": "batchSize"}, steps=(_subflows_as_actions,)
+            tolerated={"inputParameter": "iterationParam", "max": "batchSize"}, steps=(subflows_as_actions,)
         ),
         states.CallbackState: _WAITING,
     },

@@ -1,13 +1,9 @@
-"""Tells documents of other languages, and of drafts that are not read, by their shape.
+"""Tells documents of other languages, and of the drafts before 0.5, by their shape."""
 
-`specVersion` cannot tell, since 0.8 and the versions around it all say "0.8".
-"""
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from swf_temporal.errors import Position
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, having, objects
 from swf_temporal.text.located import Object
 
 # Tuples, because what stands in the place of a type may be anything, and only equality works on anything.
@@ -19,52 +15,59 @@ _DRAFT_TYPES = (
     "EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK",
 )  # fmt: skip
 
-_ONE = "Serverless Workflow 1.0"
-_HINTS = {_ONE: "that is another language: it has tasks under 'do' and no states, and nothing here translates it"}
-
 
 @dataclass(frozen=True, slots=True)
-class Detected:
-    """The language of a document, in words, and the place that gives it away."""
+class Foreign:
+    """A language or draft whose definitions are not read as those of 0.5 and later are."""
 
-    language: str
-    position: Position
+    title: str
+    """What people call it."""
+    giveaways: tuple[Callable[[Object], Giveaway | None], ...]
+    """What shows it: each returns the key that does, if a document has it."""
     hint: str | None = None
-    """What else is to be said to the author of such a document."""
+    """What else is to be said to the author of such a document, where it is not read here."""
+    version: str = ""
+    """What `languageVersion` is of a definition in this draft."""
+    reader: str | None = None
+    """The module with the `READER` of such documents; without one they are refused."""
+    upgrader: str | None = None
+    """The module whose `upgrade(root, report)` rewrites such documents as 0.8; without one they are not rewritten."""
 
 
-def detect(root: Object) -> Detected | None:
-    """Return the language that *root* is written in, or None for the versions that are read."""
-    for language, giveaway in _GIVEAWAYS:
-        position = giveaway(root)
-        if position is not None:
-            return Detected(language, position, _HINTS.get(language))
+def foreign(root: Object) -> tuple[Foreign, Giveaway] | None:
+    """Return the language or draft that *root* is written in, and what shows it; None for 0.5 and later."""
+    for one in FOREIGN:
+        for giveaway in one.giveaways:
+            found = giveaway(root)
+            if found is not None:
+                return one, found
     return None
 
 
-def _keyed(*keys: str) -> Callable[[Object], Position | None]:
-    def giveaway(root: Object) -> Position | None:
-        return next((root.where.key(key) for key in keys if key in root), None)
+def _keyed(*keys: str) -> Callable[[Object], Giveaway | None]:
+    def giveaway(root: Object) -> Giveaway | None:
+        return next((Giveaway(key, root.where.key(key)) for key in keys if key in root), None)
 
     return giveaway
 
 
-def _without_states(*keys: str) -> Callable[[Object], Position | None]:
+def _without_states(*keys: str) -> Callable[[Object], Giveaway | None]:
     keyed = _keyed(*keys)
     return lambda root: None if "states" in root else keyed(root)
 
 
-def _states(root: Object) -> Iterator[Object]:
-    states: Any = root.get("states")
-    yield from (state for state in (states if isinstance(states, list) else ()) if isinstance(state, Object))
+def _with(path: str, claim: Callable[[Object], str | None]) -> Callable[[Object], Giveaway | None]:
+    """Return a giveaway that is the key which *claim* returns for one of the objects at *path*."""
 
-
-def _states_with(claim: Callable[[Object], str | None]) -> Callable[[Object], Position | None]:
-    def giveaway(root: Object) -> Position | None:
-        found = ((state, claim(state)) for state in _states(root))
-        return next((state.where.key(key) for state, key in found if key), None)
+    def giveaway(root: Object) -> Giveaway | None:
+        found = ((node, claim(node)) for node in objects(root, path.split(".")))
+        return next((Giveaway(key, node.where.key(key)) for node, key in found if key), None)
 
     return giveaway
+
+
+def _having(*keys: str) -> Callable[[Object], str | None]:
+    return lambda node: next((key for key in keys if key in node), None)
 
 
 def _draft_of_2019(state: Object) -> str | None:
@@ -73,11 +76,9 @@ def _draft_of_2019(state: Object) -> str | None:
     return "type" if state.get("type") in _DRAFT_TYPES and "transition" not in state else None
 
 
-def _draft_of_2020(state: Object) -> str | None:
-    start = state.get("start")
-    if isinstance(start, Object) and "kind" in start:
-        return "start"
-    return "eventsActions" if "eventsActions" in state else None
+def _with_bare_path(*keys: str) -> Callable[[Object], str | None]:
+    """Return a claim of the first of *keys* with a path without braces, which 0.5 puts around it."""
+    return lambda node: next((key for key in keys if str(node.get(key, "")).startswith("$.")), None)
 
 
 def _direktiv(state: Object) -> str | None:
@@ -90,13 +91,60 @@ def _direktiv(state: Object) -> str | None:
     )
 
 
-_GIVEAWAYS: tuple[tuple[str, Callable[[Object], Position | None]], ...] = (
-    (_ONE, _without_states("document", "do")),
-    ("the May 2020 draft of Serverless Workflow, which has tasks", _keyed("tasks")),
-    ("the 2019 draft of Serverless Workflow", _keyed("startsAt", "starts-at", "triggerDefs", "trigger-defs")),
-    ("the 2019 draft of Serverless Workflow", _states_with(_draft_of_2019)),
-    ("a 2020 version of Serverless Workflow, before 0.6", _states_with(_draft_of_2020)),
-    ("Amazon States Language", _keyed("StartAt", "States")),
-    ("the Direktiv form", _states_with(_direktiv)),
-)  # fmt: skip
-"""Each language that is told apart, with what gives it away. The first that applies is taken."""
+def _compared(state: Object) -> str | None:
+    conditions = state.get("dataConditions")
+    is_compared = isinstance(conditions, list) and any(having("path", "operator")(one) for one in conditions)
+    return "dataConditions" if is_compared else None
+
+
+def _started_in_state(giveaway: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
+    """Return *giveaway* for documents with a start in a state: since 0.6 its key means nothing, and is ignored."""
+
+    def shown(root: Object) -> Giveaway | None:
+        is_started = any(having("kind")(state.get("start")) for state in objects(root, ["states"]))
+        return giveaway(root) if is_started else None
+
+    return shown
+
+
+def _started_by_name(giveaway: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
+    """Return *giveaway* for documents with `startsAt`."""
+    return lambda root: giveaway(root) if "startsAt" in root else None
+
+
+FOREIGN: tuple[Foreign, ...] = (
+    Foreign(
+        "Serverless Workflow 1.0",
+        (_without_states("document", "do"),),
+        "that is another language: it has tasks under 'do' and no states, and nothing here translates it",
+    ),
+    Foreign(
+        "the May 2020 draft of Serverless Workflow",
+        (
+            _keyed("tasks"),
+            _with("states", _having("eventsActions")),
+            # The texts of early 2020 begin as the draft of 2019 does, and are the draft of May in all else.
+            _started_by_name(_keyed("functions", "events")),
+            _started_by_name(_with("states", _having("stateDataFilter"))),
+            _started_by_name(_with("states.actions", _having("functionRef"))),
+            _started_in_state(_with("states", _having("onError", "states", "retry"))),
+            _started_in_state(_with("states", _compared)),
+            _started_in_state(_with("functions", _having("resource"))),
+            _started_in_state(_with("events", _having("correlationToken"))),
+            _started_in_state(_with("states.branches", _having("states"))),
+            _started_in_state(_with("states.default", _having("nextState"))),
+            _started_in_state(_with("states.stateDataFilter", _with_bare_path("dataInputPath", "dataOutputPath"))),
+        ),
+        version="May 2020",
+        reader="swf_temporal.languages.serverless_workflow.drafts.may_2020.reader",
+    ),
+    Foreign(
+        "the November 2019 draft of Serverless Workflow",
+        (_keyed("startsAt", "starts-at", "triggerDefs", "trigger-defs"), _with("states", _draft_of_2019)),
+        version="November 2019",
+        reader="swf_temporal.languages.serverless_workflow.drafts.november_2019.reader",
+    ),
+    Foreign("Amazon States Language", (_keyed("StartAt", "States"),)),
+    Foreign("the Direktiv form", (_with("states", _direktiv),)),
+)
+"""Each language or draft that is told apart. The first that applies is taken."""

@@ -130,4 +130,4 @@ _ACCEPTED: Mapping[type[Node], Accepted] = {
     states.StateTimeouts: Accepted(widened={"stateExecTimeout": _TOTAL}),
 }
 
-VERSION = Version(name="0.8", numbers=("0.8",), spellings=_SPELLINGS, accepted=_ACCEPTED)
+VERSION = Version(name="0.8", spellings=_SPELLINGS, accepted=_ACCEPTED)

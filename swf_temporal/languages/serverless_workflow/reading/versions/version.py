@@ -14,13 +14,17 @@ class Version:
 
     name: str
     """What descriptions call it."""
-    numbers: tuple[str, ...] = ()
-    """What `specVersion` says in definitions of this version; patches of it begin alike."""
-    keys: Mapping[type[Node], tuple[str, ...]] = field(default_factory=dict)
-    """The keys of nodes that no earlier version has: a definition with one of them is of this version."""
     state_types: Mapping[str, str] = field(default_factory=dict)
     """The types of states that are called otherwise now."""
     spellings: Mapping[type[Node], Spelling] = field(default_factory=dict)
     """How each kind of node may be written."""
     accepted: Mapping[type[Node], Accepted] = field(default_factory=dict)
     """What the steps of `spellings` accept, for the JSON Schema."""
+    later: Mapping[type[Node], tuple[str, ...]] = field(default_factory=dict)
+    """The properties that came later, or are called otherwise in the model: read, but not in the JSON Schema."""
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The present words that messages would have, and the version's own in their place."""
+
+    def spelling(self, kind: type[Node]) -> Spelling:
+        """Return how else this version writes nodes of *kind*."""
+        return self.spellings.get(kind, Spelling())

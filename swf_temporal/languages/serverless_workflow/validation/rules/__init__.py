@@ -38,6 +38,7 @@ from swf_temporal.languages.serverless_workflow.validation.rules import (
     operation_forms,
     properties_known,
     references_unique,
+    repeats,
     retried_errors,
     retries_defined,
     retry_values,
@@ -91,6 +92,7 @@ RULES: tuple[Rule, ...] = (
     auth_defined.check,
     auth_schemes.check,
     references_unique.check,
+    repeats.check,
     # Workflow States
     one_call.check,
     selection_sets.check,

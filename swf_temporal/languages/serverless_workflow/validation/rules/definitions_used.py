@@ -18,7 +18,7 @@ def check(context: Context) -> Iterator[Problem]:
     used: dict[str, set[str] | set[str | None]] = {
         "functions": _functions(context),
         "events": {use.name for use in event_uses(context.nodes)},
-        "retries": {action.retry_ref for action, _ in context.nodes.each(Action)},
+        "retries": _retries(context),
         "errors": _errors(context),
         "auth": _auth(context),
     }
@@ -44,6 +44,11 @@ def _functions(context: Context) -> set[str]:
     called = {ref.ref_name for ref, _ in context.nodes.each(FunctionRef)}
     named = {match[1] for field, _ in context.expressions for match in _FUNCTION.finditer(field.text)}
     return called | named
+
+
+def _retries(context: Context) -> set[str | None]:
+    of_states = {handler.retry_ref for handler, _ in context.nodes.each(OnError)}
+    return of_states | {action.retry_ref for action, _ in context.nodes.each(Action)}
 
 
 def _errors(context: Context) -> set[str]:

@@ -16,6 +16,7 @@ _TIMEOUTS = {
     "eventTimeout": "event_timeout",
 }
 _DURATIONS: Mapping[type[Node], Mapping[str, str]] = {
+    actions.Action: {"@timeout": "timeout"},
     actions.ActionSleep: {"before": "before", "after": "after"},
     actions.EventRef: {"consumeEventTimeout": "consume_event_timeout"},
     definitions.Retry: {"delay": "delay", "maxDelay": "max_delay", "increment": "increment"},
@@ -45,7 +46,7 @@ def _check(context: Context, text: str, subject: str, position: Position, *, nee
         length = parse_duration(text)
     except (ValueError, OverflowError):
         message = f"{subject} {text!r} is not a duration in ISO 8601"
-        yield context.error("duration", message, position, _meant(text) or "such as PT15M or P1DT12H")
+        yield context.error("duration", message, position, duration_meant(text) or "such as PT15M or P1DT12H")
         return
     if length.total_seconds() < 0:
         yield context.error("duration", f"{subject} {text!r} is negative", position)
@@ -56,7 +57,7 @@ def _check(context: Context, text: str, subject: str, position: Position, *, nee
         yield context.warning("tolerated-spelling", message, position)
 
 
-def _meant(text: str) -> str | None:
+def duration_meant(text: str) -> str | None:
     """Return what `10s`, `5 min` or `pt5m` may have been meant as."""
     compact = "".join(text.split()).upper()
     number = compact.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")

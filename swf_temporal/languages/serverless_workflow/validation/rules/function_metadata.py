@@ -8,8 +8,10 @@ from typing import TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.execution.functions import is_priority
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.runtime.host import PRIORITIES
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
 _Can: TypeAlias = tuple[Callable[[JSON], bool], str]
@@ -18,7 +20,9 @@ _SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
 _VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
 _RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
-_EVERY: Mapping[str, _Can] = {"hideSecrets": _SWITCH}
+_PRIORITY: _Can = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
+
+_EVERY: Mapping[str, _Can] = {"hideSecrets": _SWITCH, "priority": _PRIORITY}
 _PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
 _DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
 _MESSAGES: Mapping[str, _Can] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}

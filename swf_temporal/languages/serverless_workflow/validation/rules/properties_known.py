@@ -10,7 +10,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import Branch, StateBase, StateTimeouts, SwitchState
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
+from swf_temporal.languages.serverless_workflow.reading.normalizing import every_part, parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import nearest
 
@@ -31,10 +31,10 @@ _TIMES: Mapping[str, frozenset[str]] = {
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each property that means nothing where it stands."""
     for placed in context.nodes.all():
-        known, where = parts(type(placed.node)).keys(), placed.node.where
+        known, where = every_part(type(placed.node)).keys(), placed.node.where
         is_open = isinstance(placed.node, Workflow)
         for key in where.keys.keys() - known:
-            meant = nearest(key, known - _OURS, 0.8 if is_open else 0.7)
+            meant = nearest(key, parts(type(placed.node)).keys() - _OURS, 0.8 if is_open else 0.7)
             if meant is not None or not is_open:
                 message = f"{placed.owner}: {key!r} is not a property {_of(placed.node)}"
                 hint = None if meant is None else f"did you mean {meant!r}?"

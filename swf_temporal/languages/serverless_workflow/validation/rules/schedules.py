@@ -1,88 +1,17 @@
 """A schedule says when (sections "Schedule Definition" and "Cron Definition")."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.cron import parse_cron
-from swf_temporal.calendars.intervals import parse_interval
-from swf_temporal.calendars.unreadable import Unreadable
-from swf_temporal.calendars.zones import parse_time, zone_of
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Position, Problem
-from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-
-_CODE = "schedule"
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each schedule that says nothing, or whose times cannot be read."""
     for schedule, _ in context.nodes.each(Schedule):
-        unreadable = list(_unreadable(context, schedule))
-        yield from unreadable
-        if not unreadable:
-            yield from _contradictory(context, schedule)
-        if schedule.cron is None and schedule.interval is not None and not unreadable:
-            yield from _single(context, schedule, schedule.interval)
-
-
-def _unreadable(context: Context, schedule: Schedule) -> Iterator[Problem]:
-    yield from _told(context, schedule, "interval", schedule.interval, parse_interval)
-    yield from _told(context, schedule, "timezone", schedule.timezone, zone_of)
-    cron = schedule.cron
-    if cron is None:
-        return
-    yield from _told(context, cron, "expression", cron.expression, parse_cron)
-    if cron.valid_until is not None and _is_duration(cron.valid_until):
-        message = f"validUntil {cron.valid_until!r} is a length of time and says no end: the schedule cannot be applied"
-        where = cron.where.value("validUntil")
-        yield context.warning(_CODE, message, where, "such as 2030-12-31T23:59:59Z")
-    else:
-        yield from _told(context, cron, "validUntil", cron.valid_until, parse_time)
-
-
-def _told(context: Context, node: Node, key: str, text: str | None, read: Callable[[str], object]) -> Iterator[Problem]:
-    try:
-        if text is not None:
-            read(text)
-    except Unreadable as error:
-        position = _position(context, node.where.value(key), text or "", error.offset)
-        yield context.error(_CODE, error.message, position, error.hint)
-
-
-def _contradictory(context: Context, schedule: Schedule) -> Iterator[Problem]:
-    cron = schedule.cron
-    try:
-        compile_schedule(
-            interval=schedule.interval,
-            cron=None if cron is None else cron.expression,
-            valid_until=None if cron is None else cron.valid_until,
-            timezone=schedule.timezone,
-        )
-    except Unreadable as error:
-        yield context.error(_CODE, error.message, schedule.where.key("interval"), error.hint)
-
-
-def _single(context: Context, schedule: Schedule, interval: str) -> Iterator[Problem]:
-    if not parse_interval(interval).repeats:
-        message = f"the interval {interval!r} does not repeat: one instance is started, at its start"
-        yield context.warning(
-            _CODE, message, schedule.where.value("interval"), "one that repeats begins with R/, such as R/PT1H"
+        from swf_temporal.languages.serverless_workflow.validation.schedules import (  # noqa: PLC0415 - few have one
+            check_schedule,
         )
 
-
-def _position(context: Context, value: Position, text: str, offset: int) -> Position:
-    """Return where a character of a text stands: beyond a quote, and where the text begins if it is written freely."""
-    lines = context.workflow.source.text.splitlines()
-    line = lines[value.line - 1] if value.line <= len(lines) else ""
-    start = line.find(text, value.column - 1)
-    return value if start < 0 or not offset else Position(value.line, start + 1 + offset)
-
-
-def _is_duration(text: str) -> bool:
-    try:
-        parse_duration(text)
-    except (ValueError, OverflowError):
-        return False
-    return True
+        yield from check_schedule(context, schedule)

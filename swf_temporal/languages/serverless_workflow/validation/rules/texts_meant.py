@@ -44,7 +44,7 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each text that stands for itself and reads like an expression on the data."""
-    if context.compiler is None:
+    if context.compiler is None or context.compiler.opening != "${":
         return
     known = _known(context)
     for field in fields(context.nodes):

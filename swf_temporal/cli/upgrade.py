@@ -1,0 +1,41 @@
+"""`swf upgrade`: definitions rewritten in a newer version of the language."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import Output
+from swf_temporal.cli.output import form_of
+from swf_temporal.errors import UsageError
+
+EXAMPLES = {"upgrade": "Example: swf upgrade orders.yaml --diff"}
+
+
+def upgrade(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Definitions, folders of definitions, and - for stdin.")
+    ],
+    *,
+    to: Annotated[str, typer.Option("--to", metavar="VERSION", help="The version to write: 0.8 or 0.8-next.")] = "0.8",
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if a definition would change.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Replace the files.")] = False,
+    output: Output = None,
+) -> None:
+    """Rewrite definitions in a newer version of the language.
+
+    Comments and the order of keys are kept; JSON stays JSON. Prints the definition, and on stderr what was respelled,
+    what changed its form, and what cannot be said in that version. Exits with 1 if something cannot: such a file is not
+    replaced.
+    """
+    if sum((check, diff, write)) > 1:
+        raise UsageError("--check, --diff and --write exclude each other", "give one of them")
+    form = form_of(output)
+    with ending_at_once():
+        from swf_temporal.cli.upgrading import Mode, upgrade_all
+    mode = Mode.CHECK if check else Mode.DIFF if diff else Mode.WRITE if write else Mode.PRINT
+    raise typer.Exit(upgrade_all(paths, to, mode, form))

@@ -1,0 +1,131 @@
+"""What `swf upgrade` does and prints."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import unified_diff
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from swf_temporal.app.definitions import files_in
+from swf_temporal.cli.options import STDIN
+from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.terminal import styled
+from swf_temporal.errors import UsageError
+from swf_temporal.files import read_bytes
+from swf_temporal.languages.known import upgrade
+from swf_temporal.languages.port import Upgraded
+from swf_temporal.text.origin import Source
+
+_COLOURS = {"respelled": None, "reshaped": "cyan", "unsayable": "yellow"}
+_TOLD = {"respelled": "respelled", "reshaped": "changed", "unsayable": "cannot be said"}
+
+
+class Mode(Enum):
+    """What becomes of a definition that was rewritten."""
+
+    PRINT = auto()
+    CHECK = auto()
+    DIFF = auto()
+    WRITE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewritten:
+    """A file, and what was made of it."""
+
+    path: Path
+    before: str
+    result: Upgraded
+
+    @property
+    def name(self) -> str:
+        return "<stdin>" if self.path == STDIN else str(self.path)
+
+    @property
+    def is_changed(self) -> bool:
+        return self.result.text != self.before
+
+
+def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: Form) -> int:
+    """Rewrite the definitions at *paths*, say what was changed, and return the exit code."""
+    found = [_rewritten(path, to) for path in _files(paths)]
+    if mode is Mode.PRINT and form is Form.TEXT and len(found) > 1:
+        raise UsageError(f"there are {len(found)} definitions", "give --write, --diff or --check for more than one")
+    for one in found:
+        if mode is Mode.WRITE and one.is_changed and one.result.is_complete:
+            _replace(one)
+    if form is Form.TEXT:
+        for one in found:
+            _show(one, mode)
+    else:
+        print_data([_facts(one, mode, to) for one in found], form)
+    is_refused = mode is Mode.CHECK and any(one.is_changed for one in found)
+    return int(is_refused or not all(one.result.is_complete for one in found))
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        inside = files_in(path) if path.is_dir() else [path]
+        if not inside:
+            raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
+        found += inside
+    return found
+
+
+def _rewritten(path: Path, to: str) -> _Rewritten:
+    try:
+        content = sys.stdin.buffer.read() if path == STDIN else read_bytes(path)
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not text in UTF-8") from None
+    return _Rewritten(path, text, upgrade(Source(text, "<stdin>" if path == STDIN else str(path)), to))
+
+
+def _replace(one: _Rewritten) -> None:
+    if one.path == STDIN:
+        raise UsageError("what is on stdin cannot be replaced", "leave --write out, and it is printed")
+    try:
+        with one.path.open("w", encoding="utf-8", newline="") as file:
+            file.write(one.result.text)
+    except OSError as error:
+        raise UsageError(f"{one.path} cannot be written: {error.strerror}") from None
+
+
+def _show(one: _Rewritten, mode: Mode) -> None:
+    if mode is Mode.PRINT:
+        typer.echo(one.result.text, nl=not one.result.text.endswith("\n"))
+    elif mode is Mode.DIFF:
+        lines = (one.before.splitlines(keepends=True), one.result.text.splitlines(keepends=True))
+        typer.echo("".join(unified_diff(*lines, one.name, one.name)), nl=False)
+    for change in one.result.changes:
+        word = styled(_TOLD[change.kind], sys.stderr, fg=_COLOURS[change.kind])
+        typer.echo(f"{one.name}: {word}: {change.message}", err=True)
+    typer.echo(f"{one.name}: {_outcome(one, mode)}", err=True)
+
+
+def _outcome(one: _Rewritten, mode: Mode) -> str:
+    if not one.is_changed:
+        return f"{one.result.version}, nothing to change"
+    if not one.result.is_complete:
+        return f"{one.result.version}, not all of it can be said" + (": not replaced" if mode is Mode.WRITE else "")
+    done = {Mode.PRINT: "rewritten", Mode.WRITE: "replaced", Mode.DIFF: "would change", Mode.CHECK: "would change"}
+    return f"{one.result.version}, {done[mode]}"
+
+
+def _facts(one: _Rewritten, mode: Mode, to: str) -> dict[str, Any]:
+    return {
+        "file": one.name,
+        "from": one.result.version,
+        "to": to,
+        "changed": one.is_changed,
+        "replaced": mode is Mode.WRITE and one.is_changed and one.result.is_complete,
+        "changes": [{"kind": change.kind, "message": change.message} for change in one.result.changes],
+        **({"text": one.result.text} if mode is Mode.PRINT else {}),
+    }

@@ -1,0 +1,113 @@
+"""Compiles the fields of definitions that are written in the drafts of 2019 and 2020.
+
+There are no braces: a filter is a path, a text in parameters is one or has some in it, and a condition is a comparison,
+several of them, or a text in the Spring Expression Language.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, Test
+from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of
+from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.expressions.spel import SpelCondition
+from swf_temporal.expressions.targets import Target
+
+JOINS: Final[Mapping[str, Callable[[Sequence[bool]], bool]]] = {
+    "all": all,
+    "any": any,
+    "none": lambda truths: not any(truths),
+}
+"""How several comparisons make one condition, by the key that they stand under."""
+
+
+class EarlyExpressions(Expressions):
+    """Compiles the expressions of one definition, each text once."""
+
+    def __init__(self, synonyms: Mapping[str, str] | None = None) -> None:
+        """Compile paths that find by *synonyms* what data has no name for: see `EarlyPath`."""
+        super().__init__(language="jsonpath")
+        self._synonyms = synonyms or {}
+        self._paths: dict[str, EarlyPath] = {}
+        # By identity, each with its value: an id says something only as long as its object lives.
+        self._conditions: dict[int, tuple[JSON, Compiled]] = {}
+
+    def path(self, text: str) -> EarlyPath:
+        """Compile a path. Raises BadExpression."""
+        found = self._paths.get(text)
+        if found is None:
+            found = self._paths[text] = EarlyPath(text, self._synonyms)
+        return found
+
+    def expression(self, value: JSON) -> Compiled:
+        """Compile a field that is a path. Raises BadExpression."""
+        return self.path(value) if isinstance(value, str) else self.template(value)
+
+    def condition(self, value: JSON) -> Compiled:
+        """Compile a condition: a comparison, `{path, operator, value}`; several under a key of JOINS; or a text."""
+        known = self._conditions.get(id(value))
+        if known is None:
+            known = self._conditions[id(value)] = (value, self._condition(value))
+        return known[1]
+
+    def _condition(self, value: JSON) -> Compiled:
+        if isinstance(value, str):
+            return SpelCondition(value)
+        if isinstance(value, dict):
+            for key, join in JOINS.items():
+                several = value.get(key)
+                if isinstance(several, list):
+                    return Compared([self._comparison(one) for one in several], join)
+            return Compared([self._comparison(value)], all)
+        return Constant(value)
+
+    def _comparison(self, value: Any) -> "_Comparison":
+        operator = value["operator"]
+        test = OPERATORS_OF_2019.get(operator) or OPERATORS.get(str(operator).lower())
+        if test is None:
+            raise BadExpression(f"'{operator}' is not an operator", 0)
+        return _Comparison(self.path(value["path"]), test, value.get("value"))
+
+    def _template_text(self, text: str) -> Compiled:
+        return early_text(text, self._synonyms)
+
+    def target(self, text: JSON) -> Target:
+        """Compile a path that names one place in the data. Raises BadExpression where it may name several, or none."""
+        if not isinstance(text, str):
+            raise BadExpression("a place in the data is named by a path such as '$.result'")
+        return place_of(self.path(text))
+
+
+class _Comparison:
+    """One comparison of what a path finds."""
+
+    __slots__ = ("_path", "_test", "_value")
+
+    def __init__(self, path: EarlyPath, test: Test, value: JSON) -> None:
+        self._path = path
+        self._test = test
+        self._value = value
+
+    def holds(self, data: JSON) -> bool:
+        """Tell whether it holds."""
+        return self._test(self._path.found(data), self._value)
+
+
+class Compared:
+    """A condition made of comparisons."""
+
+    __slots__ = ("_comparisons", "_join")
+
+    constant = False
+    kinds = frozenset({"boolean"})
+    mentions: frozenset[str] = frozenset()
+
+    def __init__(self, comparisons: Sequence[_Comparison], join: Callable[[Sequence[bool]], bool]) -> None:
+        self._comparisons = comparisons
+        self._join = join
+
+    def __call__(self, data: JSON, _variables: Variables) -> Outcome:
+        """Tell whether the comparisons hold, as they are joined."""
+        return self._join([comparison.holds(data) for comparison in self._comparisons])

@@ -1,0 +1,297 @@
+"""Structured jq: JSON in which `jq( … )` may stand anywhere in a text.
+
+A text that is one query becomes what that yields; where there is more in it, the results become parts of the text:
+texts as they are, everything else as JSON with sorted keys and without blanks. Keys of objects are never evaluated.
+The bracket that ends a query is found as jq reads it, so that one in a string of the query does not count.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from swf_temporal.data import JSON, Path
+from swf_temporal.errors import ExpressionFailed
+from swf_temporal.expressions import paths
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Several
+from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.lexing import tokens
+
+LANGUAGE: Final = "structured-jq"
+"""What records call it."""
+BAD_COMMAND: Final = "direktiv.jq.badCommand"
+"""The code of a query that cannot be read, that fails, or that yields nothing."""
+NOT_OBJECT: Final = "direktiv.jq.notObject"
+"""The code of several results where there can be one, and of a result that is no object where one is needed."""
+
+_OPENING = re.compile(r"(?:jq|js)\(")
+_ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
+_LARGEST_PLAIN = 1e21
+"""From here on numbers are written with an exponent."""
+_MAX_KEPT = 10_000
+
+
+class Query(NamedTuple):
+    """A query in a text: what stands in its brackets, and where that starts."""
+
+    text: str
+    offset: int
+
+
+def jq_fault(message: str, code: str = BAD_COMMAND) -> ExpressionFailed:
+    """Return the fault of an expression, with the *code* by which definitions know it."""
+    return ExpressionFailed(message, name=code, code=code, retryable=False)
+
+
+class StructuredJq:
+    """Compiles the values of one definition, each once."""
+
+    def __init__(self) -> None:
+        # By identity, each with its value: an id says something only as long as its object lives.
+        self._kept: dict[int, tuple[JSON, _Part]] = {}
+
+    def evaluate(self, value: JSON, data: JSON, now: float) -> JSON:
+        """Return *value* with the results of its queries on *data*; null stands for the data itself.
+
+        Raises ExpressionFailed, with a code of its own, and ExpressionLimitExceeded.
+        """
+        results = self.results(value, data, now)
+        if len(results) > 1:
+            raise jq_fault(f"the query has {len(results)} results, and can have one here: {_shown(value)}", NOT_OBJECT)
+        return results[0]
+
+    def results(self, value: JSON, data: JSON, now: float) -> list[JSON]:
+        """Return all results: there is more than one only where *value* is a single query. There is at least one."""
+        if value is None:
+            return [data]
+        part = self._part(value)
+        if isinstance(part, _Single):
+            return part.results(data, now)
+        return [_filled(part, data, now)]
+
+    def _part(self, value: JSON) -> "_Part":
+        if isinstance(value, str):
+            return _compiled_text(value)
+        known = self._kept.get(id(value))
+        if known is not None:
+            return known[1]
+        if len(self._kept) >= _MAX_KEPT:
+            self._kept.clear()
+        part = _compiled(value)
+        self._kept[id(value)] = (value, part)
+        return part
+
+
+def problems_in(value: JSON, path: Path = ()) -> Iterator[tuple[Path, BadExpression]]:
+    """Yield what is wrong with the queries in *value*, each with the path to its text. An offset counts in the text."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from problems_in(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from problems_in(item, (*path, index))
+    elif isinstance(value, str):
+        try:
+            for piece in split(value):
+                if isinstance(piece, Query):
+                    _program(piece)
+        except BadExpression as error:
+            yield path, error
+
+
+def split(text: str) -> list[str | Query]:
+    """Return the plain pieces and the queries of a text, in order; blanks around a text with queries are left out.
+
+    Raises BadExpression where a query is not closed, and where one is in JavaScript.
+    """
+    if _OPENING.search(text) is None:
+        return [text]
+    pieces: list[str | Query] = []
+    at, last = len(text) - len(text.lstrip()), len(text.rstrip())
+    while (opening := _OPENING.search(text, at, last)) is not None:
+        if opening[0] == "js(":
+            raise BadExpression("js(…) is not carried out here: only jq(…) is", opening.start())
+        if opening.start() > at:
+            pieces.append(text[at : opening.start()])
+        end = _closing(text, opening.end())
+        pieces.append(Query(text[opening.end() : end], opening.end()))
+        at = end + 1
+    if at < last:
+        pieces.append(text[at:last])
+    return pieces
+
+
+def as_text(value: JSON) -> str:
+    """Return *value* as it stands within a text: a text as it is, all else as JSON."""
+    if isinstance(value, str):
+        return value
+    written = json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return written.translate(_ESCAPED)
+
+
+class _Single:
+    """A text that is one query."""
+
+    __slots__ = ("_query",)
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+
+    def results(self, data: JSON, now: float) -> list[JSON]:
+        return _outputs(self._query, data, now)
+
+
+class _Joined:
+    """A text with queries in it."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, pieces: Sequence[str | Query]) -> None:
+        self._pieces = pieces
+
+    def text(self, data: JSON, now: float) -> str:
+        return "".join(
+            piece if isinstance(piece, str) else as_text(_only(_outputs(piece, data, now), piece.text))
+            for piece in self._pieces
+        )
+
+
+class _Broken:
+    """A text that cannot be read; the fault is the run's, since a state may catch it."""
+
+    __slots__ = ("_message",)
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def fault(self) -> ExpressionFailed:
+        return jq_fault(self._message)
+
+
+class _Literal:
+    """What is the same whatever the data."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: JSON) -> None:
+        self.value = value
+
+
+_Part: TypeAlias = "_Single | _Joined | _Broken | _Literal | dict[str, _Part] | list[_Part]"
+
+
+def _compiled(value: JSON) -> _Part:
+    if isinstance(value, str):
+        return _compiled_text(value)
+    if isinstance(value, dict):
+        return {key: _compiled(value[key]) for key in value}
+    if isinstance(value, list):
+        return [_compiled(item) for item in value]
+    return _Literal(value)
+
+
+@lru_cache(maxsize=4096)
+def _compiled_text(text: str) -> _Part:
+    try:
+        pieces = split(text)
+    except BadExpression as error:
+        return _Broken(f"{error.message}: {_shown(text)}")
+    if all(isinstance(piece, str) for piece in pieces):
+        return _Literal(text)
+    only = pieces[0]
+    return _Single(only) if len(pieces) == 1 and isinstance(only, Query) else _Joined(pieces)
+
+
+def _filled(part: _Part, data: JSON, now: float) -> JSON:
+    match part:
+        case dict():
+            # In the order of the keys: what fails first is the same wherever the definition was read.
+            filled = {key: _filled(part[key], data, now) for key in sorted(part)}
+            return {key: filled[key] for key in part}
+        case list():
+            return [_filled(item, data, now) for item in part]
+        case _Single():
+            return _only(part.results(data, now))
+        case _Joined():
+            return part.text(data, now)
+        case _Broken():
+            raise part.fault()
+        case _Literal():
+            return part.value
+
+
+def _only(results: list[JSON], query: str = "") -> JSON:
+    if len(results) > 1:
+        where = f": jq({query})" if query else ""
+        raise jq_fault(f"the query has {len(results)} results, and can have one here{where}")
+    return results[0]
+
+
+def _outputs(query: Query, data: JSON, now: float) -> list[JSON]:
+    """Return what *query* yields. Raises ExpressionFailed where it is nothing."""
+    try:
+        program = _program(query)
+    except BadExpression as error:
+        raise jq_fault(f"{error.message}: jq({query.text})") from None
+    try:
+        outcome = program(data, {"__now": now})
+    except ExpressionFailed as fault:
+        raise jq_fault(f"{fault.message.partition(': ${')[0]}: jq({query.text})") from None
+    if outcome is NOTHING:
+        raise jq_fault(f"the query has no result: jq({query.text})")
+    return list(outcome) if isinstance(outcome, Several) else [outcome]
+
+
+@lru_cache(maxsize=4096)
+def _compiled_query(text: str) -> Compiled:
+    return paths.compiled(text, ()) or JqProgram(text, ())
+
+
+def _program(query: Query) -> Compiled:
+    try:
+        return _compiled_query(query.text)
+    except BadExpression as error:
+        raise error.moved(query.offset) from None
+
+
+def _closing(text: str, start: int) -> int:
+    """Return where the bracket stands that closes the query which begins at *start*."""
+    depth = 0
+    try:
+        for token in tokens(text, start):
+            if token.kind == "open":
+                depth += 1
+            elif token.kind == "close":
+                if depth == 0 and token.text == ")":
+                    return token.offset
+                depth -= 1
+    except BadExpression:
+        pass
+    return _textual_closing(text, start)
+
+
+def _textual_closing(text: str, start: int) -> int:
+    """Return the same where the query is no jq: brackets are counted wherever they stand."""
+    depth = 1
+    for offset in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[offset], 0)
+        if depth == 0:
+            return offset
+    raise BadExpression("'jq(' is not closed", start - len("jq("))
+
+
+def _plain_numbers(value: JSON) -> JSON:
+    """Return *value* with whole numbers written as such: 5.0 is 5."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_PLAIN:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain_numbers(item) for item in value]
+    return value
+
+
+def _shown(value: JSON) -> str:
+    text = value if isinstance(value, str) else as_text(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"  # noqa: PLR2004 - what a message has room for

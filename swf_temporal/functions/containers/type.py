@@ -1,0 +1,26 @@
+"""The type `direktiv`: functions of Direktiv workflows, which are servers that answer one POST for each call."""
+
+from collections.abc import Mapping
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.port import DeclaredType, Performer, Services
+
+_NAMES = ("image", "service")
+
+
+class ContainerType(DeclaredType):
+    """Functions that name an image or a service; where it stands is configuration."""
+
+    def named(self, operation: JSON) -> Mapping[str, str]:
+        """Return the image or the service."""
+        given = operation if isinstance(operation, dict) else {}
+        return {key: str(given[key]) for key in _NAMES if key in given}
+
+    def performer(self, services: Services) -> Performer:
+        """Return what sends the requests."""
+        from swf_temporal.functions.containers.containers import Containers
+
+        return Containers(services)
+
+
+TYPE = ContainerType()

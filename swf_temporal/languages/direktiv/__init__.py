@@ -1,0 +1,1 @@
+"""The workflow language of Direktiv: YAML states with structured jq."""

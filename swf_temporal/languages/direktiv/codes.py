@@ -1,0 +1,45 @@
+"""The codes of errors that definitions catch, and the faults that carry them."""
+
+from typing import Final
+
+from swf_temporal.errors import FatalFault, SubflowFailed, WorkflowFault
+from swf_temporal.expressions.structured import BAD_COMMAND, NOT_OBJECT
+
+__all__ = ["BAD_COMMAND", "NOT_OBJECT"]
+
+SCHEMA_FAILED: Final = "direktiv.schema.failed"
+BAD_ARRAY: Final = "direktiv.foreach.badArray"
+ALL_FAILED: Final = "direktiv.parallel.allFailed"
+RETRIES_EXCEEDED: Final = "direktiv.retries.exceeded"
+MULTIPLE_ERRORS: Final = "direktiv.workflow.multipleErrors"
+SOFT_TIMEOUT: Final = "direktiv.cancels.timeout.soft"
+HARD_TIMEOUT: Final = "direktiv.cancels.timeout.hard"
+CANCELLED_BY_API: Final = "direktiv.cancels.api"
+CANCELLED_BY_PARENT: Final = "direktiv.cancels.parent"
+BAD_EVENT: Final = "direktiv.event.jq"
+SECRET_NOT_FOUND: Final = "direktiv.secrets.notFound"  # noqa: S105 - the code of an error
+WORKFLOW_NOT_FOUND: Final = "direktiv.workflow.notfound"
+WORKFLOW_UNPARSABLE: Final = "direktiv.workflow.unparsable"
+INTERNAL: Final = "direktiv.internal.error"
+
+
+def fault(code: str, message: str) -> WorkflowFault:
+    """Return an error that a state can catch."""
+    return WorkflowFault(message, name=code, code=code)
+
+
+def uncatchable(code: str, message: str) -> FatalFault:
+    """Return an error that no state can catch."""
+    return FatalFault(message, name=code, code=code)
+
+
+def internal(message: str) -> FatalFault:
+    """Return the error of what no code was made for; nothing can catch it."""
+    return uncatchable(INTERNAL, message)
+
+
+def told(error: WorkflowFault) -> tuple[str, str]:
+    """Return code and message of *error*; of a sub-workflow's those that it failed with itself."""
+    if isinstance(error, SubflowFailed) and error.origin is not None:
+        return error.code, str(error.origin["message"])
+    return error.code, error.message

@@ -1,0 +1,152 @@
+"""A Direktiv definition, as hosts and commands see it."""
+
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.execution.data import instance_data
+from swf_temporal.languages.direktiv.functions import called
+from swf_temporal.languages.direktiv.model.states import (
+    GenerateEventState,
+    State,
+    actions_of,
+    kinds_awaited,
+    may_end,
+    targets_of,
+)
+from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
+from swf_temporal.languages.direktiv.names import NAMELESS, candidates
+from swf_temporal.languages.direktiv.starts import inputs_of_starts
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, WorkflowRef
+from swf_temporal.text.located import Object, plain
+from swf_temporal.text.origin import Source
+
+if TYPE_CHECKING:
+    from swf_temporal.calendars.specs import ScheduleSpec
+
+
+class DirektivDefinition(Definition):
+    """A definition whose model is a `Workflow`."""
+
+    def __init__(self, workflow: Workflow, root: Object, source: Source) -> None:
+        self.workflow = workflow
+        """The model: only this language's own code reads it."""
+        self._root = root
+        self.id = workflow.id or NAMELESS
+        self.description = workflow.description
+        self.source = source
+        self.secrets = tuple(
+            dict.fromkeys(name for state in workflow.states for action in actions_of(state) for name in action.secrets)
+        )
+        self.id_position = workflow.where.value("id")
+
+    def __eq__(self, other: object) -> bool:
+        """Two definitions are equal that are of the same text."""
+        return isinstance(other, DirektivDefinition) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<definition {self.id}>"
+
+    @property
+    def language(self) -> Language:
+        """Direktiv."""
+        from swf_temporal.languages.direktiv.language import LANGUAGE  # noqa: PLC0415 - it makes these
+
+        return LANGUAGE
+
+    @cached_property
+    def functions(self) -> tuple[FunctionUse, ...]:
+        """The functions that it defines, but for sub-workflows."""
+        return tuple(
+            FunctionUse(called(one), one.where.value("id"))
+            for one in self.workflow.functions
+            if not isinstance(one, SubflowFunction)
+        )
+
+    @cached_property
+    def events(self) -> tuple[EventUse, ...]:
+        """The kinds of events that it waits for, generates, and is started by."""
+        found = [EventUse(one.type, one.type, starts=True) for one in self.workflow.start_events]
+        for state in self.workflow.states:
+            found += [EventUse(type_, type_) for type_, *_ in kinds_awaited(state)]
+            if isinstance(state, GenerateEventState):
+                found.append(EventUse(state.event.type, state.event.type, state.event.source, kind="produced"))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
+        """The definitions that it may start: of each reference all that it may mean."""
+        found: list[WorkflowRef] = []
+        for function in self.workflow.functions:
+            if isinstance(function, SubflowFunction):
+                names, version = candidates(function.workflow, self.id)
+                found += [WorkflowRef(name, version) for name in names]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def has_schedule(self) -> bool:
+        """Whether it is started at times."""
+        return isinstance(self.workflow.start, ScheduledStart)
+
+    def schedule(self) -> "ScheduleSpec":
+        """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
+        if not isinstance(self.workflow.start, ScheduledStart):
+            return super().schedule()
+        from swf_temporal.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
+        from swf_temporal.calendars.moments import Unreadable  # noqa: PLC0415 - as above
+
+        try:
+            return compile_schedule(cron=self.workflow.start.cron)
+        except Unreadable as error:
+            raise UsageError(f"the schedule of {self.id!r} cannot be understood: {error}") from None
+
+    @cached_property
+    def outline(self) -> tuple[Part, ...]:
+        """Its states, the one that instances start in first."""
+        first = self.workflow.first
+        return tuple(_part(state) for state in sorted(self.workflow.states, key=lambda one: one.id != first))
+
+    def with_source(self, source: Source) -> Self:
+        """Return the same definition as if it had been read from *source*."""
+        return type(self)(self.workflow, self._root, source)
+
+    def placed_at(self, path: str) -> Self:
+        """Return the same definition as one that is known by *path*, unless it says itself how it is known."""
+        if self.workflow.id is not None:
+            return self
+        named = self.workflow.model_copy(update={"id": path})
+        # What travels with a run leaves its place behind, and has to say it.
+        text = json.dumps({"id": path, **plain(self._root)}, ensure_ascii=False)
+        return type(self)(named, self._root, Source(text, self.source.name))
+
+    def input_of(self, given: JSON | bytes) -> JSON:
+        """Return the data of an instance that is begun with *given*; None is no body, which is an empty text."""
+        return instance_data("" if given is None or given == b"" else given)
+
+    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
+        """Return the inputs of the instances that *events* start, in their order."""
+        return inputs_of_starts(self.workflow.start, events)
+
+    def cancellation(self, *, by_parent: bool) -> WorkflowFault:
+        """Return what an instance fails with that was cancelled from outside, or because its parent ended."""
+        if by_parent:
+            return codes.uncatchable(codes.CANCELLED_BY_PARENT, "cancelled by parent workflow")
+        return codes.uncatchable(codes.CANCELLED_BY_API, "cancelled by api request")
+
+    @property
+    def shares_events(self) -> bool:
+        """Whether what instances produce reaches those of the same namespace that wait: here it does."""
+        return True
+
+
+def _part(state: State) -> Part:
+    leads_to = tuple(dict.fromkeys(target for target, *_ in targets_of(state)))
+    return Part(state.id, state.type, leads_to, ends=may_end(state))

@@ -1,0 +1,1 @@
+"""Running a definition: from state to state, within its timeouts."""

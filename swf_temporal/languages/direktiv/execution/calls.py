@@ -1,0 +1,154 @@
+"""Performing an action: a call of a function or of a sub-workflow, with its retries."""
+
+from typing import TYPE_CHECKING
+
+from swf_temporal.calls import Function as Callee
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import CallFailed, ExpressionFailed, UnknownDefinition, UnreadableDefinition, WorkflowFault
+from swf_temporal.expressions.structured import LANGUAGE
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.execution.catching import covers
+from swf_temporal.languages.direktiv.execution.data import instance_data
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.variables import SCOPES, ref_of
+from swf_temporal.languages.direktiv.functions import called
+from swf_temporal.languages.direktiv.model.states import Action, RetryPolicy
+from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
+from swf_temporal.languages.direktiv.names import candidates
+from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
+from swf_temporal.text.located import plain
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.direktiv.model.workflow import Function
+
+DEFAULT_DELAY = 5.0
+"""Seconds before a further attempt, where a policy does not say."""
+_UNKNOWN_SECRET = "UnknownSecret"  # noqa: S105 - the name of an error
+
+
+async def perform(action: Action, lane: Lane, *, forget: bool = False) -> JSON:
+    """Return what *action* yields on the data of *lane*, tried again as its policies say.
+
+    With *forget* it is begun, and not waited for.
+    """
+    frame, run = lane.frame, lane.run
+    if "result" in frame:
+        result: JSON = frame["result"]
+        return result
+    while True:
+        if "again" in frame:
+            await run.sleep_until(frame["again"], f"retry of {action.function}")
+        run.checkpoint()
+        try:
+            frame["result"] = await _attempt(action, lane, forget=forget)
+        except WorkflowFault as fault:
+            fault.action = fault.action or action.function
+            delay = None if forget else _delay_after(fault, action, frame.get("retried", 0))
+            if delay is None:
+                raise
+            frame["retried"] = frame.get("retried", 0) + 1
+            frame["again"] = run.time() + delay
+            lane.emit(
+                TraceKind.ACTION_RETRIED, action.function, attempt=frame["retried"], error=fault.name, delay=delay
+            )
+        else:
+            if not forget:
+                lane.emit(TraceKind.ACTION_COMPLETED, action.function, result=frame["result"])
+            return frame["result"]  # type: ignore[no-any-return]  # a frame holds JSON
+
+
+def _delay_after(fault: WorkflowFault, action: Action, retried: int) -> float | None:
+    """Return how many seconds to wait before the next attempt, or None if there is none.
+
+    Raises the error that says so where there were as many as the policy allows.
+    """
+    if isinstance(fault, ExpressionFailed) or not (fault.catchable and fault.retryable):
+        return None
+    policy = next((one for one in action.retries if any(covers(code, fault.code) for code in one.codes)), None)
+    if policy is None:
+        return None
+    if retried >= policy.max_attempts:
+        exceeded = codes.fault(codes.RETRIES_EXCEEDED, "maximum retries exceeded")
+        exceeded.action, exceeded.cause = action.function, f"{fault.code}: {fault.message}"
+        raise exceeded
+    return _delay(policy, retried)
+
+
+def _delay(policy: RetryPolicy, retried: int) -> float:
+    first = parse_duration(policy.delay).total_seconds() if policy.delay else DEFAULT_DELAY
+    return float(first * (policy.multiplier or 1) ** retried)
+
+
+async def _attempt(action: Action, lane: Lane, *, forget: bool) -> JSON:
+    function = lane.execution.program.functions[action.function]
+    if isinstance(function, SubflowFunction):
+        return await _run_subflow(action, function, lane, forget=forget)
+    return await _call(action, function, lane, forget=forget)
+
+
+async def _call(action: Action, function: "Function", lane: Lane, *, forget: bool) -> JSON:
+    run = lane.run
+    deferred: SecretTemplate | None = None
+    if action.secrets:
+        template = plain(action.input)
+        deferred = SecretTemplate(template, lane.data, {"__now": run.time()}, LANGUAGE)
+        arguments: JSON = template
+    else:
+        arguments = lane.evaluate(action.input, lane.data)
+    callee = called(function)
+    lane.emit(TraceKind.ACTION_STARTED, action.function, function=callee.name, arguments=arguments)
+    call = FunctionCall(
+        id=run.next_id(f"{lane.path}/{action.function}"),
+        function=callee,
+        arguments=arguments,
+        state=lane.state,
+        action=action.function,
+        deferred=deferred,
+        secrets=tuple(action.secrets),
+        fire_and_forget=forget,
+        folder=_folder(action, lane),
+    )
+    return await _answer(call, callee, lane)
+
+
+def _folder(action: Action, lane: Lane) -> CallFolder:
+    files = [CallFile(ref_of(one.scope, one.key, lane), one.as_ or one.key, one.type or "") for one in action.files]
+    return CallFolder(tuple(files), {scope: ref_of(scope, "", lane).owner for scope in SCOPES})
+
+
+async def _answer(call: FunctionCall, callee: Callee, lane: Lane) -> JSON:
+    try:
+        return await lane.run.host.invoke(call)
+    except CallFailed as fault:
+        if fault.code == _UNKNOWN_SECRET:
+            raise codes.uncatchable(codes.SECRET_NOT_FOUND, fault.message) from None
+        if fault.code == codes.INTERNAL:
+            raise codes.internal(f"function {callee.name!r}: {fault.message}") from None
+        raise
+
+
+async def _run_subflow(action: Action, function: SubflowFunction, lane: Lane, *, forget: bool) -> JSON:
+    run = lane.run
+    data = instance_data(lane.evaluate(action.input, lane.data))
+    lane.emit(TraceKind.ACTION_STARTED, action.function, subflow=function.workflow)
+    call_id = run.next_id(f"{lane.path}/{action.function}")
+    names, version = candidates(function.workflow, lane.execution.program.id)
+    for name in names:
+        call = SubflowCall(
+            id=call_id,
+            workflow_id=name,
+            version=version,
+            data=data,
+            state=lane.state,
+            action=action.function,
+            fire_and_forget=forget,
+            outlives_parent=forget,
+        )
+        try:
+            return await run.host.run_subflow(call)
+        except UnknownDefinition:
+            continue
+        except UnreadableDefinition as fault:
+            raise codes.uncatchable(codes.WORKFLOW_UNPARSABLE, fault.message) from None
+    raise codes.uncatchable(codes.WORKFLOW_NOT_FOUND, f"there is no workflow {function.workflow!r} here")

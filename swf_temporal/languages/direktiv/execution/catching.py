@@ -1,0 +1,44 @@
+"""Which errors a catch or a retry policy is for."""
+
+from collections.abc import Iterable
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.languages.direktiv.model.states import Catch
+from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere
+
+_ALL = "*"
+
+
+def catch_for(code: str, catches: Iterable[Catch]) -> Catch | None:
+    """Return the first of *catches* that is for errors with *code*."""
+    return next((one for one in catches if covers(one.error, code)), None)
+
+
+def covers(pattern: str, code: str) -> bool:
+    """Tell whether *pattern* is for *code*: as a glob of all of it, or as a regular expression that is found in it."""
+    if pattern in (_ALL, code) or is_glob_of(pattern, code):
+        return True
+    try:
+        return matches_somewhere(pattern, code)
+    except BadPattern:
+        return False
+    except PatternTooSlow as slow:
+        # Whether it matches in time depends on the machine, and may not decide the course of a run.
+        raise ExpressionLimitExceeded(f"whether an error is covered: {slow}") from None
+
+
+def is_glob_of(pattern: str, text: str) -> bool:
+    """Tell whether *text* is what *pattern* says, in which every `*` stands for any characters."""
+    parts = pattern.split(_ALL)
+    if len(parts) == 1:
+        return pattern == text
+    first, *middle, last = parts
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True

@@ -1,0 +1,47 @@
+"""What an instance's data is, and what a state makes of it."""
+
+import json
+from base64 import b64encode
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionFailed
+from swf_temporal.languages.direktiv.execution.lane import Lane
+
+_UNCHANGED = ("", ".")
+"""Transforms that mean nothing."""
+
+
+def instance_data(given: JSON | bytes) -> dict[str, JSON]:
+    """Return the data of an instance that is begun with *given*: an object as it is, all else under `input`."""
+    if isinstance(given, bytes):
+        given = decoded(given)
+    return given if isinstance(given, dict) else {"input": given}
+
+
+def decoded(content: bytes) -> JSON:
+    """Return the JSON that *content* is, or base64 of it if it is none; nothing is an empty text."""
+    try:
+        value: JSON = json.loads(content, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return b64encode(content).decode()
+    return value
+
+
+def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
+    """Return the data that *transform* makes of *data*."""
+    if transform is None or transform in _UNCHANGED:
+        return data
+    try:
+        return lane.object_of(transform, data, "its result")
+    except ExpressionFailed as fault:
+        fault.message = f"unable to apply transform: {fault.message}"
+        raise
+
+
+def with_result(data: JSON, key: str, value: JSON) -> dict[str, JSON]:
+    """Return *data* with *value* under *key*, where it takes the place of what was there."""
+    return {**(data if isinstance(data, dict) else {}), key: value}
+
+
+def _refused(word: str) -> None:
+    raise ValueError(f"{word} is not a number of JSON")

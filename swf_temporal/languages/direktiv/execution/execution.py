@@ -1,0 +1,150 @@
+"""Running a definition from its first state to its end.
+
+Per state, in this order: its log and its metadata, its logic within its timeout, its transform, and where it leads. An
+error in any of these goes to the state's own catches.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import UnknownDefinition, WorkflowFault
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.execution.catching import catch_for
+from swf_temporal.languages.direktiv.execution.data import instance_data, transformed, with_result
+from swf_temporal.languages.direktiv.execution.lane import Frame, Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.states import logic_of, waits
+from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
+from swf_temporal.languages.direktiv.model.states import State
+from swf_temporal.runtime.execution import ExecutionBase
+from swf_temporal.runtime.host import Completed, TraceKind
+from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.runtime.run import Run
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.direktiv.execution.program import DirektivProgram
+
+
+class DirektivExecution(ExecutionBase):
+    """One running instance. All that it knows stands in the frame of its run."""
+
+    def __init__(self, program: "DirektivProgram", run: Run) -> None:
+        super().__init__(run)
+        self.program = program
+        self.error = run.frame.get("error")
+        timeouts = timeouts_of(program.workflow.timeouts)
+        self._soft, self._hard = run.started + timeouts.soft, run.started + timeouts.hard
+
+    @property
+    def frame(self) -> Frame:
+        """How far the instance is: its state, its data, and what stands below."""
+        return self.run.frame
+
+    async def execute(self) -> Completed:
+        """Run to the end. Raises the WorkflowFault that the instance failed with."""
+        frame, run = self.frame, self.run
+        if "state" not in frame:
+            frame["state"], frame["data"] = self.program.workflow.first, instance_data(run.input)
+        while frame["state"] is not None:
+            run.checkpoint()
+            if run.has_gone_on():
+                await run.host.yield_control()
+            if run.time() >= self._hard:
+                raise _hard_timeout()
+            await self._pass(self.program.states[frame["state"]])
+        if "failed" in frame:
+            raise codes.fault(frame["failed"]["code"], frame["failed"]["msg"])
+        return Completed(frame["data"])
+
+    def fail_at_end(self, code: str, message: str) -> None:
+        """Let the instance fail once it has come to its end. Raises the error of a second time."""
+        if "failed" in self.frame:
+            raise codes.fault(codes.MULTIPLE_ERRORS, "the instance has failed already, and cannot fail twice")
+        self.frame["failed"] = {"code": code, "msg": message}
+
+    async def _pass(self, state: State) -> None:
+        """Run one state, and go on to the next."""
+        frame = self.frame
+        own: Frame = frame.setdefault("run", {"since": self.run.time()})
+        lane = Lane(self, state.id, own, frame["data"])
+        if "entered" not in own:
+            own["entered"] = True
+            lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
+        try:
+            data, target = await self._run(state, lane)
+        except WorkflowFault as fault:
+            fault.state = fault.state or state.id
+            data, target = self._caught(state, fault, lane)
+        lane.emit(TraceKind.STATE_LEFT, state.id)
+        frame["data"], frame["state"] = data, target or None
+        del frame["run"]
+
+    async def _run(self, state: State, lane: Lane) -> tuple[JSON, str | None]:
+        if "logged" not in lane.frame:
+            lane.frame["logged"] = True
+            if state.log is not None:
+                lane.emit(TraceKind.LOGGED, state.id, value=lane.evaluate(state.log, lane.data))
+            if state.metadata is not None:
+                self.frame["metadata"] = lane.evaluate(state.metadata, lane.data)
+        left = await self._in_time(state, lane)
+        return transformed(left.transform, left.data, lane), left.transition
+
+    async def _in_time(self, state: State, lane: Lane) -> Leaving:
+        """Run the logic of *state* within its own timeout and those of the instance."""
+        if not waits(state):
+            return await logic_of(state, lane)
+        due = [lane.frame["since"] + seconds_of(state), self._hard]
+        if "interrupted" not in self.frame:
+            due.append(self._soft)
+        if min(due) <= self.run.time():
+            raise self._expired()
+        why = f"timeout of {state.id}"
+        left = await within(logic_of(state, lane), self.run.time_out_at(min(due), why))
+        if left is MISSING:
+            raise self._expired()
+        return left
+
+    def _expired(self) -> WorkflowFault:
+        now = self.run.time()
+        if now >= self._hard:
+            return _hard_timeout()
+        if now >= self._soft:
+            self.frame["interrupted"] = True
+        return codes.fault(codes.SOFT_TIMEOUT, "operation timed out")
+
+    def _caught(self, state: State, fault: WorkflowFault, lane: Lane) -> tuple[JSON, str | None]:
+        """Return data and next state where *state* catches *fault*. Raises it where it does not."""
+        fault = _known(fault)
+        if not fault.catchable:
+            raise fault
+        code, message = codes.told(fault)
+        error: dict[str, Any] = {"code": code, "msg": message}
+        self.frame["data"] = data = with_result(lane.data, "error", error)
+        self.error = self.frame["error"] = error
+        catch = catch_for(code, state.catch)
+        if catch is None:
+            raise _as_told(fault, code, message)
+        lane.emit(TraceKind.ERROR_CAUGHT, state.id, code=code, message=message)
+        return data, catch.transition
+
+
+def _known(fault: WorkflowFault) -> WorkflowFault:
+    """Return *fault* as the error that the language has for it."""
+    if isinstance(fault, UnknownDefinition):
+        known: WorkflowFault = codes.uncatchable(codes.WORKFLOW_NOT_FOUND, fault.message)
+        known.state = fault.state
+        return known
+    return fault
+
+
+def _as_told(fault: WorkflowFault, code: str, message: str) -> WorkflowFault:
+    """Return *fault* under the name by which definitions know it."""
+    if fault.name == code and fault.message == message:
+        return fault
+    told = codes.fault(code, message)
+    told.state, told.action, told.function, told.cause = fault.state, fault.action, fault.function, fault.cause
+    return told
+
+
+def _hard_timeout() -> WorkflowFault:
+    return codes.uncatchable(codes.HARD_TIMEOUT, "workflow timed out")

@@ -1,0 +1,53 @@
+"""What surrounds the logic of a state: its frame, its data, the run, and how its fields are evaluated."""
+
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.trace import Tracer
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
+
+Frame = dict[str, Any]
+"""How far something is, as plain JSON."""
+
+
+class Lane(Tracer):
+    """A path of execution in one state: the state itself, or one of the actions that run side by side in it."""
+
+    __slots__ = ("data", "execution", "frame", "path", "run", "state")
+
+    def __init__(self, execution: "DirektivExecution", state: str, frame: Frame, data: JSON, path: str = "") -> None:
+        self.execution = execution
+        self.run = execution.run
+        self.state = state
+        self.frame = frame
+        self.data = data
+        self.path = path or state
+
+    def child(self, key: str, data: JSON) -> "Lane":
+        """Return the lane of what is called *key*, which runs beside others."""
+        frame = self.frame.setdefault("lanes", {}).setdefault(key, {})
+        return Lane(self.execution, self.state, frame, data, f"{self.path}/{key}")
+
+    def evaluate(self, value: JSON, data: JSON) -> JSON:
+        """Return *value* with the results of its queries on *data*; null is the data itself."""
+        self.run.charge()
+        return self.execution.program.jq.evaluate(value, data, self.run.time())
+
+    def results(self, value: JSON, data: JSON) -> list[JSON]:
+        """Return all results, where *value* is a query with several."""
+        self.run.charge()
+        return self.execution.program.jq.results(value, data, self.run.time())
+
+    def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
+        """Return the same where it has to be an object."""
+        result = self.evaluate(value, data)
+        if not isinstance(result, dict):
+            raise jq_fault(f"{what} must be an object", NOT_OBJECT)
+        return result
+
+    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
+        self.run.host.emit(TraceEntry(kind, self.path, self.state, name, self.run.host.now(), detail))

@@ -1,0 +1,35 @@
+"""What is worked out once for a definition, and shared by all its runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from swf_temporal.expressions.structured import StructuredJq
+from swf_temporal.json_schema import DataSchemaValidator
+from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
+from swf_temporal.languages.direktiv.model.states import State
+from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
+from swf_temporal.runtime.run import Run
+from swf_temporal.text.located import plain
+
+
+class DirektivProgram:
+    """A definition that runs can be begun with."""
+
+    def __init__(self, workflow: Workflow, id_: str, semantics: int) -> None:
+        self.workflow = workflow
+        self.id = id_
+        self.semantics = semantics
+        self.jq = StructuredJq()
+        self.states: dict[str, State] = {state.id: state for state in workflow.states}
+        self.functions: dict[str, Function] = {function.id: function for function in workflow.functions}
+        self._schemas: dict[str, DataSchemaValidator] = {}
+
+    def begin(self, run: Run, record: Mapping[str, Any]) -> DirektivExecution:  # noqa: ARG002 - the frame says it all
+        """Return what runs for *run*."""
+        return DirektivExecution(self, run)
+
+    def schema(self, state: str, schema: Any) -> DataSchemaValidator:
+        """Return the JSON Schema of a `validate` state. Raises BadSchema."""
+        if state not in self._schemas:
+            self._schemas[state] = DataSchemaValidator(plain(schema))
+        return self._schemas[state]

@@ -1,0 +1,79 @@
+"""What states do: a file for each type."""
+
+from typing import assert_never
+
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.states import (
+    action,
+    consume_event,
+    delay,
+    error,
+    events_and,
+    events_xor,
+    foreach,
+    generate_event,
+    getter,
+    noop,
+    parallel,
+    setter,
+    switch,
+    validate,
+)
+from swf_temporal.languages.direktiv.model.states import (
+    ActionState,
+    ConsumeEventState,
+    DelayState,
+    ErrorState,
+    EventsAndState,
+    EventsXorState,
+    ForeachState,
+    GenerateEventState,
+    GetterState,
+    NoopState,
+    ParallelState,
+    SetterState,
+    State,
+    SwitchState,
+    ValidateState,
+)
+
+
+async def logic_of(state: State, lane: Lane) -> Leaving:  # noqa: C901, PLR0912 - a case for each type
+    """Do what *state* does, and return how it is left."""
+    match state:
+        case ActionState():
+            return await action.run(state, lane)
+        case ConsumeEventState():
+            return await consume_event.run(state, lane)
+        case DelayState():
+            return await delay.run(state, lane)
+        case ErrorState():
+            return error.run(state, lane)
+        case EventsAndState():
+            return await events_and.run(state, lane)
+        case EventsXorState():
+            return await events_xor.run(state, lane)
+        case ForeachState():
+            return await foreach.run(state, lane)
+        case GenerateEventState():
+            return await generate_event.run(state, lane)
+        case GetterState():
+            return await getter.run(state, lane)
+        case NoopState():
+            return noop.run(state, lane)
+        case ParallelState():
+            return await parallel.run(state, lane)
+        case SetterState():
+            return await setter.run(state, lane)
+        case SwitchState():
+            return switch.run(state, lane)
+        case ValidateState():
+            return validate.run(state, lane)
+        case _:
+            assert_never(state)
+
+
+def waits(state: State) -> bool:
+    """Tell whether time can pass in *state*: the others need no timer."""
+    return not isinstance(state, ErrorState | NoopState | SwitchState | ValidateState)

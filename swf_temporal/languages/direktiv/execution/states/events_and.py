@@ -1,0 +1,24 @@
+"""The `eventsAnd` state: waits for several events, each of which stands under its type."""
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.waiting import all_of, awaited_kinds
+from swf_temporal.languages.direktiv.model.states import EventsAndState
+
+
+async def run(state: EventsAndState, lane: Lane) -> Leaving:
+    """Wait for all events."""
+    kinds = awaited_kinds([(one.type, one.context) for one in state.events], lane)
+    events = await all_of(kinds, lane)
+    data: dict[str, JSON] = {**(lane.data if isinstance(lane.data, dict) else {}), **by_type(events)}
+    return Leaving(data, state.transform, state.transition)
+
+
+def by_type(events: list[dict[str, JSON]]) -> dict[str, JSON]:
+    """Return *events* under their types; a further one of the same type has its number behind a dot."""
+    found: dict[str, JSON] = {}
+    for index, event in enumerate(events):
+        key = str(event["type"])
+        found[f"{key}.{index}" if key in found else key] = event
+    return found

@@ -1,0 +1,35 @@
+"""The `foreach` state: one call for each element of an array, all at once."""
+
+from swf_temporal.data import JSON
+from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.execution.calls import perform
+from swf_temporal.languages.direktiv.execution.data import with_result
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.model.states import ForeachState
+from swf_temporal.runtime.joining import MISSING, Path, join
+
+
+async def run(state: ForeachState, lane: Lane) -> Leaving:
+    """Make the calls; the first that fails fails the state, and ends the others."""
+    elements = _elements(state, lane)
+    results = await join([_call(state, element, index, lane) for index, element in enumerate(elements)])
+    values: list[JSON] = [one for one in results if one is not MISSING]
+    return Leaving(with_result(lane.data, "return", values), state.transform, state.transition)
+
+
+def _elements(state: ForeachState, lane: Lane) -> list[JSON]:
+    results = lane.results(state.array, lane.data)
+    # A query with several results, such as .list[], yields the elements themselves.
+    elements = results if len(results) > 1 else results[0]
+    if not isinstance(elements, list):
+        raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is no array")
+    for index, element in enumerate(elements):
+        if not isinstance(element, dict):
+            raise jq_fault(f"element {index} of the array is no object", NOT_OBJECT)
+    return elements
+
+
+def _call(state: ForeachState, element: JSON, index: int, lane: Lane) -> Path[JSON]:
+    return lambda: perform(state.action, lane.child(str(index), element))

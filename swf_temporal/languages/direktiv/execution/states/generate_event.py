@@ -1,0 +1,48 @@
+"""The `generateEvent` state: sends an event."""
+
+from base64 import b64decode
+from datetime import timedelta
+
+from swf_temporal.cloud_event import FIXED, CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.languages.direktiv.execution.data import decoded
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.model.states import GenerateEventState
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.variables import JSON_TYPE
+
+IMMEDIATE = "immediate"
+"""A delay of nothing."""
+
+
+async def run(state: GenerateEventState, lane: Lane) -> Leaving:
+    """Send the event, at once or when its delay is over, and go on without waiting for that."""
+    lane.run.checkpoint()
+    event = _event(state, lane)
+    after = parse_duration(state.delay) if state.delay and state.delay != IMMEDIATE else timedelta()
+    lane.emit(TraceKind.EVENT_PRODUCED, event.type, type=event.type, source=event.source, data=event.data)
+    await lane.run.host.publish(event, after)
+    return Leaving(lane.data, state.transform, state.transition)
+
+
+def _event(state: GenerateEventState, lane: Lane) -> CloudEvent:
+    given = state.event
+    data, content_type = _payload(lane.evaluate(given.data, lane.data), given.datacontenttype)
+    context = {} if given.context is None else lane.object_of(given.context, lane.data, "the context of an event")
+    own = {key: value for key, value in context.items() if key.lower() not in FIXED}
+    attributes: dict[str, JSON] = {**own, "datacontenttype": content_type}
+    return CloudEvent(lane.run.host.new_id(), given.source, given.type, data, attributes)
+
+
+def _payload(data: JSON, content_type: str | None) -> tuple[JSON, str]:
+    """Return the payload of an event, and its type. A text of another type than JSON may be in base64."""
+    if not isinstance(data, str) or not content_type or content_type == JSON_TYPE:
+        return data, JSON_TYPE
+    try:
+        content = b64decode(data, validate=True)
+        text = content.decode()
+    except ValueError:
+        return data, content_type
+    return text if isinstance(decoded(content), str) else decoded(content), content_type

@@ -1,0 +1,19 @@
+"""The `switch` state: the first condition that is met decides where to go on."""
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.model.states import SwitchState
+
+
+def run(state: SwitchState, lane: Lane) -> Leaving:
+    """Return the way of the first condition that is met, or the default."""
+    for one in state.conditions:
+        if is_met(lane.evaluate(one.condition, lane.data)):
+            return Leaving(lane.data, one.transform, one.transition)
+    return Leaving(lane.data, state.default_transform, state.default_transition)
+
+
+def is_met(value: JSON) -> bool:
+    """Tell whether a condition with this value is met: anything but null, false, 0, and what is empty."""
+    return not (value is None or value is False or value in ("", [], {}) or value == 0)

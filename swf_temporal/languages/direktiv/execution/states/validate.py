@@ -1,0 +1,24 @@
+"""The `validate` state: compares data with a JSON Schema."""
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.json_schema import BadSchema
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.model.states import ValidateState
+from swf_temporal.patterns import PatternTooSlow
+
+
+def run(state: ValidateState, lane: Lane) -> Leaving:
+    """Go on if the subject fits the schema."""
+    subject = lane.evaluate(state.subject, lane.data)
+    try:
+        schema = lane.execution.program.schema(state.id, state.schema_)
+        violations = schema.violations(subject, slow_is_fatal=True)
+    except BadSchema as error:
+        raise codes.internal(f"the schema is none: {error.message}") from None
+    except PatternTooSlow as error:
+        raise ExpressionLimitExceeded(str(error)) from None
+    if violations:
+        raise codes.fault(codes.SCHEMA_FAILED, f"subject does not fit its schema: {'; '.join(violations)}")
+    return Leaving(lane.data, state.transform, state.transition)

@@ -1,0 +1,75 @@
+"""Variables, as states read and write them."""
+
+import json
+from base64 import b64decode
+from hashlib import sha256
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.execution.data import decoded
+from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.runtime.variables import JSON_TYPE, Scope, Variable, VariableRef
+
+BYTES_TYPE = "application/octet-stream"
+SCOPES: tuple[Scope, ...] = ("namespace", "workflow", "instance")
+TEXT_TYPES = ("text/plain", "text/plain; charset=utf-8")
+
+
+def ref_of(scope: str | None, key: str, lane: Lane) -> VariableRef:
+    """Return which variable *key* is in *scope*; without one it is the instance's."""
+    match scope or "instance":
+        case "instance":
+            return VariableRef("instance", lane.run.instance.instance_id, key)
+        case "workflow":
+            return VariableRef("workflow", lane.execution.program.id, key)
+        case "namespace":
+            return VariableRef("namespace", "", key)
+        case other:
+            raise codes.internal(f"there is no scope {other!r}")
+
+
+async def value_of(scope: str | None, key: str, lane: Lane) -> JSON:
+    """Return what a getter finds: null where there is no such variable."""
+    if scope == "system":
+        return _system(key, lane)
+    found = await lane.run.host.read_variable(ref_of(scope, key, lane))
+    return None if found is None else decoded(found.content)
+
+
+def _system(key: str, lane: Lane) -> JSON:
+    match key:
+        case "instance":
+            return lane.run.instance.instance_id
+        case "uuid":
+            return _uuid(lane.run.host.new_id())
+        case "epoch":
+            return int(lane.run.time())
+        case _:
+            raise codes.internal(f"there is no variable {key!r} in the scope 'system'")
+
+
+def _uuid(unique: str) -> str:
+    """Return a UUID of version 4 that is as random as *unique* is, and the same on every replay."""
+    digest = sha256(unique.encode()).hexdigest()
+    variant = "89ab"[int(digest[16], 16) % 4]
+    return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
+
+
+async def store(scope: str | None, key: str, variable: Variable | None, lane: Lane) -> None:
+    """Let the variable hold *variable*; None takes it away."""
+    await lane.run.host.write_variable(ref_of(scope, key, lane), variable)
+
+
+def variable_of(value: JSON, mime_type: str | None) -> Variable | None:
+    """Return what a setter stores of *value*: null is nothing."""
+    if value is None:
+        return None
+    mime_type = mime_type or JSON_TYPE
+    if isinstance(value, str) and mime_type == BYTES_TYPE:
+        try:
+            return Variable(b64decode(value, validate=True), mime_type)
+        except ValueError:
+            raise codes.internal(f"a value of the type {BYTES_TYPE} is not base64") from None
+    if isinstance(value, str) and mime_type in TEXT_TYPES:
+        return Variable(value.encode(), mime_type)
+    return Variable(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(), mime_type)

@@ -1,0 +1,96 @@
+"""The workflow language of Direktiv, as others see it."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from swf_temporal.errors import Severity
+from swf_temporal.languages.direktiv.definition import DirektivDefinition
+from swf_temporal.languages.direktiv.model.states import TYPES
+from swf_temporal.languages.direktiv.model.workflow import FUNCTION_TYPES
+from swf_temporal.languages.direktiv.reading.document import build
+from swf_temporal.languages.direktiv.reading.schema import json_schema
+from swf_temporal.languages.direktiv.validation.validate import validate
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description, LanguageBase
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch, nothing
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.catalogue import Catalogue
+    from swf_temporal.runtime.run import Program
+
+_OTHERS: Final = frozenset({
+    "annotations", "auth", "autoRetries", "constants", "dataInputSchema", "dataOutputSchema", "do", "document",
+    "errors", "events", "expressionLang", "extensions", "keepActive", "key", "metadata", "name", "retries",
+    "schemaVersion", "secrets", "specVersion", "startsAt", "States", "StartAt", "tasks", "version",
+})  # fmt: skip
+"""Keys at the top of definitions in other languages, and never in this one."""
+
+
+class Direktiv(LanguageBase):
+    """The language."""
+
+    name = "direktiv"
+    title = "Direktiv"
+
+    def recognises(self, root: Object) -> bool:
+        """Tell whether *root* has states with ids and without names, of types that this language has."""
+        states = root.get("states")
+        if not isinstance(states, list) or _OTHERS.intersection(root):
+            return False
+        return any(map(_is_ours, _objects(states))) or any(
+            one.get("type") in FUNCTION_TYPES for one in _objects(root.get("functions"))
+        )
+
+    def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
+        """Return the definition that *root* is, with all that is to be said about it."""
+        checked = self.read_pinned(root, source)
+        if not isinstance(checked.definition, DirektivDefinition):
+            return checked
+        problems = sorted(validate(checked.definition.workflow, source), key=lambda one: _place(one.position))
+        stops = any(problem.severity is Severity.ERROR for problem in problems)
+        return Checked(None if stops else checked.definition, tuple(problems))
+
+    def read_pinned(self, root: Object, source: Source) -> Checked:
+        """Return the definition that a running instance carries, without asking whether it follows the rules."""
+        workflow, problems = build(root, source)
+        problems.sort(key=lambda one: _place(one.position))
+        definition = None if workflow is None else DirektivDefinition(workflow, root, source)
+        return Checked(definition, tuple(problems))
+
+    def prepare(self, definition: Definition, semantics: int) -> "Program":
+        """Return *definition* as a program."""
+        from swf_temporal.languages.direktiv.execution.program import DirektivProgram  # noqa: PLC0415 - not to validate
+
+        assert isinstance(definition, DirektivDefinition)  # noqa: S101 - it is asked for its own alone
+        return DirektivProgram(definition.workflow, definition.id, semantics)
+
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
+        """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""
+        return json_schema(title or self.title, version)
+
+    def describe(
+        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
+    ) -> Description:
+        """Return the description of *definition*."""
+        from swf_temporal.languages.direktiv.description import DirektivDescription  # noqa: PLC0415 - seldom
+
+        return DirektivDescription(definition, catalogue, now, addresses)
+
+
+LANGUAGE: Final = Direktiv()
+
+
+def _is_ours(state: Object) -> bool:
+    if "name" in state or "id" not in state:
+        return False
+    type_ = state.get("type")
+    return type_ in TYPES if isinstance(type_, str) else any(key in state for key in ("transform", "catch"))
+
+
+def _objects(value: Any) -> list[Object]:
+    return [one for one in value if isinstance(one, Object)] if isinstance(value, list) else []
+
+
+def _place(position: Any) -> tuple[int, int]:
+    return position.line, position.column

@@ -1,0 +1,1 @@
+"""The model of a definition: what stands where, without behaviour."""

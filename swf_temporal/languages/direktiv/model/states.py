@@ -1,0 +1,316 @@
+"""The states of a definition."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt
+
+from swf_temporal.languages.direktiv.model.node import Listed, Node, Structured, Text, Word
+
+Number: TypeAlias = StrictInt | StrictFloat
+
+
+class Catch(Node):
+    """What is done about errors of a state."""
+
+    error: Text
+    """A glob or a regular expression of codes."""
+    transition: Word | None = None
+    """Without one the instance ends."""
+
+
+class RetryPolicy(Node):
+    """When a failed action is tried again."""
+
+    codes: Annotated[Listed[Text], Field(min_length=1)]
+    max_attempts: StrictInt
+    """How often it is tried again."""
+    delay: Word | None = None
+    multiplier: Number | None = None
+
+
+class FunctionFile(Node):
+    """A variable that becomes a file of a function."""
+
+    key: Text
+    scope: Word | None = None
+    as_: Word | None = Field(default=None, alias="as")
+    type: Literal["", "plain", "base64", "tar", "tar.gz"] | None = None
+
+
+def _policies(value: object) -> object:
+    return [value] if isinstance(value, dict) else value
+
+
+class Action(Node):
+    """A call of a function."""
+
+    function: Text
+    input: Structured = None
+    secrets: Listed[Text] = ()
+    retries: Annotated[
+        Listed[RetryPolicy],
+        BeforeValidator(_policies, json_schema_input_type=RetryPolicy | list[RetryPolicy] | None),
+    ] = ()
+    """One policy may stand without a list."""
+    files: Listed[FunctionFile] = ()
+
+
+class ConsumedEvent(Node):
+    """Which events are waited for."""
+
+    type: Text
+    context: Structured = None
+
+
+class XorEntry(Node):
+    """One of the events of which the first decides; its kind may stand in the entry itself."""
+
+    event: ConsumedEvent | None = None
+    type: Text | None = None
+    context: Structured = None
+    transform: Structured = None
+    transition: Word | None = None
+
+
+class GeneratedEvent(Node):
+    """An event that is generated."""
+
+    type: Text
+    source: Text
+    data: Structured = None
+    datacontenttype: Word | None = None
+    context: Structured = None
+
+
+class GetVariable(Node):
+    """A variable to load."""
+
+    key: Text
+    scope: Word | None = None
+    as_: Word | None = Field(default=None, alias="as")
+
+
+class SetVariable(Node):
+    """A variable to store."""
+
+    key: Text
+    scope: Word | None = None
+    mime_type: Word | None = Field(default=None, alias="mimeType")
+    value: Structured = None
+
+
+class Condition(Node):
+    """One way that a switch may take."""
+
+    condition: Structured
+    transform: Structured = None
+    transition: Word | None = None
+
+
+class StateBase(Node):
+    """What all states have."""
+
+    id: Text
+    log: Structured = None
+    metadata: Structured = None
+    catch: Listed[Catch] = ()
+
+
+class Leaving(StateBase):
+    """A state that is left in one way."""
+
+    transform: Structured = None
+    transition: Word | None = None
+
+
+class Timed(Leaving):
+    """A state with a timeout of its own."""
+
+    timeout: Word | None = None
+
+
+class ActionState(Timed):
+    """Calls a function."""
+
+    type: Literal["action"]
+    async_: StrictBool = Field(default=False, alias="async", validation_alias=AliasChoices("async", "aync"))
+    """The text writes it in two ways."""
+    action: Action
+
+
+class ConsumeEventState(Timed):
+    """Waits for an event."""
+
+    type: Literal["consumeEvent"]
+    event: ConsumedEvent
+
+
+class DelayState(Leaving):
+    """Waits for a time."""
+
+    type: Literal["delay"]
+    duration: Text
+
+
+class ErrorState(Leaving):
+    """Marks the instance as failed."""
+
+    type: Literal["error"]
+    error: Text
+    message: Structured
+    args: Listed[Structured] = ()
+
+
+class EventsAndState(Timed):
+    """Waits for several events."""
+
+    type: Literal["eventsAnd", "eventAnd"]
+    events: Annotated[Listed[ConsumedEvent], Field(min_length=1)]
+
+
+class EventsXorState(Timed):
+    """Waits for the first of several events."""
+
+    type: Literal["eventsXor", "eventXor"]
+    events: Annotated[Listed[XorEntry], Field(min_length=1)]
+
+
+class ForeachState(Timed):
+    """Calls a function for each element of an array."""
+
+    type: Literal["foreach"]
+    array: Structured
+    action: Action
+
+
+class GenerateEventState(Leaving):
+    """Generates an event."""
+
+    type: Literal["generateEvent"]
+    delay: Word | None = None
+    event: GeneratedEvent
+
+
+class GetterState(Leaving):
+    """Loads variables."""
+
+    type: Literal["getter"]
+    variables: Annotated[Listed[GetVariable], Field(min_length=1)]
+
+
+class NoopState(Leaving):
+    """Does nothing."""
+
+    type: Literal["noop"]
+
+
+class ParallelState(Timed):
+    """Calls several functions at once."""
+
+    type: Literal["parallel"]
+    mode: Literal["and", "or"] = "and"
+    actions: Annotated[Listed[Action], Field(min_length=1)]
+
+
+class SetterState(Leaving):
+    """Stores variables."""
+
+    type: Literal["setter"]
+    variables: Annotated[Listed[SetVariable], Field(min_length=1)]
+
+
+class SwitchState(StateBase):
+    """Chooses where to go on."""
+
+    type: Literal["switch"]
+    conditions: Annotated[Listed[Condition], Field(min_length=1)]
+    default_transform: Structured = Field(default=None, alias="defaultTransform")
+    default_transition: Word | None = Field(default=None, alias="defaultTransition")
+
+
+class ValidateState(Leaving):
+    """Compares data with a JSON Schema."""
+
+    type: Literal["validate"]
+    subject: Structured = None
+    schema_: Structured = Field(alias="schema")
+
+
+State: TypeAlias = Annotated[
+    ActionState
+    | ConsumeEventState
+    | DelayState
+    | ErrorState
+    | EventsAndState
+    | EventsXorState
+    | ForeachState
+    | GenerateEventState
+    | GetterState
+    | NoopState
+    | ParallelState
+    | SetterState
+    | SwitchState
+    | ValidateState,
+    Field(discriminator="type"),
+]
+
+TYPES = (
+    "action", "consumeEvent", "delay", "error", "eventsAnd", "eventsXor", "foreach", "generateEvent", "getter", "noop",
+    "parallel", "setter", "switch", "validate", "eventAnd", "eventXor",
+)  # fmt: skip
+"""The words for types; the last two are other spellings."""
+
+
+def actions_of(state: State) -> tuple[Action, ...]:
+    """Return the calls that a state makes."""
+    match state:
+        case ActionState() | ForeachState():
+            return (state.action,)
+        case ParallelState():
+            return state.actions
+        case _:
+            return ()
+
+
+def kinds_awaited(state: State) -> tuple[tuple[str, Structured, Node], ...]:
+    """Return the types of the events that *state* waits for, the contexts they must have, and where that is written."""
+    match state:
+        case ConsumeEventState():
+            return ((state.event.type, state.event.context, state.event),)
+        case EventsAndState():
+            return tuple((one.type, one.context, one) for one in state.events)
+        case EventsXorState():
+            return tuple(kind_of(one) for one in state.events)
+        case _:
+            return ()
+
+
+def kind_of(entry: XorEntry) -> tuple[str, Structured, Node]:
+    """Return the same for one entry."""
+    if entry.event is not None:
+        return entry.event.type, entry.event.context, entry.event
+    return entry.type or "", entry.context, entry
+
+
+def targets_of(state: State) -> tuple[tuple[str, Node, str], ...]:
+    """Return where *state* leads: the state, the node that says it, and under which key."""
+    found: list[tuple[str | None, Node, str]] = [(one.transition, one, "transition") for one in state.catch]
+    if isinstance(state, SwitchState):
+        found += [(one.transition, one, "transition") for one in state.conditions]
+        found.append((state.default_transition, state, "defaultTransition"))
+    else:
+        found.append((state.transition, state, "transition"))
+    if isinstance(state, EventsXorState):
+        found += [(one.transition, one, "transition") for one in state.events]
+    return tuple((target, node, key) for target, node, key in found if target)
+
+
+def may_end(state: State) -> bool:
+    """Tell whether the workflow may end with *state*."""
+    if any(not one.transition for one in state.catch):
+        return True
+    if isinstance(state, SwitchState):
+        return not state.default_transition or any(not one.transition for one in state.conditions)
+    if isinstance(state, EventsXorState):
+        return any(not (one.transition or state.transition) for one in state.events)
+    return not state.transition

@@ -1,0 +1,155 @@
+"""A definition, its functions, and how it starts."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, StrictInt, StrictStr
+
+from swf_temporal.languages.direktiv.model.node import Listed, Node, Structured, Text, Word
+from swf_temporal.languages.direktiv.model.states import State
+
+Size: TypeAlias = Literal["small", "medium", "large"]
+
+
+class WorkflowFunction(Node):
+    """A container for this workflow alone."""
+
+    type: Literal["knative-workflow", "reusable"]
+    id: Text
+    image: Text
+    size: Size | None = None
+    cmd: Word | None = None
+    scale: StrictInt | None = None
+
+
+class SharedFunction(Node):
+    """A service of the namespace, or one for all."""
+
+    type: Literal["knative-namespace", "knative-global"]
+    id: Text
+    service: Text
+
+
+class JobFunction(Node):
+    """A container that runs for one call."""
+
+    type: Literal["kubernetes-job", "isolated"]
+    id: Text
+    image: Text
+    size: Size | None = None
+    cmd: Word | None = None
+
+
+class SubflowFunction(Node):
+    """Another workflow."""
+
+    type: Literal["subflow"]
+    id: Text
+    workflow: Text
+
+
+Function: TypeAlias = Annotated[
+    WorkflowFunction | SharedFunction | JobFunction | SubflowFunction, Field(discriminator="type")
+]
+
+FUNCTION_TYPES = (
+    "knative-workflow", "knative-namespace", "knative-global", "kubernetes-job", "subflow", "reusable", "isolated",
+)  # fmt: skip
+
+
+class StartEvent(Node):
+    """Which events start an instance."""
+
+    type: Text
+    filters: Structured = None
+    context: Structured = None
+    """What later releases call the filters."""
+
+
+class DefaultStart(Node):
+    """Only when called."""
+
+    type: Literal["default"]
+    state: Word | None = None
+
+
+class ScheduledStart(Node):
+    """At the times of a cron expression."""
+
+    type: Literal["scheduled"]
+    state: Word | None = None
+    cron: Text
+
+
+class EventStart(Node):
+    """By an event."""
+
+    type: Literal["event"]
+    state: Word | None = None
+    event: StartEvent
+
+
+class EventsXorStart(Node):
+    """By any of several events."""
+
+    type: Literal["eventsXor", "eventXor"]
+    state: Word | None = None
+    events: Annotated[Listed[StartEvent], Field(min_length=1)]
+
+
+class EventsAndStart(Node):
+    """By several events together."""
+
+    type: Literal["eventsAnd", "eventAnd"]
+    state: Word | None = None
+    lifespan: Word | None = None
+    correlate: Listed[Text] = ()
+    events: Annotated[Listed[StartEvent], Field(min_length=1)]
+
+
+Start: TypeAlias = Annotated[
+    DefaultStart | ScheduledStart | EventStart | EventsXorStart | EventsAndStart, Field(discriminator="type")
+]
+
+START_TYPES = ("default", "scheduled", "event", "eventsXor", "eventsAnd", "eventXor", "eventAnd")
+
+
+class Timeouts(Node):
+    """How long an instance may take."""
+
+    interrupt: Word | None = None
+    kill: Word | None = None
+
+
+class Workflow(Node):
+    """A definition."""
+
+    id: Text | None = None
+    """The path by which it is known, where it travels without the folder that it was found in. It is ours."""
+    direktiv_api: StrictStr | None = None
+    """What later releases begin a definition with."""
+    url: Word | None = None
+    description: Word | None = None
+    functions: Listed[Function] = ()
+    start: Start | None = None
+    states: Annotated[tuple[State, ...], Field(min_length=1)]
+    timeouts: Timeouts | None = None
+
+    def state(self, id_: str) -> State:
+        """Return the state of that id."""
+        return next(one for one in self.states if one.id == id_)
+
+    @property
+    def first(self) -> str:
+        """The state that instances begin with."""
+        return (self.start and self.start.state) or self.states[0].id
+
+    @property
+    def start_events(self) -> tuple[StartEvent, ...]:
+        """The kinds of events that start it."""
+        match self.start:
+            case EventStart():
+                return (self.start.event,)
+            case EventsXorStart() | EventsAndStart():
+                return self.start.events
+            case _:
+                return ()

@@ -1,0 +1,31 @@
+"""The names of workflows: their paths within a namespace, and what a reference to one may mean."""
+
+from collections.abc import Iterator
+from posixpath import dirname, join, normpath
+from typing import Final
+
+NAMELESS: Final = "workflow"
+"""What a definition is called that was not read from a file, and says no name."""
+_ENDINGS: Final = ("", ".yaml", ".yml")
+
+
+def candidates(reference: str, caller: str) -> tuple[tuple[str, ...], str | None]:
+    """Return the names that *reference* may mean where *caller* makes it, the likeliest first, and its version.
+
+    A path is one from the root of the namespace, with or without a slash; one that begins with a dot, or that leads
+    nowhere from the root, is one from the folder of the caller.
+    """
+    path, _, ref = reference.partition(":")
+    version = ref if ref and ref != "latest" else None
+    return tuple(dict.fromkeys(_candidates(path, caller))), version
+
+
+def _candidates(path: str, caller: str) -> Iterator[str]:
+    folder = dirname(caller) if caller.startswith("/") else "/"
+    starts = [] if path.startswith(".") else [normpath(join("/", path))]
+    if not path.startswith("/"):
+        starts.append(normpath(join(folder, path)))
+        yield path
+    for start in starts:
+        for ending in _ENDINGS:
+            yield f"{start}{ending}"

@@ -1,0 +1,1 @@
+"""From a document to the model, or to what is wrong with its form."""

@@ -1,0 +1,152 @@
+"""Builds the model of a definition, or says in an author's words what is wrong with its form."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from swf_temporal.errors import Position, Problem
+from swf_temporal.languages.direktiv.model import states, workflow
+from swf_temporal.languages.direktiv.model.node import Node
+from swf_temporal.languages.direktiv.model.workflow import Workflow
+from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.suggestions import did_you_mean
+
+_CALLED = {
+    "states": "state", "functions": "function", "catch": "catch", "conditions": "condition", "events": "event",
+    "variables": "variable", "actions": "action", "retries": "retry policy", "files": "file", "action": "action",
+    "event": "event", "start": "start", "timeouts": "timeouts",
+}  # fmt: skip
+"""What a thing in the list, or the object, under each key is called."""
+_EXPECTED = {
+    "string_type": "a text",
+    "string_too_short": "a text that says something",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "tuple_type": "a list",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "too_short": "a list with something in it",
+}
+_WORDS = {"states": states.TYPES, "functions": workflow.FUNCTION_TYPES, "start": workflow.START_TYPES}
+"""The words for the types of what stands under each key."""
+_MODELS: dict[str, tuple[type[Node], ...]] = {
+    "catch": (states.Catch,), "conditions": (states.Condition,), "retries": (states.RetryPolicy,),
+    "files": (states.FunctionFile,), "action": (states.Action,), "actions": (states.Action,),
+    "timeouts": (workflow.Timeouts,), "event": (states.GeneratedEvent, states.ConsumedEvent, workflow.StartEvent),
+    "events": (states.XorEntry, workflow.StartEvent), "variables": (states.SetVariable, states.GetVariable),
+}  # fmt: skip
+
+
+def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]:
+    """Return the definition that *root* describes, or everything that keeps it from being one."""
+    try:
+        return Workflow.model_validate(root), []
+    except ValidationError as refused:
+        found: dict[tuple[Position, str, str], Problem] = {}
+        for details in refused.errors(include_url=False):
+            if details["type"] == "too_short" and _Place(root, details["loc"]).value:
+                continue  # what stands in the list is wrong, which is told for itself
+            problem = _problem(details, root, source)
+            found.setdefault((problem.position, problem.code, problem.message), problem)
+        return None, list(found.values())
+
+
+class _Place:
+    """Where in the document an error is, as far as its path leads through what was written."""
+
+    def __init__(self, root: Object, path: Sequence[int | str]) -> None:
+        self.value: Any = root
+        self.owner: Object = root
+        self.position = root.where.position
+        self.key = ""
+        self.section = ""
+        """The key of the list or object that the owner stands in."""
+        names: list[str] = []
+        under = ""
+        of_type: Object | None = None
+        for step in path:
+            if isinstance(self.value, Object) and of_type is not self.value and under in _WORDS:
+                of_type = self.value
+                if step == self.value.get("type"):
+                    continue  # a path names the type before what stands in it
+            if isinstance(self.value, Object) and step in self.value:
+                self.owner, self.section = self.value, under
+                self.key = under = str(step)
+                self.position, self.value = self.owner.where.value(self.key), self.owner[self.key]
+                if isinstance(self.value, Object) and self.key in _CALLED:
+                    names.append(_CALLED[self.key])
+            elif isinstance(self.value, list) and isinstance(step, int) and step < len(self.value):
+                if isinstance(self.value, Array):
+                    self.position = self.value.positions[step]
+                self.value = self.value[step]
+                names.append(_named(_CALLED.get(under, "element"), self.value, step))
+        if isinstance(self.value, Object):
+            self.position, self.owner, self.section = self.value.where.position, self.value, under
+        self.who = " of ".join(reversed(names)) or "the workflow"
+
+    @property
+    def subject(self) -> str:
+        """The words for the value itself."""
+        return f"{self.who}: {self.key}" if self.key and not isinstance(self.value, Object) else self.who
+
+
+def _named(word: str, value: Any, index: int) -> str:
+    name = value.get("id") if isinstance(value, Object) else None
+    return f"{word} {name!r}" if isinstance(name, str) else f"{word} number {index + 1}"
+
+
+def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
+    path, kind = details["loc"], details["type"]
+    if kind == "extra_forbidden":
+        return _unknown(_Place(root, path[:-1]), str(path[-1]), source)
+    place = _Place(root, path)
+    if kind in ("missing", "union_tag_not_found"):
+        key = str(path[-1]) if kind == "missing" else "type"
+        return source.problem("missing", f"{place.who} has no {key}", place.owner.where.position)
+    if kind == "union_tag_invalid":
+        words = _WORDS.get(place.section, ())
+        return _not_a_word(place.value["type"], words, f"{place.who}: type", place.value.where.value("type"), source)
+    if kind == "literal_error":
+        choices = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
+        return _not_a_word(place.value, choices, place.subject, place.position, source)
+    expected = _EXPECTED.get(kind, "of another form")
+    return source.problem("type", f"{place.subject} must be {expected}", place.position)
+
+
+def _unknown(place: _Place, key: str, source: Source) -> Problem:
+    written = next((one for one in place.owner if one.lower() == key.lower()), key)
+    hint = did_you_mean(written, _keys_of(place))
+    message = f"{place.who} has a key {written!r}, which this language does not know"
+    return source.problem("unknown-property", message, place.owner.where.key(written), hint)
+
+
+def _keys_of(place: _Place) -> list[str]:
+    """Return the keys that what stands at *place* may have."""
+    type_ = place.owner.get("type")
+    of_section: dict[str, Sequence[type[Node]]] = {
+        "": [Workflow],
+        "states": _members(states.State),
+        "functions": _members(workflow.Function),
+        "start": _members(workflow.Start),
+    }
+    tagged = of_section.get(place.section) or _MODELS.get(place.section, ())
+    exact = [one for one in tagged if "type" in one.model_fields and type_ in _tags(one)]
+    return sorted({key for one in exact or tagged for key in one.written()})
+
+
+def _members(union: Any) -> list[type[Node]]:
+    return list(union.__args__[0].__args__) if hasattr(union, "__args__") else [union]
+
+
+def _tags(model: type[Node]) -> tuple[Any, ...]:
+    return tuple(getattr(model.model_fields["type"].annotation, "__args__", ()))
+
+
+def _not_a_word(value: Any, words: Sequence[str], subject: str, position: Position, source: Source) -> Problem:
+    known = ", ".join(repr(word) for word in words)
+    hint = did_you_mean(value, words) if isinstance(value, str) else None
+    return source.problem("enum", f"{subject} is {value!r}, and must be one of {known}", position, hint)

@@ -1,0 +1,94 @@
+"""Which instances events start, and with what: a pure function of the events and the definition."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.durations import parse_duration
+from swf_temporal.languages.direktiv.execution.waiting import attributes_match
+from swf_temporal.languages.direktiv.model.workflow import (
+    EventsAndStart,
+    EventStart,
+    EventsXorStart,
+    Start,
+    StartEvent,
+)
+from swf_temporal.text.located import plain
+
+
+def inputs_of_starts(start: Start | None, events: Iterable[CloudEvent]) -> list[JSON]:
+    """Return the input of each instance that *events* start, in their order."""
+    match start:
+        case EventStart():
+            return [{event.type: event.to_json()} for event in events if _fits(start.event, event)]
+        case EventsXorStart():
+            return [{event.type: event.to_json()} for event in events if any(_fits(one, event) for one in start.events)]
+        case EventsAndStart():
+            return _together(start, events)
+        case _:
+            return []
+
+
+def _fits(kind: StartEvent, event: CloudEvent) -> bool:
+    wanted: dict[str, Any] = {**(plain(kind.filters) or {}), **(plain(kind.context) or {})}
+    return event.type == kind.type and attributes_match(wanted, event)
+
+
+def _together(start: EventsAndStart, events: Iterable[CloudEvent]) -> list[JSON]:
+    """Return the inputs of the instances for each of which there is an event of every kind.
+
+    Events belong together that agree in what correlates them. Each goes to the first kind that has none yet; of a kind
+    that has one, the later takes its place.
+    """
+    groups: dict[str, dict[int, CloudEvent]] = {}
+    inputs: list[JSON] = []
+    for event in events:
+        key = _correlation(start.correlate, event)
+        slots = [index for index, kind in enumerate(start.events) if _fits(kind, event)]
+        if key is None or not slots:
+            continue
+        waiting = groups.setdefault(key, {})
+        _expire(waiting, event, start.lifespan)
+        waiting[next((slot for slot in slots if slot not in waiting), slots[0])] = event
+        if len(waiting) == len(start.events):
+            inputs.append(_input([waiting[index] for index in range(len(start.events))]))
+            del groups[key]
+    return inputs
+
+
+def _correlation(keys: Sequence[str], event: CloudEvent) -> str | None:
+    """Return what *event* shares with those that it belongs to; None where it lacks an attribute for that."""
+    values = [event.attribute(key) for key in keys]
+    if any(value is None for value in values):
+        return None
+    return json.dumps([value if isinstance(value, str) else json.dumps(value) for value in values])
+
+
+def _expire(waiting: dict[int, CloudEvent], event: CloudEvent, lifespan: str | None) -> None:
+    """Forget the events that came longer before *event* than they are to be kept."""
+    now = _time(event.attributes)
+    if not lifespan or now is None:
+        return
+    longest = parse_duration(lifespan)
+    for index, kept in list(waiting.items()):
+        then = _time(kept.attributes)
+        if then is not None and now - then > longest:
+            del waiting[index]
+
+
+def _time(attributes: Mapping[str, JSON]) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(attributes.get("time")))
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else None
+
+
+def _input(events: Sequence[CloudEvent]) -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    for index, event in enumerate(events):
+        found[f"{event.type}.{index}" if event.type in found else event.type] = event.to_json()
+    return found

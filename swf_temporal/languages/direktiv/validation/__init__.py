@@ -1,0 +1,1 @@
+"""The rules that a definition keeps to beyond its form."""

@@ -1,0 +1,112 @@
+"""Durations, schedules, schemas, retries, scopes and types of media that can be read."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from swf_temporal.calendars.compiling import compile_schedule
+from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.durations import parse_duration
+from swf_temporal.errors import Problem
+from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.languages.direktiv.execution.states.generate_event import IMMEDIATE
+from swf_temporal.languages.direktiv.model.node import Node
+from swf_temporal.languages.direktiv.model.states import (
+    DelayState,
+    EventsXorState,
+    GenerateEventState,
+    GetterState,
+    SetterState,
+    State,
+    Timed,
+    ValidateState,
+    actions_of,
+)
+from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, Workflow
+from swf_temporal.languages.direktiv.validation.carried_out import NOT_CARRIED_OUT, variables_of
+from swf_temporal.text.located import plain
+from swf_temporal.text.origin import Source
+from swf_temporal.text.suggestions import did_you_mean
+
+_SCOPES: Final = ("instance", "workflow", "namespace")
+_MIME_TYPE: Final = re.compile(r"\w+/[-+.\w]+")
+
+
+def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
+    """Yield the values in *workflow* that cannot be read."""
+    if workflow.timeouts is not None:
+        yield from _duration("timeouts", workflow.timeouts, "interrupt", source)
+        yield from _duration("timeouts", workflow.timeouts, "kill", source)
+    if isinstance(workflow.start, ScheduledStart):
+        try:
+            compile_schedule(cron=workflow.start.cron)
+        except Unreadable as error:
+            yield source.problem("schedule", str(error), workflow.start.where.value("cron"))
+    if isinstance(workflow.start, EventsAndStart):
+        yield from _duration("start", workflow.start, "lifespan", source)
+    for state in workflow.states:
+        yield from _of_state(state, f"state {state.id!r}", source)
+
+
+def _of_state(state: State, who: str, source: Source) -> Iterator[Problem]:
+    if isinstance(state, Timed):
+        yield from _duration(who, state, "timeout", source)
+    yield from _retries(state, who, source)
+    yield from _scopes(state, who, source)
+    match state:
+        case DelayState():
+            yield from _duration(who, state, "duration", source)
+        case GenerateEventState() if state.delay != IMMEDIATE:
+            yield from _duration(who, state, "delay", source)
+        case ValidateState():
+            yield from _schema(state, who, source)
+        case EventsXorState():
+            for entry in state.events:
+                if entry.event is None and entry.type is None:
+                    yield source.problem("missing", f"{who}: an event has no type", entry.where.position)
+        case SetterState():
+            yield from _media_types(state, who, source)
+
+
+def _retries(state: State, who: str, source: Source) -> Iterator[Problem]:
+    for action in actions_of(state):
+        for policy in action.retries:
+            yield from _duration(f"{who}: retries", policy, "delay", source)
+            if policy.max_attempts < 1:
+                message = f"{who}: max_attempts is {policy.max_attempts}, and has to be 1 or more"
+                yield source.problem("retry", message, policy.where.value("max_attempts"))
+
+
+def _duration(who: str, node: Node, key: str, source: Source) -> Iterator[Problem]:
+    text = getattr(node, key)
+    if not text:
+        return
+    try:
+        is_possible = parse_duration(text).total_seconds() >= 0
+    except (ValueError, OverflowError):
+        is_possible = False
+    if not is_possible:
+        message = f"{who}: {key} {text!r} is not an ISO 8601 duration such as PT15M"
+        yield source.problem("duration", message, node.where.value(key))
+
+
+def _schema(state: ValidateState, who: str, source: Source) -> Iterator[Problem]:
+    try:
+        DataSchemaValidator(plain(state.schema_))
+    except BadSchema as error:
+        yield source.problem("data-schema", f"{who}: {error.message}", state.where.value("schema"))
+
+
+def _scopes(state: State, who: str, source: Source) -> Iterator[Problem]:
+    known = (*_SCOPES, "system") if isinstance(state, GetterState) else _SCOPES
+    for one in variables_of(state):
+        if one.scope and one.scope not in (*known, *NOT_CARRIED_OUT):
+            message = f"{who}: scope {one.scope!r} is not one of {', '.join(known)}"
+            yield source.problem("enum", message, one.where.value("scope"), did_you_mean(one.scope, known))
+
+
+def _media_types(state: SetterState, who: str, source: Source) -> Iterator[Problem]:
+    for one in state.variables:
+        if one.mime_type and _MIME_TYPE.search(one.mime_type) is None:
+            message = f"{who}: mimeType {one.mime_type!r} is not a type of media such as text/plain"
+            yield source.problem("media-type", message, one.where.value("mimeType"))

@@ -1,0 +1,321 @@
+"""What an author of the draft of May 2020 writes: tasks, and what they are made of.
+
+The draft's parent calls tasks states. It is the same language by other names, so it is read into this model, too.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from swf_temporal.languages.serverless_workflow.model.node import Node, Template, Text
+from swf_temporal.text.origin import UNWRITTEN, Source
+
+ActionMode = Literal["sequential", "parallel"]
+Operator = Literal[
+    "exists", "notexists", "null", "notnull", "equals", "notequals", "lessthan", "lessthanorequals", "greaterthan",
+    "greaterthanorequals", "matches", "notmatches", "custom",
+]  # fmt: skip
+
+
+class Function(Node):
+    """Something that actions call (section "Function Definition")."""
+
+    name: Text
+    resource: Text | None = None
+    """What is called: an OpenAPI document with `#operation`, or what the type asks for."""
+    type: Text | None = None
+    """Any word. How a word that is none of our own types is performed is registered under the function's name."""
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Event(Node):
+    """An event that a workflow consumes or produces (section "Event Definition")."""
+
+    name: Text
+    source: Text | None = None
+    type: Text
+    correlation_token: Text | None = None
+    """The context attribute that events of one instance share."""
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Expression(Node):
+    """A condition and the language that it is in (section "Expression Definition")."""
+
+    language: str | None = None
+    body: Text
+
+
+class ProduceEvent(Node):
+    """An event to produce, and its data (section "ProduceEvent Definition")."""
+
+    event_ref: Text
+    data: Template = None
+    """A path into the data output of the task, or an object."""
+
+
+class Transition(Node):
+    """Where a task leads (section "Transition Definition")."""
+
+    next_task: Text
+    expression: Expression | None = None
+    produce_event: ProduceEvent | None = None
+
+
+class Schedule(Node):
+    """When a start task is active (section "Schedule Definition")."""
+
+    interval: str
+
+
+class Start(Node):
+    """What makes a task the one that its workflow, branch or iteration starts with (section "Start Definition")."""
+
+    kind: Literal["default", "scheduled"]
+    schedule: Schedule | None = None
+
+
+class End(Node):
+    """What makes a task one that its workflow, branch or iteration ends with (section "End Definition")."""
+
+    kind: Literal["default", "terminate", "event"]
+    produce_event: ProduceEvent | None = None
+
+
+class TaskDataFilter(Node):
+    """What a task sees of its input, and what it gives on (section "Task Data Filter")."""
+
+    data_input_path: str | None = None
+    data_output_path: str | None = None
+
+
+class ActionDataFilter(Node):
+    """What an action sees of the task's data, and what of its result is merged (section "Action Data Filter")."""
+
+    data_input_path: str | None = None
+    data_results_path: str | None = None
+
+
+class EventDataFilter(Node):
+    """What of an event is merged into the task's data (section "Event Data Filter")."""
+
+    data_output_path: str | None = None
+
+
+class ErrorDataFilter(Node):
+    """What of an error is merged into the task's data (section "Error Data Filter")."""
+
+    data_output_path: str | None = None
+
+
+class Error(Node):
+    """Where a task leads when it meets an error that an expression holds of (section "Error Definition")."""
+
+    expression: Expression
+    error_data_filter: ErrorDataFilter | None = None
+    transition: Transition | None = None
+
+
+class Retry(Node):
+    """When, how often and after how long a task is tried again (section "Retry Definition")."""
+
+    expression: Expression
+    interval: str | None = None
+    multiplier: str | None = None
+    """A duration that is added to the interval before each further attempt."""
+    max_attempts: int | None = None
+    """How often it is tried again."""
+
+
+class FunctionRef(Node):
+    """A function and the parameters to call it with (section "FunctionRef Definition")."""
+
+    ref_name: Text
+    parameters: Template = None
+
+
+class Action(Node):
+    """One call of a function (section "Action Definition")."""
+
+    name: Text | None = None
+    function_ref: FunctionRef
+    timeout: str | None = None
+    action_data_filter: ActionDataFilter | None = None
+
+
+class TaskBase(Node):
+    """What all tasks share."""
+
+    name: Text
+    id: Text | None = None
+    start: Start | None = None
+    end: End | None = None
+    transition: Transition | None = None
+    task_data_filter: TaskDataFilter | None = None
+    data_input_schema: Template = None
+    data_output_schema: Template = None
+    on_error: tuple[Error, ...] = ()
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class RetriedTask(TaskBase):
+    """What tasks share that may be tried again."""
+
+    retry: tuple[Retry, ...] = ()
+
+
+class EventActions(Node):
+    """Events, and the actions that they trigger (section "Event Actions")."""
+
+    event_refs: tuple[Text, ...]
+    action_mode: ActionMode = "sequential"
+    actions: tuple[Action, ...] = ()
+    event_data_filter: EventDataFilter | None = None
+
+
+class EventTask(RetriedTask):
+    """Waits for events and runs actions (section "Event Tasks")."""
+
+    type: Literal["event"]
+    exclusive: bool = True
+    events_actions: tuple[EventActions, ...]
+    timeout: str | None = None
+
+
+class OperationTask(RetriedTask):
+    """Runs actions (section "Operation Task")."""
+
+    type: Literal["operation"]
+    action_mode: ActionMode = "sequential"
+    actions: tuple[Action, ...]
+
+
+class DataCondition(Node):
+    """Where to go if what a path finds is as an operator asks (section "Data Conditions")."""
+
+    path: str
+    value: Template = None
+    operator: Operator
+    transition: Transition
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class EventCondition(Node):
+    """Where to go if an event comes (section "Event Conditions")."""
+
+    event_ref: Text
+    transition: Transition
+    event_data_filter: EventDataFilter | None = None
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class SwitchTask(TaskBase):
+    """Chooses the way by data, or by the first event to come (section "Switch Task")."""
+
+    type: Literal["switch"]
+    data_conditions: tuple[DataCondition, ...] = ()
+    event_conditions: tuple[EventCondition, ...] = ()
+    event_timeout: str | None = None
+    default: Transition | None = None
+
+
+class DelayTask(TaskBase):
+    """Waits for a time (section "Delay Task")."""
+
+    type: Literal["delay"]
+    time_delay: str
+
+
+class Branch(Node):
+    """Tasks that run beside those of other branches (section "Branch")."""
+
+    name: Text
+    tasks: tuple["Task", ...]
+
+
+class ParallelTask(RetriedTask):
+    """Runs branches side by side (section "Parallel Task")."""
+
+    type: Literal["parallel"]
+    branches: tuple[Branch, ...]
+    completion_type: Literal["and", "xor", "n_of_m"] = "and"
+    n: int = 0
+
+
+class SubflowTask(TaskBase):
+    """Runs another workflow (section "SubFlow Task")."""
+
+    type: Literal["subflow"]
+    workflow_id: Text
+    wait_for_completion: bool = False
+
+
+class InjectTask(TaskBase):
+    """Puts literal data into the task's data (section "Inject Task")."""
+
+    type: Literal["inject"]
+    data: Template = None
+
+
+class ForeachTask(RetriedTask):
+    """Runs tasks for each element of an array (section "ForEach Task")."""
+
+    type: Literal["foreach"]
+    input_collection: str
+    input_parameter: str
+    """The path of the field that holds the element."""
+    output_collection: str | None = None
+    max: int = 0
+    """How many iterations run at once; 0 for all of them."""
+    time_delay: str | None = None
+    tasks: tuple["Task", ...]
+
+
+class CallbackTask(RetriedTask):
+    """Runs an action, then waits for the event that answers it (section "Callback Task")."""
+
+    type: Literal["callback"]
+    action: Action
+    event_ref: Text
+    timeout: str | None = None
+    event_data_filter: EventDataFilter | None = None
+
+
+Task: TypeAlias = Annotated[
+    EventTask
+    | OperationTask
+    | SwitchTask
+    | DelayTask
+    | ParallelTask
+    | SubflowTask
+    | InjectTask
+    | ForeachTask
+    | CallbackTask,
+    Field(discriminator="type"),
+]
+
+Branch.model_rebuild()
+ForeachTask.model_rebuild()
+
+
+class DraftWorkflow(Node):
+    """A workflow definition (section "Workflow Definition")."""
+
+    id: Text
+    name: Text | None = None
+    description: str | None = None
+    version: Text | None = None
+    schema_version: Text | None = None
+    starts_at: Text | None = None
+    """The name of the task to start with: an example of the text still has it, from before tasks said so."""
+    expression_language: str | None = None
+    data_input_schema: Template = None
+    data_output_schema: Template = None
+    events: tuple[Event, ...] = ()
+    functions: tuple[Function, ...] = ()
+    tasks: tuple[Task, ...]
+    extensions: tuple[Template, ...] = ()
+    metadata: dict[str, Template] = Field(default_factory=dict)
+    has_states: bool = Field(default=False, alias="@hasStates")
+    """Whether it is spelt as in the draft's parent, which calls tasks states."""
+    source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)

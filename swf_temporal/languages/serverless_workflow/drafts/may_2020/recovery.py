@@ -1,0 +1,62 @@
+"""What is left of a definition once the tasks and definitions that have the wrong form are taken out.
+
+An author is told everything at once: so what does have the right form is still put before the rules. What is taken out
+keeps its name, so that references to it are not called dangling.
+"""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from swf_temporal.errors import Problem, Severity
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.model import DraftWorkflow
+from swf_temporal.text.located import Object
+
+_ROUNDS = 8
+"""How often parts are taken out. Each round reveals what the ones before it hid."""
+_STAND_INS: dict[str, dict[str, Any]] = {
+    "tasks": {"type": "inject", "end": {"kind": "default"}},
+    "functions": {"resource": ""},
+    "events": {"type": "", "source": ""},
+}
+"""What is harmless, by the key of the list that it stands in."""
+_OF_ABSENCE = {"empty-list", "missing", "num-completed", "schedule", "start", "switch-conditions", "transition-or-end"}
+"""The codes of problems that consist in something not being there."""
+
+
+def salvage(root: Object, refused: ValidationError) -> DraftWorkflow | None:
+    """Return the definition in *root* without its broken parts, or None if too little would be left."""
+    for _ in range(_ROUNDS):
+        for details in refused.errors(include_url=False, include_context=False, include_input=False):
+            _take_out(root, details["loc"])
+        try:
+            return DraftWorkflow.model_validate(root)
+        except ValidationError as again:
+            refused = again
+    return None
+
+
+def of_what_is_left(found: list[Problem]) -> list[Problem]:
+    """Return the problems that what was taken out cannot be the reason of."""
+    return [one for one in found if one.severity is Severity.ERROR and one.code not in _OF_ABSENCE]
+
+
+def _take_out(root: Object, path: tuple[int | str, ...]) -> None:
+    """Put a stand-in of the same name in the place of the innermost task or definition on *path*."""
+    value: Any = root
+    place: tuple[list[Any], int, str] | None = None
+    key = ""
+    for step in path:
+        if isinstance(value, dict) and step in value:
+            key, value = str(step), value[step]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            place = (value, step, key) if key in _STAND_INS else place
+            value = value[step]
+    if place is None:
+        root.pop(str(path[0]) if path else "", None)
+        if path and path[0] == "id":
+            root["id"] = "unnamed"
+        return
+    items, index, key = place
+    name = items[index].get("name") if isinstance(items[index], dict) else None
+    items[index] = {**_STAND_INS[key], "name": name if isinstance(name, str) else f"unnamed {key} {index}"}

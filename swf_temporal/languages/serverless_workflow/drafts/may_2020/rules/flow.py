@@ -1,0 +1,133 @@
+"""Tasks lead to tasks that stand beside them, from a start to an end (sections "Transitions", "Start Definition")."""
+
+from collections.abc import Iterator, Sequence
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import ways_of
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, start_of
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.text.suggestions import did_you_mean
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield what is wrong with the ways through the tasks of a workflow, of its branches and of its iterations."""
+    for scope in context.scopes():
+        if not scope.tasks:
+            message = f"{scope.owner}: {context.said('tasks')} is empty"
+            yield context.error("empty-list", message, scope.node.where.value("tasks"))
+            continue
+        yield from _names(context, scope)
+        yield from _start(context, scope)
+        yield from _ends(context, scope)
+        yield from _targets(context, scope)
+        yield from _unreachable(context, scope)
+    for parallel, owner in context.each(model.ParallelTask):
+        yield from _repeated(context, "branch", parallel.branches, f" in {owner}")
+    yield from _repeated(context, "function", context.root.functions)
+    yield from _repeated(context, "event", context.root.events)
+
+
+def _names(context: Context, scope: Scope) -> Iterator[Problem]:
+    within = "" if scope.node is context.root else f" in {scope.owner}"
+    yield from _repeated(context, context.said("task"), scope.tasks, within)
+    first: dict[str, model.Task] = {}
+    for task in scope.tasks:
+        if task.id is not None and first.setdefault(task.id, task) is not task:
+            message = f"there are several {context.said('tasks')} with the id {task.id!r}{within}"
+            line = first[task.id].where.value("id").line
+            yield context.error("duplicate-name", message, task.where.value("id"), f"the first is at line {line}")
+
+
+def _repeated(context: Context, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:
+    first: dict[str, Node] = {}
+    for node in nodes:
+        name = str(getattr(node, "name", ""))
+        if not name.strip():
+            yield context.error("missing", f"a {word}{within} has an empty name", node.where.value("name"))
+        elif name in first:
+            plural = "branches" if word == "branch" else f"{word}s"
+            line = first[name].where.value("name").line
+            message = f"there are several {plural} named {name!r}{within}"
+            yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
+        else:
+            first[name] = node
+
+
+def _start(context: Context, scope: Scope) -> Iterator[Problem]:
+    root, word = context.root, context.said("task")
+    named = root.starts_at if scope.node is root else None
+    known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
+    if named is not None and named not in known:
+        message = f"startsAt names {named!r}, which is not a {word} here"
+        yield context.error("transition-target", message, root.where.value("startsAt"), did_you_mean(named, known))
+    starts = [task for task in scope.tasks if task.start is not None]
+    chosen = start_of(scope.tasks, named)
+    if not starts and named is None:
+        message = f"{scope.owner} has no start {word}: it begins with {chosen.name!r}, the first"
+        yield context.warning("start", message, chosen.where.position, "write 'start: {kind: default}' in one")
+    for other in starts:
+        if other is not chosen:
+            message = f"{scope.owner} begins with {chosen.name!r}: that {other.name!r} is a start has no effect"
+            yield context.warning("start", message, other.where.key("start"))
+
+
+def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
+    word = context.said("task")
+    prefix = "" if scope.node is context.root else f" of {scope.owner}"
+    for task in scope.tasks:
+        owner = f"{word} {task.name!r}{prefix}"
+        if isinstance(task, model.SwitchTask):
+            for key, value in (("transition", task.transition), ("end", task.end)):
+                if value is not None:
+                    message = f"{owner} is a switch: its conditions say where it leads, and this {key} is never taken"
+                    yield context.warning("transition-or-end", message, task.where.key(key))
+        elif task.transition is not None and task.end is not None:
+            message = f"{owner} has a transition and an end: it can have only one of them"
+            yield context.error("transition-or-end", message, task.where.key("end"))
+        elif task.transition is None and task.end is None:
+            message = f"{owner} has neither a transition nor an end: the path is taken to end here"
+            yield context.warning("transition-or-end", message, task.where.position, "write 'end: {kind: default}'")
+    if all(task.end is None and (task.transition or isinstance(task, model.SwitchTask)) for task in scope.tasks):
+        message = f"{scope.owner} has no end {word}: no path through it comes to an end"
+        yield context.error("transition-or-end", message, scope.node.where.key("tasks"))
+
+
+def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
+    word, key = context.said("task"), context.said("nextTask")
+    known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
+    elsewhere = {task.name for other in context.scopes() for task in other.tasks}
+    for task in scope.tasks:
+        for way in ways_of(task):
+            if way.next_task in known:
+                continue
+            message = f"{word} {task.name!r} leads to {way.next_task!r}, which is not a {word} here"
+            hint = did_you_mean(way.next_task, known)
+            if way.next_task in elsewhere:
+                message = f"{word} {task.name!r} leads to {way.next_task!r}, which does not stand beside it"
+                hint = f"{key} names a {word} of the same {_holder(scope)}"
+            yield context.error("transition-target", message, way.where.value("nextTask"), hint)
+
+
+def _holder(scope: Scope) -> str:
+    if isinstance(scope.node, model.Branch):
+        return "branch"
+    return "foreach" if isinstance(scope.node, model.ForeachTask) else "workflow, outside of branches and foreach"
+
+
+def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
+    by_name = {task.id: task for task in scope.tasks if task.id is not None}
+    by_name |= {task.name: task for task in scope.tasks}
+    start = start_of(scope.tasks, context.root.starts_at if scope.node is context.root else None)
+    entered: set[int] = set()
+    waiting = [start]
+    while waiting:
+        task = waiting.pop()
+        if id(task) not in entered:
+            entered.add(id(task))
+            waiting += [by_name[way.next_task] for way in ways_of(task) if way.next_task in by_name]
+    for task in scope.tasks:
+        if id(task) not in entered:
+            message = f"{context.said('task')} {task.name!r} is never entered"
+            yield context.warning("unreachable-state", message, task.where.value("name"))

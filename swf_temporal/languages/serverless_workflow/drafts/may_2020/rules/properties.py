@@ -1,0 +1,30 @@
+"""Properties are those that the draft defines (section "Workflow Definition")."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
+from swf_temporal.text.suggestions import nearest
+
+_NOT_FOR_AUTHORS: Final[Mapping[type[Node], tuple[str, ...]]] = {
+    model.DraftWorkflow: ("source",),
+    model.InjectTask: ("onError",),
+}
+"""What the model has of its own, or for all tasks though the draft has it not for these."""
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each property that means nothing where it stands."""
+    for node, owner in context.each(Node):
+        known = parts(type(node)).keys() - set(_NOT_FOR_AUTHORS.get(type(node), ()))
+        for key in sorted(node.where.keys.keys() - known):
+            kind = getattr(node, "type", None) if isinstance(node, model.TaskBase) else None
+            of = "that is known here" if kind is None else f"of a {context.said('task')} of the type {kind}"
+            meant = nearest(key, known, 0.7)
+            hint = None if meant is None else f"did you mean {context.said(meant)!r}?"
+            message = f"{owner}: {context.said(key)!r} is not a property {of}"
+            yield context.warning("unknown-property", message, node.where.key(key), hint)

@@ -1,0 +1,41 @@
+"""Tasks that stand together: those of a workflow, of a branch, or of a foreach task. One of them is the start."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Tasks that lead to each other and to no others."""
+
+    owner: str
+    """The words for what holds them."""
+    node: model.DraftWorkflow | model.Branch | model.ForeachTask
+    tasks: Sequence[model.Task]
+
+
+def start_of(tasks: Sequence[model.Task], named: str | None = None) -> model.Task:
+    """Return the task to start with: the one that is *named*, or says so, or else the first."""
+    for task in tasks:
+        if named is not None and named in (task.name, task.id):
+            return task
+    return next((task for task in tasks if task.start is not None), tasks[0])
+
+
+def scopes(root: model.DraftWorkflow, word: str) -> Iterator[Scope]:
+    """Yield every scope of *root*, outer ones first; *word* is what its author calls a task."""
+    yield from _scopes(Scope("the workflow", root, root.tasks), word)
+
+
+def _scopes(scope: Scope, word: str) -> Iterator[Scope]:
+    yield scope
+    above = "" if isinstance(scope.node, model.DraftWorkflow) else f" of {scope.owner}"
+    for task in scope.tasks:
+        owner = f"{word} {task.name!r}{above}"
+        if isinstance(task, model.ParallelTask):
+            for branch in task.branches:
+                yield from _scopes(Scope(f"branch {branch.name!r} of {owner}", branch, branch.tasks), word)
+        elif isinstance(task, model.ForeachTask):
+            yield from _scopes(Scope(owner, task, task.tasks), word)

@@ -1,0 +1,76 @@
+"""How else a definition of the draft may be written: by its parent's names, and as its own examples do."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from swf_temporal.languages.serverless_workflow.drafts.may_2020 import earlier, model
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
+from swf_temporal.text.located import Object
+
+_OPERATORS = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
+"""What the version before called them."""
+
+
+def _identity(root: Object, normalizer: Normalizer) -> None:
+    """Take the name for the id where there is none, as in the text's own short examples."""
+    if root.get("id") is None and root.get("name") is not None:
+        root.put("id", root["name"], root.where.keys["name"])
+        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"))
+
+
+def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
+    """Return a step that writes the words under *keys* as the draft does, in small letters."""
+
+    def step(node: Object, normalizer: Normalizer) -> None:
+        for key in keys:
+            word = node.get(key)
+            if not isinstance(word, str):
+                continue
+            meant = word.lower()
+            meant = (called or {}).get(meant, meant)
+            if meant != word:
+                normalizer.tolerate(f"{key} {word!r} is read as {meant!r}", node.where.value(key))
+                node[key] = meant
+
+    return step
+
+
+def _version_as_number(node: Object, normalizer: Normalizer) -> None:
+    """Tell that `version: 1.10` is the number 1.1: what the author meant is lost."""
+    version = node.get("version")
+    if isinstance(version, float):
+        message = f"version is a number, and is read as the text '{version}'"
+        normalizer.tolerate(message, node.where.value("version"), "put it in quotes")
+
+
+_FILTERED = {"stateDataFilter": "taskDataFilter"}
+_TASK = Spelling(renamed=_FILTERED, steps=(_words("type"),))
+_ACTING = Spelling(renamed=_FILTERED, steps=(_words("type", "actionMode"),))
+_HOLDING = {**_FILTERED, "states": "tasks"}
+
+SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
+    model.DraftWorkflow: Spelling(
+        renamed={"states": "tasks"}, steps=(_identity, _version_as_number, earlier.types_as_now)
+    ),
+    model.Transition: Spelling(short="nextTask", renamed={"nextState": "nextTask", **earlier.CONDITIONS}),
+    model.Expression: Spelling(short="body", renamed={"expressionLanguage": "language"}),
+    model.Error: Spelling(renamed=earlier.CONDITIONS),
+    model.ProduceEvent: Spelling(tolerated={"nameRef": "eventRef"}),
+    model.Start: Spelling(steps=(_words("kind"),)),
+    model.End: Spelling(renamed=earlier.ENDS, steps=(_words("kind"),)),
+    model.EventDataFilter: Spelling(tolerated={"dataInputPath": "dataOutputPath", "inputPath": "dataOutputPath"}),
+    model.EventActions: Spelling(steps=(_words("actionMode"),)),
+    model.DataCondition: Spelling(steps=(_words("operator", called=_OPERATORS),)),
+    model.TaskBase: _TASK,
+    model.EventTask: _TASK,
+    model.OperationTask: _ACTING,
+    model.SwitchTask: Spelling(renamed={**_FILTERED, **earlier.CHOICES}, steps=_TASK.steps),
+    model.DelayTask: _TASK,
+    model.Branch: Spelling(renamed={"states": "tasks"}, steps=(earlier.types_as_now, earlier.started_within)),
+    model.ParallelTask: Spelling(renamed=_FILTERED, steps=(_words("type", "completionType"), earlier.completion)),
+    model.SubflowTask: _TASK,
+    model.InjectTask: Spelling(renamed={**_FILTERED, **earlier.INJECTED}, steps=_TASK.steps),
+    model.ForeachTask: Spelling(renamed=_HOLDING, steps=(_words("type"), earlier.types_as_now, earlier.started_within)),
+    model.CallbackTask: _TASK,
+}

@@ -1,0 +1,237 @@
+"""The vocabulary of the draft of November 2019, and of the texts that followed it until the spring of 2020.
+
+Names of fields are the draft's own. What a later text calls otherwise, or writes in another shape, is rewritten before
+the model is built: see `spellings`.
+"""
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from swf_temporal.languages.serverless_workflow.model.node import Node, Template, Text
+from swf_temporal.text.origin import UNWRITTEN, Source
+
+Mode: TypeAlias = Literal["SEQUENTIAL", "PARALLEL"]
+
+Operator: TypeAlias = Literal[
+    "EQ", "LT", "LTEQ", "GT", "GTEQ", "StrEQ", "StrLT", "StrLTEQ", "StrGT", "StrGTEQ",
+    "Exists", "NotExists", "Null", "NotNull", "Equals", "NotEquals",
+    "LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals",
+]  # fmt: skip
+"""How a rule compares. The first ten are the draft's; the others came in December."""
+
+
+class Filter(Node):
+    """Which data go in, where the result goes, and which data go out (section "Filter Definition")."""
+
+    input_path: str | None = None
+    result_path: str | None = None
+    """The place that the result is put at."""
+    output_path: str | None = None
+
+
+class Trigger(Node):
+    """An event that states wait for (section "Trigger Definition")."""
+
+    name: Text
+    source: str
+    type: Text
+    correlation_token: str | None = None
+    """A JSONPath into the event: events of one instance have the same value there."""
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Function(Node):
+    """What an action calls (section "Function Definition")."""
+
+    name: Text
+    type: Text | None = None
+    resource: Text | None = None
+    """What is called; the draft leaves that to the name."""
+    parameters: dict[str, Template] | None = None
+    """What it is called with, in place of the action's data; texts that are JSONPaths select from these."""
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Retry(Node):
+    """What to do about one result, or one error, of a function (section "Retry Definition")."""
+
+    match: Text
+    """The result, the name or code of an error, or a word such as SYS.Timeout."""
+    retry_interval: str | None = None
+    max_retry: int | None = Field(default=None, ge=0)
+    next_state: Text | None = None
+    """Where to go when that is exceeded."""
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Action(Node):
+    """A function to call (section "Action Definition")."""
+
+    name: Text | None = None
+    function: Function
+    timeout: str | None = None
+    retry: tuple[Retry, ...] = ()
+    filter: Filter | None = None
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class EventDefinition(Node):
+    """Events to wait for, and what to do when they came (section "Event State: Event Definitions")."""
+
+    event_expression: str
+    timeout: str | None = None
+    action_mode: Mode = "SEQUENTIAL"
+    actions: tuple[Action, ...] = ()
+    filter: Filter | None = None
+    next_state: Text | None = None
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Rule(Node):
+    """A comparison of what a path finds with a value (section "Switch State: Choices")."""
+
+    path: str
+    value: Text | bool | None = None
+    operator: Operator = "EQ"
+
+
+class Choice(Node):
+    """Where to go if rules hold: those of its only key (section "Switch State: Choices")."""
+
+    single: tuple[Rule, ...] | None = None
+    and_: tuple[Rule, ...] | None = Field(default=None, alias="and")
+    or_: tuple[Rule, ...] | None = Field(default=None, alias="or")
+    not_: tuple[Rule, ...] | None = Field(default=None, alias="not")
+    next_state: Text
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class Condition(Node):
+    """A condition in the Spring Expression Language, in the texts of December."""
+
+    body: str
+    expression_language: str | None = None
+
+
+class ErrorHandler(Node):
+    """Where to go if a condition holds of an error, in the texts of December."""
+
+    condition: Condition
+    next_state: Text | None = None
+    end: bool = False
+
+
+class Loop(Node):
+    """How a state is repeated for each element of an array, in the texts of December."""
+
+    input_collection: str
+    output_collection: str | None = None
+    time_delay: str | None = None
+
+
+class StateBase(Node):
+    """What all states share."""
+
+    name: Text
+    id: Text | None = None
+    end: bool = False
+    filter: Filter | None = None
+    next_state: Text | None = None
+    condition: Condition | None = None
+    """What has to hold for the transition: later texts write it there."""
+    loop: Loop | None = None
+    on_error: tuple[ErrorHandler, ...] = ()
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class EventState(StateBase):
+    """Waits for events and calls functions (section "Event State")."""
+
+    type: Literal["EVENT"]
+    events: tuple[EventDefinition, ...]
+
+
+class OperationState(StateBase):
+    """Calls functions (section "Operation State")."""
+
+    type: Literal["OPERATION"]
+    action_mode: Mode = "SEQUENTIAL"
+    actions: tuple[Action, ...] = ()
+
+
+class SwitchState(StateBase):
+    """Chooses the way by data (section "Switch State")."""
+
+    type: Literal["SWITCH"]
+    choices: tuple[Choice, ...]
+    default: Text | None = None
+
+
+class DelayState(StateBase):
+    """Waits for a time (section "Delay State")."""
+
+    type: Literal["DELAY"]
+    time_delay: Text
+
+
+class Branch(Node):
+    """One of the paths of a parallel state (section "Parallel State: Branch")."""
+
+    name: Text
+    starts_at: Text
+    states: "tuple[State, ...]"
+    wait_for_completion: bool = False
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+
+class ParallelState(StateBase):
+    """Runs branches side by side (section "Parallel State")."""
+
+    type: Literal["PARALLEL"]
+    branches: tuple[Branch, ...]
+
+
+class SubFlowState(StateBase):
+    """Runs another workflow (section "SubFlow State")."""
+
+    type: Literal["SUBFLOW"]
+    workflow_id: Text
+    wait_for_completion: bool = False
+
+
+class RelayState(StateBase):
+    """Puts literal data into the state's data, in the texts of 2020."""
+
+    type: Literal["RELAY"]
+    inject: dict[str, Template] = Field(default_factory=dict)
+
+
+STATES: Final = (EventState, OperationState, SwitchState, DelayState, ParallelState, SubFlowState, RelayState)
+"""The kinds of states."""
+
+State: TypeAlias = Annotated[
+    EventState | OperationState | SwitchState | DelayState | ParallelState | SubFlowState | RelayState,
+    Field(discriminator="type"),
+]
+
+Branch.model_rebuild()
+
+
+class Definition(Node):
+    """A workflow definition (section "Workflow Definition")."""
+
+    id: Text
+    name: Text | None = None
+    description: str | None = None
+    version: Text | None = None
+    schema_version: Text | None = None
+    starts_at: Text
+    exec_status: Literal["Success", "Fail", "Timeout", "Invalid"] | None = None
+    """How an instance ended: it is told, and not asked for."""
+    trigger_defs: tuple[Trigger, ...] = ()
+    states: tuple[State, ...]
+    extensions: tuple[Template, ...] = ()
+    metadata: dict[str, Template] = Field(default_factory=dict)
+
+    source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)

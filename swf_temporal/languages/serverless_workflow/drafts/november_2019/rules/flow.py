@@ -1,0 +1,160 @@
+"""States lead to states that stand beside them, from `startsAt` to an end (section "Transitions")."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from swf_temporal.errors import Position, Problem
+from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
+from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context, Scope
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.text.suggestions import did_you_mean
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield what is wrong with the ways through the states of the workflow, and of each branch."""
+    for scope in context.scopes():
+        if not scope.states:
+            message = f"{scope.owner}: states is empty"
+            yield context.error("empty-list", message, scope.node.where.value("states"))
+            continue
+        yield from _names(context, scope)
+        yield from _targets(context, scope)
+        yield from _ends(context, scope)
+        yield from _unreachable(context, scope)
+    for state, owner in context.each(model.ParallelState):
+        if not state.branches:
+            yield context.error("empty-list", f"{owner}: branches is empty", state.where.value("branches"))
+        yield from _repeated(context, "branch", state.branches, f" in {owner}")
+    yield from _repeated(context, "trigger", context.root.trigger_defs)
+    for retry, owner in context.each(model.Retry):
+        if retry.next_state is None:
+            message = f"{owner} has no nextState: once it is used up, the error or the result is left as it is"
+            yield context.warning("transition-or-end", message, retry.where.position)
+
+
+def targets(state: model.State) -> Iterator[tuple[str, str, Position]]:
+    """Yield the states that *state* leads to: by which key, and where that is written."""
+    for node in _leading(state):
+        if node.next_state is not None:
+            yield "nextState", node.next_state, node.where.value("nextState")
+    if isinstance(state, model.SwitchState) and state.default is not None:
+        yield "default", state.default, state.where.value("default")
+
+
+_Leading: TypeAlias = model.State | model.ErrorHandler | model.Choice | model.EventDefinition | model.Retry
+
+
+def _leading(state: model.State) -> Iterator[_Leading]:
+    """Yield what of *state* may say where it leads."""
+    yield state
+    yield from state.on_error
+    match state:
+        case model.SwitchState():
+            yield from state.choices
+        case model.EventState():
+            for entry in state.events:
+                yield entry
+                yield from (retry for action in entry.actions for retry in action.retry)
+        case model.OperationState():
+            yield from (retry for action in state.actions for retry in action.retry)
+        case _:
+            pass
+
+
+def _names(context: Context, scope: Scope) -> Iterator[Problem]:
+    within = "" if scope.node is context.root else f" in {scope.owner}"
+    yield from _repeated(context, "state", scope.states, within)
+    first: dict[str, model.State] = {}
+    for state in scope.states:
+        if state.id is not None and first.setdefault(state.id, state) is not state:
+            line = first[state.id].where.value("id").line
+            message = f"there are several states with the id {state.id!r}{within}"
+            yield context.error("duplicate-name", message, state.where.value("id"), f"the first is at line {line}")
+
+
+def _repeated(context: Context, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:
+    first: dict[str, Node] = {}
+    for node in nodes:
+        name = str(getattr(node, "name", ""))
+        if not name.strip():
+            yield context.error("missing", f"a {word}{within} has an empty name", node.where.value("name"))
+        elif name in first:
+            plural = "branches" if word == "branch" else f"{word}s"
+            line = first[name].where.value("name").line
+            message = f"there are several {plural} named {name!r}{within}"
+            yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
+        else:
+            first[name] = node
+
+
+def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
+    known = scope.names
+    elsewhere = {state.name for other in context.scopes() for state in other.states}
+    starts_at = scope.node.starts_at
+    if starts_at not in known:
+        message = f"{scope.owner}: startsAt names {starts_at!r}, which is not a state here"
+        position = scope.node.where.value("startsAt")
+        yield context.error("transition-target", message, position, did_you_mean(starts_at, known))
+    for state in scope.states:
+        for key, target, position in targets(state):
+            if target in known:
+                continue
+            message = f"state {state.name!r}: {key} names {target!r}, which is not a state here"
+            hint = did_you_mean(target, known)
+            if target in elsewhere:
+                message = f"state {state.name!r}: {key} names {target!r}, which does not stand beside it"
+                hint = f"the states of a branch lead to states of that branch, and no others do; this is {scope.owner}"
+            yield context.error("transition-target", message, position, hint)
+
+
+def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
+    prefix = "" if scope.node is context.root else f" of {scope.owner}"
+    ends = False
+    for state in scope.states:
+        owner = f"state {state.name!r}{prefix}"
+        if isinstance(state, model.SwitchState):
+            yield from _of_switch(context, state, owner)
+            continue
+        if isinstance(state, model.EventState):
+            ways = [entry.next_state for entry in state.events]
+            ends = ends or state.end or None in ways
+            if None in ways and not state.end and state.next_state is None:
+                yield _nowhere(context, state, owner)
+            continue
+        ends = ends or state.end or state.next_state is None
+        if state.end and state.next_state is not None:
+            message = f"{owner} is an end and has a nextState: it can only be one of them"
+            yield context.error("transition-or-end", message, state.where.key("nextState"))
+        elif not state.end and state.next_state is None:
+            yield _nowhere(context, state, owner)
+    if not ends:
+        message = f"{scope.owner} has no end: no path through its states comes to one"
+        yield context.error("transition-or-end", message, scope.node.where.key("states"), "write 'end: true' in one")
+
+
+def _nowhere(context: Context, state: model.State, owner: str) -> Problem:
+    message = f"{owner} has neither a nextState nor 'end: true': the path is taken to end here"
+    return context.warning("transition-or-end", message, state.where.position, "write 'end: true'")
+
+
+def _of_switch(context: Context, state: model.SwitchState, owner: str) -> Iterator[Problem]:
+    for key, is_said in (("nextState", state.next_state is not None), ("end", state.end)):
+        if is_said:
+            message = f"{owner}: its choices say where it leads, and this {key} is never taken"
+            yield context.warning("transition-or-end", message, state.where.key(key))
+
+
+def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
+    known = scope.names
+    entered: set[str] = set()
+    waiting = [scope.node.starts_at] if scope.node.starts_at in known else []
+    while waiting:
+        state = known[waiting.pop()]
+        if state.name not in entered:
+            entered.add(state.name)
+            waiting += [target for _, target, _ in targets(state) if target in known]
+    for state in scope.states if entered else ():
+        if state.name not in entered:
+            yield context.warning(
+                "unreachable-state", f"state {state.name!r} is never entered", state.where.value("name")
+            )

@@ -1,0 +1,208 @@
+"""How data flow between a state, its actions and events, which versions of the language see differently.
+
+A version that says something else about filters and merging has a class of its own that satisfies `DataFlow`;
+`data_flow_of` chooses it once for a program. `Merging` is what the specification says since 0.5.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON, add_result, merge
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.expressions.early_paths import EarlyPath
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.events import payload_of
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.last_keys import LastKeys
+from swf_temporal.languages.serverless_workflow.execution.pipeline import Pipeline
+from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+
+
+class DataFlow(Protocol):
+    """What a state, an action or an event sees of the data, and what becomes of what it yields."""
+
+    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
+        """Return the data of *state* with what it injects."""
+
+    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+        """Return what *state* works on, which was entered with *data*."""
+
+    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
+        """Return what *state* gives on, which was entered with *given* and has come to *data*."""
+
+    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+        """Return what *action* sees of the state's data."""
+
+    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+        """Return what of the *result* of *action* goes where in the state's data."""
+
+    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
+        """Return the state's data with what an action yielded: see `action_result`."""
+
+    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
+        """Return the state's data with what actions yielded that ran side by side, in the order written."""
+
+    def with_event(
+        self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
+    ) -> JSON:
+        """Return the state's data with what a state sees of *event*."""
+
+    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
+        """Return the data with which *entry* of a state's onErrors leads on, which handles *fault*; or a retry does."""
+
+    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
+        """Return what an iteration over *item* sees."""
+
+    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
+        """Return the data of *state* with the outputs of branches or iterations that hold states, in their order."""
+
+
+class Merging:
+    """What is selected by filters is merged into the data (sections "State Data Filters" to "Data Merging")."""
+
+    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
+        """Merge the state's data, with the expressions in it filled."""
+        return merge(data, lane.fill(state.data, data))
+
+    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+        """Return what the filter's `input` selects."""
+        given = state.state_data_filter
+        return data if given is None else lane.filtered(given.input, data)
+
+    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+        """Return what the filter's `output` selects."""
+        own = state.state_data_filter
+        return data if own is None or own.output is None else lane.filtered(own.output, data)
+
+    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+        """Return what `fromStateData` selects."""
+        given = action.action_data_filter
+        return data if given is None else lane.selected(given.from_state_data, data)
+
+    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+        """Return what `results` selects, and the place that `toStateData` names."""
+        given = action.action_data_filter
+        if given is None:
+            return [None, result]
+        if not given.use_results:
+            return [None, None]
+        value = lane.selected(given.results, result)
+        return [None if given.to_state_data is None else lane.target(given.to_state_data, data), value]
+
+    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
+        """Merge a value into the place that it is for; without one into the data."""
+        path, value = effect
+        if value is None:
+            return data
+        return add_result(data, value) if path is None else lane.merged_at(path, value, data)
+
+    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
+        """Apply one after the other."""
+        for effect in effects:
+            data = self.apply(effect, data, lane)
+        return data
+
+    def with_event(
+        self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
+    ) -> JSON:
+        """Merge what the event's filter selects of its payload or, with `dataOnly: false`, of all of it."""
+        payload = payload_of(definition, event)
+        if given is None:
+            return add_result(data, payload)
+        if not given.use_data:
+            return data
+        value = lane.selected(given.data, payload)
+        if value is None:
+            return data
+        if given.to_state_data is None:
+            return add_result(data, value)
+        return lane.merged_at(lane.target(given.to_state_data, data), value, data)
+
+    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
+        """Return the data as they are."""
+        return data
+
+    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others select
+        """Return the data with the element under the name of the iteration parameter."""
+        param = state.iteration_param
+        return {**data, param: item} if isinstance(data, dict) else {param: item}
+
+    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
+        """Merge the outputs into the data, one after the other."""
+        for output in outputs:
+            data = merge(data, output)
+        return data
+
+
+class KeyedMerging(Merging):
+    """What a path selects goes by the last name on the path, as in 0.5.
+
+    `{{ $.payload.greeting }}` for an action's results puts the greeting into the data as `greeting`; `{{ $.hello }}`
+    for a state's input leaves data in which there is `hello` alone. What a path without a name selects, such as `$` or
+    a filter of the whole, is taken as it is. A path that leads to nothing filters nothing.
+    """
+
+    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+        """Return what `dataInputPath` selects."""
+        given = state.state_data_filter
+        return data if given is None else _keyed(given.input, data, lane, data)
+
+    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - as in `Merging`
+        """Return what `dataOutputPath` selects."""
+        own = state.state_data_filter
+        return data if own is None else _keyed(own.output, data, lane, data)
+
+    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+        """Return what `dataInputPath` selects."""
+        given = action.action_data_filter
+        return data if given is None else _keyed(given.from_state_data, data, lane, data)
+
+    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+        """Return what `dataResultsPath` selects of the result."""
+        given = action.action_data_filter
+        if given is None or given.to_state_data is not None:
+            return super().action_result(action, result, data, lane)
+        return [None, _keyed(given.results, result, lane, result)]
+
+    def with_event(
+        self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
+    ) -> JSON:
+        """Merge what `dataOutputPath` selects of the payload or, with a path from `$.data` on, of the whole event."""
+        payload = payload_of(definition, event)
+        if given is None or given.data is None:
+            return super().with_event(definition, event, given, data, lane)
+        selected = _keyed(given.data, payload, lane, None)
+        if selected is None:
+            selected = _keyed(given.data, event.to_json(), lane, payload)
+        return add_result(data, selected)
+
+
+def _keyed(path: JSON, data: JSON, lane: Lane, without: JSON) -> JSON:
+    """Return what *path* selects of *data* under the last name on it; *without* if it selects nothing."""
+    if path is None:
+        return without
+    compiled = lane.program.expressions.expression(path)
+    value = lane.evaluate(compiled, data)
+    if value is NOTHING:
+        return without
+    key = compiled.last_key if isinstance(compiled, EarlyPath) else None
+    return value if key is None else {key: value}
+
+
+_MERGING: Final = Merging()
+_OTHERS: Final[Mapping[str, DataFlow]] = {
+    "November 2019": Pipeline(),
+    "May 2020": LastKeys(),
+    "0.5": KeyedMerging(),
+}
+"""By the name of the version, where it is not by merging."""
+
+
+def data_flow_of(workflow: Workflow) -> DataFlow:
+    """Return how data flow in *workflow*, as the version that it is written in has it."""
+    return _OTHERS.get(workflow.language_version, _MERGING)

@@ -1,0 +1,65 @@
+"""Running a whole state once more on an error, before 0.7 (section "Defining Retries").
+
+The entry of a state's onErrors that covers the error may name a retry. While that allows another attempt, the state
+begins anew with the data that it was entered with; an event state keeps the events that it took. Each entry counts its
+own attempts. Only when they are used up does the entry lead on.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, StateFrame
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import State
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.retrying import no_jitter
+from swf_temporal.runtime.semantics import slow_is_fatal
+
+_KEPT = ("taken", "complete", "fixed")
+"""What of a body's frame says which events are its own."""
+
+
+async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]) -> Step:
+    """Return what an *attempt* at *state* comes to, the last one if its errors are retried; raises the last fault."""
+    frame = lane.frame
+    while True:
+        if "again" in frame:
+            await lane.run.sleep_until(frame["again"], f"retry of {state.name}")
+            lane.run.checkpoint()
+            del frame["again"]
+        try:
+            return await attempt()
+        except WorkflowFault as fault:
+            if not _again(state, lane.locate(fault), lane):
+                raise
+
+
+def _again(state: State, fault: WorkflowFault, lane: Lane[StateFrame]) -> bool:
+    """Tell whether there is another attempt after *fault*, and note when it begins."""
+    entry = handler_of(state, lane.program.errors, fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+    if entry is None or entry.retry_ref is None or not fault.retryable:
+        return False
+    frame = lane.frame
+    number = str(state.on_errors.index(entry))
+    counts = frame.setdefault("retried", {})
+    failed = counts.get(number, 0) + 1
+    # Jitter would have to be the same when this is replayed: there is none.
+    delay = lane.program.state_retry_rule(entry.retry_ref).after(failed, fault, no_jitter)
+    if delay is None:
+        return False
+    seconds = delay.total_seconds()
+    lane.emit(
+        TraceKind.STATE_RETRIED, lane.state_path, attempt=sum(counts.values()) + 1, error=fault.name, delay=seconds
+    )
+    counts[number] = failed
+    frame["again"] = lane.run.time() + seconds
+    body = frame.get("body", {})
+    give_back(body, lane)
+    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT})
+    frame.pop("deadline", None)
+    frame.pop("single", None)
+    return True

@@ -1,0 +1,209 @@
+"""Data flow in the draft of May 2020: what a path selects goes into the data under the last key of the path.
+
+The text says that it is merged, and shows by its examples where: `$.payload.greeting` puts a greeting under `greeting`.
+Where a path selects nothing there is no filtering; what it is about then stands as a whole at the place that the path
+names, where later states read it. Data that are injected are added to texts that are there; all else takes the place of
+what is there (section "Workflow Data").
+"""
+
+from collections.abc import Sequence
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON, add_result, identity, merge, put_at
+from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.expressions.early_paths import EarlyPath
+from swf_temporal.languages.serverless_workflow.execution.error_data import error_of
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.languages.serverless_workflow.model.states import (
+    ForeachState,
+    InjectState,
+    OnError,
+    State,
+    SwitchState,
+)
+
+
+class LastKeys:
+    """What is selected by paths stands under their last keys."""
+
+    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others have expressions
+        """Add the state's data, which are meant as they are written."""
+        return _added(data, state.data)
+
+    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+        """Return what the filter's path selects; all of it if that is nothing."""
+        given = state.state_data_filter
+        return data if given is None else _selected(given.input, data, lane)[1]
+
+    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+        """Return what the filter's path selects; all of it if that is nothing.
+
+        A later state reads it by the path's last key, so what is not an object stands under that, except where it is
+        what the workflow itself gives.
+        """
+        leads_on = state.transition is not None or isinstance(state, SwitchState)
+        return _output(state, data, lane, leads_on=leads_on or lane.branch is not None)
+
+    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+        """Return what the filter's path selects; all of it if that is nothing."""
+        given = action.action_data_filter
+        return data if given is None else _selected(given.from_state_data, data, lane)[1]
+
+    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - others need the data
+        """Return what the filter's path selects of *result*, and its place; without one the whole, and no place."""
+        given = action.action_data_filter
+        if given is None or given.results is None or result is None:
+            return [None, result]
+        place, value = _selected(given.results, result, lane)
+        return [place, _alone(value, given.results, lane)]
+
+    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
+        """Merge a value into the data, under a key if there is one."""
+        path, value = effect
+        if value is None:
+            return data
+        if path is None:
+            return add_result(data, value)
+        given = lane.state.state_data_filter
+        if not isinstance(data, dict) and given is not None and isinstance(given.input, str):
+            # What was selected of the state's input stands beside the value, as it did before.
+            data = {_path(given.input, lane).last_key or "data": data}
+        return lane.merged_at(path, value, data)
+
+    def with_event(
+        self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
+    ) -> JSON:
+        """Merge the payload, or what the filter's path selects of it or of the event.
+
+        The attribute by which events are correlated is known by its name, too: actions are to be called with it.
+        """
+        if given is None or given.data is None:
+            data = data if event.data is None else add_result(data, event.data)
+        else:
+            whole: JSON = event.to_json()
+            place, value = _selected(given.data, whole, lane, first=event.data)
+            data = self.apply([place, _alone(value, given.data, lane)], data, lane)
+        for rule in definition.correlation:
+            value = event.attribute(rule.context_attribute_name)
+            if value is not None and isinstance(data, dict):
+                data = {**data, rule.context_attribute_name: value}
+        return data
+
+    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
+        """Merge what actions yielded, one after the other."""
+        for effect in effects:
+            data = self.apply(effect, data, lane)
+        return data
+
+    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
+        """Put the error into the data as `error`, or what the entry's path selects of it under the path's last key."""
+        error = error_of(fault)
+        known: JSON = {**error, "error": error, "exception": error}
+        leads_on = entry is not None and entry.transition is not None
+        place: Sequence[str | int] = ["error"]
+        value: JSON = error
+        if entry is not None and entry.data is not None:
+            path = _path(entry.data, lane)
+            found = path.found(known) or path.found(error.get("body"))
+            place = _place(path, is_found=bool(found)) or place
+            value = (found[0] if len(found) == 1 else found) if found else error
+        return _output(lane.state, _put(data, place, value, lane), lane, leads_on=leads_on)
+
+    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
+        """Return the data with the element at the place that the iteration parameter names."""
+        return _put(data, lane.target(state.iteration_param, data), item, lane)
+
+    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
+        """Merge what branches or iterations have changed in the data, one after the other."""
+        added = data
+        for output in outputs:
+            if isinstance(state, ForeachState):
+                changes = _changes(data, self._without_element(state, output, data, lane))
+            else:
+                changes = _changes(data, output)
+            added = added if changes is None else add_result(added, changes)
+        return added
+
+    def _without_element(self, state: ForeachState, output: JSON, data: JSON, lane: Lane) -> JSON:
+        """Return the output of an iteration without its element, which is its own."""
+        key = str(lane.target(state.iteration_param, data)[0])
+        if not isinstance(output, dict):
+            return output
+        return {name: value for name, value in output.items() if name != key}
+
+
+def _path(text: str, lane: Lane) -> EarlyPath:
+    compiled = lane.program.expressions.expression(text)
+    assert isinstance(compiled, EarlyPath)  # noqa: S101 - what compiles the expressions of this draft has only paths
+    return compiled
+
+
+def _selected(text: JSON, data: JSON, lane: Lane, *, first: JSON = None) -> tuple[list[str | int] | None, JSON]:
+    """Return where what the path *text* selects goes, and what that is: of *first*, or else of *data*, or else all."""
+    if not isinstance(text, str):
+        return None, data
+    lane.run.charge()
+    path = _path(text, lane)
+    found = (path.found(first) if first is not None else []) or path.found(data)
+    place = _place(path, is_found=bool(found))
+    if not found:
+        return place, data
+    return place, found[0] if path.is_singular else found
+
+
+def _place(path: EarlyPath, *, is_found: bool) -> list[str | int] | None:
+    """Return where what *path* finds goes, or else the whole in which it finds nothing; None if it names no key."""
+    steps = path.steps
+    if not is_found and steps and all(isinstance(step, str) for step in steps):
+        return steps
+    return None if path.last_key is None else [path.last_key]
+
+
+def _alone(value: JSON, text: JSON, lane: Lane) -> JSON:
+    """Return the element alone where the path *text*, which may find several, has found one."""
+    if isinstance(text, str) and not _path(text, lane).is_singular and isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value
+
+
+def _output(state: State, data: JSON, lane: Lane, *, leads_on: bool) -> JSON:
+    given = state.state_data_filter
+    if given is None or given.output is None:
+        return data
+    place, value = _selected(given.output, data, lane)
+    return {str(place[-1]): value} if leads_on and place and not isinstance(value, dict) else value
+
+
+def _added(data: JSON, addition: JSON) -> JSON:
+    """Return *data* with *addition* merged in: texts are joined, and all else is merged as results are."""
+    if addition in ({}, None):
+        return data
+    if isinstance(data, dict) and isinstance(addition, dict):
+        added = {key: _added(data[key], value) if key in data else value for key, value in addition.items()}
+        return {**data, **added}
+    if isinstance(data, str) and isinstance(addition, str):
+        return data + addition
+    return merge(data, addition)
+
+
+def _changes(given: JSON, output: JSON) -> JSON:
+    """Return what *output* has that *given* has not; None if that is nothing."""
+    if identity(given) == identity(output):
+        return None
+    if isinstance(given, dict) and isinstance(output, dict):
+        found = {key: _changes(given[key], value) if key in given else value for key, value in output.items()}
+        return {key: value for key, value in found.items() if value is not None} or None
+    if isinstance(given, list) and isinstance(output, list) and identity(output[: len(given)]) == identity(given):
+        return output[len(given) :]
+    return output
+
+
+def _put(data: JSON, steps: Sequence[str | int], value: JSON, lane: Lane) -> JSON:
+    """Return *data* with *value* at the place that *steps* lead to, in place of what was there."""
+    try:
+        return put_at(data if isinstance(data, dict) else {}, steps, value)
+    except (IndexError, TypeError) as error:
+        raise lane.locate(WrongData(f"nothing can be put at {list(steps)} in the data: {error}")) from None

@@ -1,0 +1,59 @@
+"""A sub-workflow that is run again and again (0.6, section "Repeat Definition").
+
+Between two runs, and before the first, it is looked whether there is to be another: not if one of the events came that
+end it, not if it ran as often as it may, and not if the expression does not hold. With `checkBefore: false` the
+expression is not asked before the first run. What a run came to is the data of the next; one that failed, where errors
+do not end it, leaves the data as they were.
+"""
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, RepeatFrame
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.waiting import came_already
+from swf_temporal.languages.serverless_workflow.model.states import OperationState, Repeat
+from swf_temporal.runtime.host import TraceKind
+
+
+async def run_repeatedly(
+    state: OperationState, repeat: Repeat, data: JSON, lane: Lane[BodyFrame], timeout: str | None
+) -> JSON:
+    """Run the actions of *state* as often as *repeat* says, and return the data that they come to."""
+    frame: RepeatFrame = lane.frame.setdefault("repeated", {})
+    limit = _limit(repeat, data, lane)
+    data = frame.get("data", data)
+    while "round" in frame or _goes_on(repeat, frame.get("times", 0), limit, data, lane):
+        own = lane.child(frame.setdefault("round", {}), lane.path)
+        try:
+            data = await run_actions(state.actions, state.action_mode, data, own, timeout)
+        except WorkflowFault as fault:
+            if not (repeat.continue_on_error and fault.catchable):
+                raise
+            lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+        frame["data"], frame["times"] = data, frame.get("times", 0) + 1
+        del frame["round"]
+        lane.run.checkpoint()
+    return data
+
+
+def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane[BodyFrame]) -> bool:
+    if limit is not None and times >= limit:
+        return False
+    if repeat.stop_on_events and came_already(repeat.stop_on_events, lane):
+        return False
+    if repeat.expression is None or (times == 0 and not repeat.check_before):
+        return True
+    return lane.holds(repeat.expression, data)
+
+
+def _limit(repeat: Repeat, data: JSON, lane: Lane) -> int | None:
+    """Return how often it runs at most; None if that is not limited."""
+    limit = lane.fill(repeat.max, data)
+    if isinstance(limit, str) and limit.strip().isdigit():
+        limit = int(limit)
+    if limit is None or limit == 0:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+        raise lane.locate(WrongData(f"max of the repeat of {lane.state_path!r} is {limit!r}, which is not a count"))
+    return limit

@@ -1,0 +1,98 @@
+"""Retries of the draft of November 2019: what is done about one result, or one error, of a function.
+
+Each attempt is a call of its own, since a result may ask for the next. Where attempts are used up the state is left for
+where the retry says (section "Retry Definition").
+"""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed, ExpressionFailed, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.expressions.comparing import is_equal
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame, ActionResult
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
+from swf_temporal.languages.serverless_workflow.execution.step import Diverted
+from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
+from swf_temporal.runtime.error_matching import covers
+from swf_temporal.runtime.host import TraceKind
+
+_FORBIDDEN: Final = ({401, 403}, {"PERMISSION_DENIED", "UNAUTHENTICATED"})
+_INVALID: Final = ({400, 422}, {"INVALID_ARGUMENT"})
+
+WORDS: Final[dict[str, Callable[[WorkflowFault], bool]]] = {
+    "SYS.Timeout": lambda fault: isinstance(fault, TimedOut) or fault.status in (408, 504),
+    "SYS.Fail": lambda fault: isinstance(fault, CallFailed | SubflowFailed),
+    "SYS.MatchAny": lambda _: True,
+    "SYS.Permission": lambda fault: fault.status in _FORBIDDEN[0] or fault.code in _FORBIDDEN[1],
+    "SYS.InvalidParameter": lambda fault: fault.status in _INVALID[0] or fault.code in _INVALID[1],
+    "SYS.FilterError": lambda fault: fault.code == FILTER_ERROR or isinstance(fault, ExpressionFailed),
+}
+"""The errors that the draft's predecessor gives names to; SYS.MatchAny is any error, but not any result."""
+
+
+async def with_result_retries(
+    action: Action, name: str, attempt: Callable[[], Coroutine[Any, Any, ActionResult]], lane: Lane[ActionFrame]
+) -> ActionResult:
+    """Return the effect of the first *attempt* that no retry of *action* asks to repeat.
+
+    Raises Diverted where a retry that has been used up says where to go.
+    """
+    frame = lane.frame
+    while True:
+        if "again" in frame:
+            await lane.run.sleep_until(frame["again"], f"retry of {name}")
+            lane.run.checkpoint()
+        fault: WorkflowFault | None = None
+        effect: ActionResult = [None, None]
+        try:
+            effect = await attempt()
+        except WorkflowFault as failed:
+            fault = lane.locate(failed, name)
+        index = _asked_for(action, fault, frame.get("result"))
+        if index is None or not _is_left(action.result_retries[index], index, fault, frame):
+            if fault is not None:
+                raise fault
+            return effect
+        _prepare_next(action.result_retries[index], index, lane)
+        lane.emit(
+            TraceKind.ACTION_RETRIED,
+            name,
+            attempt=sum(frame.get("tries", {}).values()),
+            error=action.result_retries[index].match if fault is None else fault.name,
+        )
+
+
+def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:
+    """Return which retry of *action* is for *fault* or, if there is none, for *result*: the first, in their order."""
+    for index, retry in enumerate(action.result_retries):
+        if fault is None:
+            if not isinstance(result, dict | list) and is_equal(result, retry.match):
+                return index
+        elif fault.catchable and (
+            WORDS[retry.match](fault) if retry.match in WORDS else covers((retry.match, None), fault)
+        ):
+            return index
+    return None
+
+
+def _is_left(retry: ResultRetry, index: int, fault: WorkflowFault | None, frame: ActionFrame) -> bool:
+    """Tell whether the function is to be called again. Raises Diverted if it is not, and *retry* says where to go."""
+    is_used_up = retry.times is not None and frame.get("tries", {}).get(str(index), 0) >= retry.times
+    if not is_used_up and (fault is None or fault.retryable):
+        return True
+    if retry.next_state is not None:
+        raise Diverted(retry.next_state, fault)
+    return False
+
+
+def _prepare_next(retry: ResultRetry, index: int, lane: Lane[ActionFrame]) -> None:
+    """Set the frame back to before the call, which is to be made after the retry's interval."""
+    frame = lane.frame
+    tries = frame.setdefault("tries", {})
+    tries[str(index)] = tries.get(str(index), 0) + 1
+    delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
+    frame["again"] = lane.run.time() + delay
+    for key in ("result", "silent", "attempts", "attempt", "action timeout"):
+        frame.pop(key, None)  # type: ignore[misc]

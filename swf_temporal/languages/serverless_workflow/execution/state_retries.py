@@ -1,0 +1,83 @@
+"""Running a whole state once more (draft of May 2020, section "Workflow Error Handling - Retrying").
+
+A retry is asked for by a condition on the state's data and its error: either may call for another attempt, since a
+function may also tell of an error in its result. The first retry whose condition holds decides. The state begins anew
+with the data that it was entered with; only events that an event state has taken stay its own.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, StateFrame
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
+from swf_temporal.runtime.host import TraceKind
+
+_KEPT = ("taken", "complete", "fixed")
+"""What of a body's frame says which events are its own."""
+
+
+async def with_retries(
+    state: State, data: JSON, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]
+) -> Step:
+    """Return what an *attempt* at *state* comes to, the last one if its retries ask for several.
+
+    Raises the fault of the last one, if it met one.
+    """
+    frame = lane.frame
+    while True:
+        if "again" in frame:
+            await lane.run.sleep_until(frame["again"], f"retry of {state.name}")
+            lane.run.checkpoint()
+            del frame["again"]
+        fault: WorkflowFault | None = None
+        step = Step(data)
+        try:
+            step = await attempt()
+        except WorkflowFault as met:
+            if not met.catchable:
+                raise
+            fault = lane.locate(met)
+            step = Step(frame.get("body", {}).get("data", data))
+        if not _again(state, step.data, fault, data, lane):
+            if fault is not None:
+                raise fault
+            return step
+
+
+def _again(state: State, came_to: JSON, fault: WorkflowFault | None, data: JSON, lane: Lane[StateFrame]) -> bool:
+    """Tell whether there is another attempt, and note when it begins."""
+    frame = lane.frame
+    seen = with_error(came_to, fault)
+    index = next((i for i, retry in enumerate(state.retries) if lane.holds(retry.condition, seen)), None)
+    if index is None:
+        return False
+    counts = frame.setdefault("retried", {})
+    retry, count = state.retries[index], counts.get(str(index), 0)
+    if count >= retry.max_attempts:
+        return False
+    delay = _delay(retry, count, data, lane)
+    name = None if fault is None else fault.name
+    lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=sum(counts.values()) + 1, error=name, delay=delay)
+    counts[str(index)] = count + 1
+    frame["again"] = lane.run.time() + delay
+    _begin_anew(frame, lane)
+    return True
+
+
+def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
+    """Return how many seconds to wait before the next attempt, of which there were *count* before."""
+    first = 0.0 if retry.delay is None else lane.duration(retry.delay, data).total_seconds()
+    added = 0.0 if retry.increment is None else lane.duration(retry.increment, data).total_seconds()
+    return first + count * added
+
+
+def _begin_anew(frame: StateFrame, lane: Lane) -> None:
+    body = frame.get("body", {})
+    give_back(body, lane)
+    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT})

@@ -1,0 +1,98 @@
+"""Event state of the draft of November 2019: waits for the events of the first entry whose expression comes true.
+
+Every entry has a time of its own in which its events have to come. An entry whose time is over is out; once all are,
+the workflow ends, or the branch does. What was taken and is not the entry's that came true is given back.
+"""
+
+from collections.abc import Mapping
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event
+from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, TimedFrame
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
+from swf_temporal.languages.serverless_workflow.model.states import EventExpressionState, EventNeed, ExpectedEvents
+from swf_temporal.runtime.host import TraceKind
+
+
+async def run(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+    """Wait for an entry's events, merge them into *data*, and run its actions."""
+    index = await _came(state, data, lane)
+    if index is None:
+        give_back(lane.frame, lane)
+        return Step(data, "nowhere")
+    frame, entry = lane.frame, state.on_events[index]
+    actions = lane.child(frame.setdefault("actions", {}), lane.path)
+    if "merged" not in actions.frame:
+        for ref in entry.event_refs:
+            event = frame["taken"].get(ref)
+            if isinstance(event, dict):
+                data = merge_event(ref, CloudEvent.from_record(event), entry.event_data_filter, data, lane)
+        actions.frame["merged"] = True
+        frame["data"] = data
+    data = await run_actions(entry.actions, entry.action_mode, frame["data"], actions, None)
+    frame["data"] = data
+    return Step(data, f"entry {index}")
+
+
+async def _came(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> int | None:
+    """Return which entry's events came; None if none of them did in time."""
+    frame = lane.frame
+    taken = frame.setdefault("taken", {})
+    while not frame.get("complete"):
+        ends = _ends(state, data, lane)
+        entries = [state.on_events[index] for index in ends]
+        refs = list(dict.fromkeys(ref for entry in entries for ref in entry.event_refs if ref not in taken))
+        if not refs:
+            return None
+        known = set(lane.correlation.names)
+        soonest = min((end for end in ends.values() if end is not None), default=None)
+        got = await wait_for_event(refs, soonest, lane)
+        if got is None:
+            continue
+        taken[refs[got[0]]] = got[1].to_record()
+        frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
+        met = next((index for index in ends if _is_met(state.on_events[index].need, taken)), None)
+        if met is not None:
+            frame["entry"], frame["complete"] = met, True
+            _give_back_others(state.on_events[met], lane)
+    return frame["entry"]
+
+
+def _ends(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> dict[int, float | None]:
+    """Return, for each entry whose time is not over, when that will be.
+
+    A state in which an instance starts has all the time in the world until its first event comes, as in later versions.
+    """
+    if lane.is_starting and not lane.frame.get("taken"):
+        return dict.fromkeys(range(len(state.on_events)))
+    frames: dict[str, TimedFrame] = lane.frame.setdefault("waits", {})
+    ends: dict[int, float | None] = {}
+    for index, entry in enumerate(state.on_events):
+        end = lane.child(frames.setdefault(str(index), {}), lane.path).deadline("deadline", entry.timeout, data)
+        if end is None or lane.run.time() < end:
+            ends[index] = end
+    return ends
+
+
+def _is_met(need: EventNeed, taken: Mapping[str, JSON]) -> bool:
+    """Tell whether the events that were taken are enough."""
+    if need.join == "event":
+        return need.ref in taken
+    met = [_is_met(part, taken) for part in need.parts]
+    return all(met) if need.join == "and" else any(met)
+
+
+def _give_back_others(entry: ExpectedEvents, lane: Lane[BodyFrame]) -> None:
+    """Give back what was taken for other entries than *entry*, which came true: another state may wait for it."""
+    taken = lane.frame["taken"]
+    others = [ref for ref in taken if ref not in entry.event_refs]
+    events = [CloudEvent.from_record(taken.pop(ref)) for ref in others]
+    for ref in others:
+        lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
+    if events:
+        lane.run.inbox.give_back(events)

@@ -1,0 +1,46 @@
+"""Problems in the words of the version that the author writes: rules are written in those of the model."""
+
+import re
+from dataclasses import replace
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.reading.versions import CHAINS, vocabulary_of
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
+
+_QUOTED = re.compile(r"('[^']*')")
+
+
+def _is_key(word: str) -> bool:
+    """Tell whether *word* is a key wherever it stands, and not a word of English as well."""
+    return not word.isalpha() or not word.islower()
+
+
+class WordsOf:
+    """The words of the version of one document."""
+
+    def __init__(self, detected: Detected | None) -> None:
+        known = detected is not None and detected.version in CHAINS
+        self._words = vocabulary_of(detected.version).words if detected is not None and known else {}
+        keys = [re.escape(word) if _is_key(word) else f"(?:(?<=: )|(?<=in )){word}(?= )" for word in self._words]
+        self._any = re.compile(rf"(?<![\w.])(?:{'|'.join(keys)})(?!\w)")
+
+    def told(self, problem: Problem) -> Problem:
+        """Return *problem* with the model's words replaced, outside of what the author wrote."""
+        if not self._words:
+            return problem
+        hint = None if problem.hint is None else self._translated(problem.hint, problem.line)
+        return replace(problem, message=self._translated(problem.message, problem.line), hint=hint)
+
+    def _translated(self, text: str, line: str) -> str:
+        pieces = _QUOTED.split(text)
+        for index, piece in enumerate(pieces):
+            if index % 2 == 0:
+                pieces[index] = self._any.sub(lambda match: self._own(match[0], line), piece)
+            elif piece[1:-1] in self._words and piece[1:-1] not in line:
+                pieces[index] = f"'{self._own(piece[1:-1], line)}'"
+        return "".join(pieces)
+
+    def _own(self, word: str, line: str) -> str:
+        """Return the version's word for *word*: of several that which stands in the line, else the first."""
+        choices = self._words[word]
+        return next((one for one in choices if one in line), choices[0])

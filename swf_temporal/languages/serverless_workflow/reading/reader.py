@@ -1,0 +1,64 @@
+"""What reading a document gives, and what a draft that reads its own documents has to offer."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
+from swf_temporal.languages.serverless_workflow.reading.versions.foreign import FOREIGN
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch
+
+if TYPE_CHECKING:
+    from swf_temporal.expressions.evaluation import Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The workflow that a text describes, or None, and what is to be said about the text."""
+
+    workflow: Workflow | None
+    """Without the parts of the wrong form, where there are problems about such parts."""
+    problems: tuple[Problem, ...]
+    """Some may be about another text: `externals.told_where_written` has the last word about places."""
+    bundled: str | None = None
+    """The definition with all its externals in place, where it has some that were found."""
+    detected: Detected | None = None
+    """The version that the text is written in; None if no document could be read in it."""
+    draft: Node | None = None
+    """The document in its draft's own model, for the draft's rules."""
+
+
+class Reader(Protocol):
+    """Reads the documents of one draft. Its module, named in `versions/foreign.py`, has one as `READER`."""
+
+    def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:
+        """Return the workflow that *root* describes, made of the draft's model, without asking the draft's rules."""
+
+    def validate(self, reading: Reading, expressions: "Expressions | None") -> list[Problem]:
+        """Return what the draft's rules say of what was read; *expressions* compiles those of its workflow."""
+
+    def json_schema(self, title: str | None) -> dict[str, Any]:
+        """Return the JSON Schema of the draft's documents."""
+
+
+def reader_of(detected: Detected) -> Reader | None:
+    """Return what reads documents like the detected one; None for 0.5 and later, and for what is refused."""
+    if detected.foreign is None or detected.foreign.reader is None:
+        return None
+    return _imported(detected.foreign.reader)
+
+
+def reader_named(version: str) -> Reader | None:
+    """Return what reads documents of the draft whose `languageVersion` is *version*, if there is such a draft."""
+    found = next((one.reader for one in FOREIGN if one.reader is not None and one.version == version), None)
+    return None if found is None else _imported(found)
+
+
+def _imported(module: str) -> Reader:
+    reader: Reader = import_module(module).READER
+    return reader

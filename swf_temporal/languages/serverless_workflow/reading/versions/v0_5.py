@@ -1,0 +1,161 @@
+"""0.5: the start stands in a state, ends and starts have kinds, and expressions are JSONPath in double braces."""
+
+from collections.abc import Mapping
+
+from swf_temporal.languages.serverless_workflow.expressions import PATHS
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
+from swf_temporal.languages.serverless_workflow.reading.versions import v0_6
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.text.located import Array, Object
+
+
+def _start(root: Object, normalizer: Normalizer) -> None:
+    """Take the start out of the state in which it stands."""
+    for state in reshape.objects_in(root.get("states")):
+        if "start" not in state:
+            continue
+        start, places = state.take("start")
+        if start is False or "start" in root:
+            continue
+        at_top = Object(places[1])
+        at_top.put("stateName", state.get("name"), state.where.keys.get("name", places))
+        if isinstance(start, Object) and "schedule" in start:
+            at_top.put("schedule", *start.take("schedule"))
+        elif isinstance(start, Object) and start.get("kind") == "scheduled":
+            message = f"state {state.get('name')!r} has a start of the kind scheduled without a schedule"
+            normalizer.problems.append(normalizer.source.problem("missing", message, start.where.position))
+        root.put("start", at_top, places)
+
+
+def _expression_language(root: Object, _normalizer: Normalizer) -> None:
+    if root.get("expressionLang") in (None, "jsonpath", "JSONPath", "jsonPath"):
+        root["expressionLang"] = PATHS
+
+
+def _names(root: Object, _normalizer: Normalizer) -> None:
+    """Make an event of each of the names under which several events are defined at once."""
+    events = root.get("events")
+    if not isinstance(events, Array):
+        return
+    found: list[object] = []
+    positions = []
+    for event, position in zip(events, events.positions, strict=True):
+        names = event.get("names") if isinstance(event, Object) else None
+        if not isinstance(names, Array):
+            found.append(event)
+            positions.append(position)
+            continue
+        shared, places = {key: value for key, value in event.items() if key != "names"}, event.where.keys
+        for name, place in zip(names, names.positions, strict=True):
+            one = Object(position)
+            for key, value in shared.items():
+                one.put(key, value, places[key])
+            one.put("name", name, (places["names"][0], place))
+            found.append(one)
+            positions.append(position)
+    root["events"] = Array(found, positions)
+
+
+def _end_kind(node: Object, normalizer: Normalizer) -> None:
+    """Read the kind of an end: one that terminates says so, one with events has them."""
+    if "kind" not in node:
+        return
+    kind, places = node.take("kind")
+    word = kind.lower() if isinstance(kind, str) else kind
+    if word == "terminate":
+        node.put("terminate", True, places)  # noqa: FBT003 - the value of a key
+    elif word not in ("default", "event"):
+        message = f"end: kind {kind!r} is not one of default, terminate or event"
+        normalizer.problems.append(normalizer.source.problem("enum", message, places[1]))
+    elif word == "event" and "produceEvents" not in node and "produceEvent" not in node:
+        normalizer.problems.append(
+            normalizer.source.problem("missing", "an end of the kind event has no produceEvents", places[1])
+        )
+    _produce_event(node, normalizer)
+
+
+def _produce_event(node: Object, _normalizer: Normalizer) -> None:
+    if "produceEvent" in node and "produceEvents" not in node:
+        event, places = node.take("produceEvent")
+        node.put("produceEvents", Array([event], [places[1]]), places)
+
+
+def _direct_invoke(node: Object, normalizer: Normalizer) -> None:
+    """Tell that nothing here forbids to start a workflow between its times."""
+    if "directInvoke" in node:
+        value, (place, _) = node.take("directInvoke")
+        if value == "deny":
+            message = "directInvoke 'deny' has no effect: who may start a workflow is said where the server is set up"
+            normalizer.warn("schedule", message, place)
+
+
+def _expression(node: Object, _normalizer: Normalizer) -> None:
+    if "expression" in node:
+        node.rename("expression", "@condition")
+
+
+_OWN: Mapping[type[Node], Spelling] = {
+    workflow.Workflow: Spelling(
+        renamed={"expressionLanguage": "expressionLang"}, steps=(_start, _expression_language, _names)
+    ),
+    schedules.Schedule: Spelling(steps=(_direct_invoke,)),
+    states.End: Spelling(steps=(_end_kind,)),
+    states.Transition: Spelling(steps=(_expression, _produce_event)),
+    states.ProduceEvent: Spelling(renamed={"nameRef": "eventRef"}),
+    states.StateDataFilter: Spelling(renamed={"dataInputPath": "input", "dataOutputPath": "output"}),
+    actions.ActionDataFilter: Spelling(renamed={"dataInputPath": "fromStateData", "dataResultsPath": "results"}),
+    actions.EventDataFilter: Spelling(renamed={"dataOutputPath": "data", "dataInputPath": "data"}),
+    actions.FunctionRef: Spelling(renamed={"parameters": "arguments"}),
+}
+
+_IN_STATE: Schema = {
+    "anyOf": [
+        {"type": "boolean"},
+        {
+            "type": "object",
+            "properties": {"kind": {"enum": ["default", "scheduled"]}, "schedule": to(schedules.Schedule)},
+            "additionalProperties": False,
+        },
+    ]
+}
+_STARTS = Accepted(more={"start": _IN_STATE})
+
+_ACCEPTED: Mapping[type[Node], Accepted] = {
+    **dict.fromkeys(v0_6.STATES, _STARTS),
+    schedules.Schedule: Accepted(more={"directInvoke": {"enum": ["allow", "deny"]}}),
+    states.End: Accepted(
+        more={"kind": {"enum": ["default", "terminate", "event"]}, "produceEvent": to(states.ProduceEvent)}
+    ),
+    states.Transition: Accepted(more={"expression": {"type": "string"}, "produceEvent": to(states.ProduceEvent)}),
+    definitions.Event: Accepted(more={"names": {"type": "array", "items": TEXT}}, instead={"name": ("names",)}),
+}
+
+_LATER: Mapping[type[Node], tuple[str, ...]] = {
+    workflow.Workflow: ("start", "keepActive", "execTimeout", "expressionLang"),
+    definitions.Function: ("type",),
+    definitions.Retry: ("increment", "maxDelay"),
+    states.End: ("terminate", "compensate"),
+    states.Transition: ("compensate",),
+    states.StateDataFilter: ("input", "output"),
+    actions.ActionDataFilter: ("fromStateData", "results", "toStateData"),
+    actions.EventDataFilter: ("data", "toStateData"),
+    actions.FunctionRef: ("arguments",),
+    states.OperationState: ("repeat",),
+}
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    **v0_6.WORDS,
+    "arguments": ("parameters",),
+    "input": ("dataInputPath",),
+    "output": ("dataOutputPath",),
+    "fromStateData": ("dataInputPath",),
+    "results": ("dataResultsPath",),
+    "increment": ("multiplier",),
+    "@condition": ("expression",),
+}
+
+VERSION = Version(name="0.5", spellings=_OWN, accepted=_ACCEPTED, later=_LATER, words=WORDS)

@@ -1,0 +1,205 @@
+"""0.6: sub-workflows are states, errors are retried by the state, and timeouts stand where they apply.
+
+What 0.8 tolerates of it is read in the same way, without a warning, since these are the words of the version.
+"""
+
+from collections.abc import Mapping
+
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.text.located import Array, Object
+
+STATES: tuple[type[Node], ...] = (
+    states.EventState, states.OperationState, states.SwitchState, states.SleepState,
+    states.ParallelState, states.InjectState, states.ForeachState, states.CallbackState,
+)  # fmt: skip
+
+
+def quietly(step: Step) -> Step:
+    """Return *step* without what it says of spellings: they are those of the version."""
+
+    def quiet(node: Object, normalizer: Normalizer) -> None:
+        told = len(normalizer.problems)
+        step(node, normalizer)
+        del normalizer.problems[told:]
+
+    return quiet
+
+
+def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
+    """Spell out a time that is given alone; it interrupts nothing, as one that does not say so."""
+    timeout = root.get("execTimeout")
+    if isinstance(timeout, str):
+        position = root.where.value("execTimeout")
+        root["execTimeout"] = Object(position)
+        root["execTimeout"].put("duration", timeout, (position, position))
+    quietly(before_0_8.exec_timeout)(root, normalizer)
+
+
+def _sub_workflow(node: Object, normalizer: Normalizer) -> None:
+    """Read whether a subflow state waits for its workflow, and how often it runs that."""
+    repeats = "repeat" in node
+    if repeats:
+        node.rename("repeat", "@repeat")
+    waits = _take_truth(node, "waitForCompletion", normalizer)
+    quietly(before_0_8.subflows_as_actions)(node, normalizer)
+    if waits is False and not repeats and isinstance(node.get("actions"), Array):
+        for action in reshape.objects_in(node["actions"]):
+            places = action.where.keys["subFlowRef"]
+            reference = Object(places[1])
+            reference.put("workflowId", action["subFlowRef"], places)
+            reference.put("invoke", "async", places)
+            # Nothing says that it ends when its parent does.
+            reference.put("onParentComplete", "continue", places)
+            action["subFlowRef"] = reference
+
+
+def _take_truth(node: Object, key: str, normalizer: Normalizer) -> bool | None:
+    if key not in node:
+        return None
+    value, (_, place) = node.take(key)
+    if isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.lower(), value)
+    if not isinstance(value, bool):
+        message = f"state {node.get('name')!r}: {key} must be true or false"
+        normalizer.problems.append(normalizer.source.problem("type", message, place))
+        return None
+    return value
+
+
+def _wildcard_last(node: Object, _normalizer: Normalizer) -> None:
+    """Put the entry for all other errors behind those for certain ones: their order does not matter in 0.6."""
+    entries = node.get("onErrors")
+    if isinstance(entries, Array):
+        placed = sorted(
+            zip(entries, entries.positions, strict=True),
+            key=lambda one: isinstance(one[0], Object) and one[0].get("error") == "*",
+        )
+        node["onErrors"] = Array([entry for entry, _ in placed], [position for _, position in placed])
+
+
+def _inner(*keys: str) -> Step:
+    """Return a step that gives *keys* the names that only reading gives."""
+
+    def step(node: Object, _normalizer: Normalizer) -> None:
+        for key in keys:
+            if key in node:
+                node.rename(key, f"@{key}")
+
+    return step
+
+
+def _counts_retries(node: Object, _normalizer: Normalizer) -> None:
+    if "maxAttempts" in node:
+        node["@countsRetries"] = True
+
+
+_OWN: Mapping[type[Node], Spelling] = {
+    workflow.Workflow: Spelling(
+        renamed={"expressionLanguage": "expressionLang", "schemaVersion": "specVersion"},
+        steps=(_exec_timeout, quietly(before_0_8.state_types)),
+    ),
+    definitions.Retry: Spelling(steps=(quietly(before_0_8.multiplier_as_increment), _counts_retries)),
+    actions.Action: Spelling(steps=(_inner("timeout"),)),
+    states.OnError: Spelling(renamed={"error": "errorRef"}, steps=(_inner("code", "retryRef"),)),
+    states.EventState: Spelling(steps=(quietly(before_0_8.event_timeout),)),
+    states.OperationState: Spelling(steps=(_sub_workflow,)),
+    states.SwitchState: Spelling(
+        renamed={"default": "defaultCondition"}, steps=(quietly(before_0_8.event_timeout),)
+    ),
+    states.SleepState: Spelling(renamed={"timeDelay": "duration"}),
+    states.ParallelState: Spelling(renamed={"n": "numCompleted"}, steps=(quietly(before_0_8.completion),)),
+    states.Branch: Spelling(steps=(quietly(before_0_8.subflows_as_actions),)),
+    states.ForeachState: Spelling(
+        renamed={"inputParameter": "iterationParam", "max": "batchSize"},
+        steps=(quietly(before_0_8.subflows_as_actions),),
+    ),
+    states.CallbackState: Spelling(steps=(quietly(before_0_8.event_timeout),)),
+}  # fmt: skip
+
+
+def with_step(
+    spellings: Mapping[type[Node], Spelling], kinds: tuple[type[Node], ...], step: Step
+) -> dict[type[Node], Spelling]:
+    """Return *spellings* with *step* before the others of each of *kinds*."""
+    found = dict(spellings)
+    for kind in kinds:
+        known = found.get(kind, Spelling())
+        found[kind] = Spelling(known.short, known.renamed, known.tolerated, (step, *known.steps))
+    return found
+
+
+_TRUTH: Schema = {"type": "boolean"}
+_ACCEPTED: Mapping[type[Node], Accepted] = {
+    **before_0_8.VERSION.accepted,
+    states.OperationState: Accepted(
+        more={
+            **before_0_8.VERSION.accepted[states.OperationState].more,
+            "waitForCompletion": _TRUTH,
+            "repeat": to(states.Repeat),
+        }
+    ),
+    states.OnError: Accepted(more={"error": TEXT, "code": TEXT, "retryRef": TEXT}, instead={"errorRefs": ("error",)}),
+    actions.Action: Accepted(more={"timeout": {"type": "string"}}),
+}
+
+LATER: Mapping[type[Node], tuple[str, ...]] = {
+    workflow.Workflow: (
+        "specVersion", "key", "annotations", "dataInputSchema", "dataOutputSchema", "constants", "secrets", "timeouts",
+        "errors", "auth", "autoRetries", "extensions",
+    ),
+    definitions.Function: ("authRef",),
+    definitions.Event: ("dataOnly",),
+    actions.Action: (
+        "id", "subFlowRef", "sleep", "retryRef", "retryableErrors", "nonRetryableErrors", "condition", "actionFilter",
+        "publish", "args", "arguments", "parameters",
+    ),
+    actions.FunctionRef: (
+        "selectionSet", "invoke", "retryRef", "retryableErrors", "nonRetryableErrors", "args", "parameters",
+    ),
+    actions.EventRef: (
+        "produceEventRef", "consumeEventRef", "consumeEventTimeout", "resultEventTimeout", "event", "invoke",
+    ),
+    actions.ActionDataFilter: ("useResults",),
+    actions.EventDataFilter: ("useData",),
+    states.End: ("continueAs",),
+    states.OnError: ("errorRefs", "errorRef"),
+    states.SwitchState: ("defaultCondition",),
+    states.SleepState: ("duration",),
+    states.ParallelState: ("numCompleted",),
+    states.Branch: ("timeouts",),
+    states.ForeachState: ("batchSize", "mode"),
+}  # fmt: skip
+"""What came with a later version, or is called otherwise there: it is read, but no editor is to propose it."""
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "defaultCondition": ("default",),
+    "numCompleted": ("n",),
+    "batchSize": ("max",),
+    "errorRefs": ("error",),
+    "specVersion": ("schemaVersion",),
+    "produceEventRef": ("triggerEventRef",),
+    "consumeEventRef": ("resultEventRef",),
+    "workflowExecTimeout": ("execTimeout",),
+    "eventTimeout": ("eventTimeout", "timeout"),
+    "@timeout": ("timeout",),
+    "@repeat": ("repeat",),
+    "@retryRef": ("retryRef",),
+    "duration": ("duration", "timeDelay"),
+    "sleep": ("delay",),
+}
+"""The words of 0.8 that messages would have, and what the version says in their place."""
+
+VERSION = Version(
+    name="0.6",
+    state_types=before_0_8.VERSION.state_types,
+    spellings=with_step(_OWN, STATES, _wildcard_last),
+    accepted=_ACCEPTED,
+    later=LATER,
+    words=WORDS,
+)

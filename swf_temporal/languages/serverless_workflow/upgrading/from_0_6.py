@@ -1,0 +1,189 @@
+"""From 0.6 to 0.8: errors are defined once, actions are retried instead of states, sub-workflows are actions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from swf_temporal.languages.serverless_workflow.upgrading import older_words
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    action_lists,
+    called,
+    children,
+    states,
+)
+from swf_temporal.text.round_trip import add, rename
+
+_WILDCARD = "*"
+
+
+def upgrade(root: Tree, report: Report) -> None:
+    """Rewrite *root*, which is of 0.6, as 0.8."""
+    root.pop("schemaVersion", None)
+    _Errors(root, report).move()
+    for state in list(states(root)):
+        _action_timeouts(state, report)
+        _sub_workflow(root, state, report)
+    for retry in children(root, "retries"):
+        if "maxAttempts" in retry:
+            retry["maxAttempts"] = _with_first(retry["maxAttempts"])
+            report.reshaped("maxAttempts counts the first attempt, too")
+    older_words.upgrade(root, report)
+
+
+def _with_first(attempts: Any) -> Any:
+    if isinstance(attempts, str):
+        text = attempts.strip()
+        if text.startswith("${") and text.endswith("}"):
+            return f"${{ ({text[2:-1].strip()} | tonumber) + 1 }}"
+        return int(text) + 1 if text.isdigit() else attempts
+    return attempts + 1 if isinstance(attempts, int) else attempts
+
+
+class _Errors:
+    """Moves errors out of the states: to the top, and their retries to the actions."""
+
+    def __init__(self, root: Tree, report: Report) -> None:
+        self._root = root
+        self._report = report
+        self._known: dict[str, Any] = {}
+
+    def move(self) -> None:
+        """Rewrite the onErrors of all states."""
+        for state in states(self._root):
+            entries = state.get("onErrors")
+            if not isinstance(entries, list):
+                continue
+            written = [entry for entry in entries if isinstance(entry, dict)]
+            if not self._retries(state, written):
+                continue
+            kept = [one for one in entries if not isinstance(one, dict) or "transition" in one or "end" in one]
+            entries[:] = sorted(kept, key=lambda one: isinstance(one, dict) and one.get("error") == _WILDCARD)
+            if not entries:
+                del state["onErrors"]
+            for entry in written:
+                self._entry(entry)
+        if self._known:
+            found = [{"name": name, **({} if code is None else {"code": code})} for name, code in self._known.items()]
+            add(self._root, "errors", found, "start" if "start" in self._root else "id")
+
+    def _entry(self, entry: Tree) -> None:
+        if "error" not in entry:
+            return
+        name, code = str(entry["error"]), entry.pop("code", None)
+        entry["error"] = self._name(name, code)
+        rename(entry, "error", "errorRef")
+        self._report.reshaped("errors are defined at the top, and referred to by errorRef")
+
+    def _name(self, name: str, code: Any) -> str:
+        """Return under which name an error is defined: one of another code under the same needs another."""
+        if name == _WILDCARD:
+            return name
+        number, free = 1, name
+        while free in self._known and self._known[free] != code:
+            number += 1
+            free = f"{name} {number}"
+        self._known[free] = code
+        return free
+
+    def _retries(self, state: Tree, entries: Sequence[Tree]) -> bool:
+        """Move the retries of *entries* to the action of *state*; tell whether the entries can be rewritten."""
+        retried = [entry for entry in entries if "retryRef" in entry]
+        if not retried:
+            return True
+        lists = list(action_lists(state))
+        # Where the state may wait in vain for an event, that is an error of the state, and not of the action.
+        waits = state.keys() & {"timeout", "eventTimeout"} and state.get("type") != "operation"
+        is_one = len(lists) == 1 and state.get("type") in ("operation", "event", "callback") and not waits
+        alone = lists[0][1] if is_one else []
+        if len(alone) == 0 and "workflowId" in state and "repeat" not in state:
+            older_words.sub_workflow(state, self._report)
+            alone = next(iter(action_lists(state)))[1]
+        if len(alone) != 1 or len({str(entry["retryRef"]) for entry in retried}) > 1:
+            self._report.unsayable(f"{called(state)} runs as a whole once more on an error: since 0.7 an action does")
+            return False
+        action = alone[0]
+        if any(str(entry.get("error")) == _WILDCARD for entry in retried):
+            others = [entry for entry in entries if "retryRef" not in entry]
+            key = "nonRetryableErrors"
+        else:
+            others, key = retried, "retryableErrors"
+        names = [self._name(str(entry.get("error")), entry.get("code")) for entry in others]
+        first = "name" if "name" in action else None
+        if names:
+            add(action, key, names, first)
+        add(action, "retryRef", retried[0]["retryRef"], first)
+        for entry in retried:
+            del entry["retryRef"]
+        self._report.reshaped("retries are those of the action that failed")
+        return True
+
+
+def _action_timeouts(state: Tree, report: Report) -> None:
+    """Move the timeouts of actions to the state or branch, which says them of all its actions."""
+    groups: dict[int, tuple[Tree, list[Tree]]] = {}
+    for holder, found in action_lists(state):
+        place = holder if state.get("type") == "parallel" else state
+        groups.setdefault(id(place), (place, []))[1].extend(found)
+    for place, found in groups.values():
+        times = {str(action.get("timeout")) for action in found}
+        if times == {"None"}:
+            continue
+        if len(times) > 1:
+            report.unsayable(f"actions of {called(state)} have different timeouts: since 0.7 they share one")
+            continue
+        for action in found:
+            time = action.pop("timeout")
+        older_words.set_timeout(place, "actionExecTimeout", time)
+        report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch")
+
+
+def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
+    if state.get("type") != "subflow":
+        return
+    repeat, waits = state.pop("repeat", None), state.pop("waitForCompletion", True)
+    if repeat is None and waits in (False, "false") and "workflowId" in state:
+        state["workflowId"] = {
+            "workflowId": state["workflowId"], "invoke": "async", "onParentComplete": "continue",
+        }  # fmt: skip
+        report.reshaped("a sub-workflow that is not waited for is invoked async, and outlives its parent")
+    if isinstance(repeat, dict) and not _as_loop(root, state, repeat, report):
+        state["repeat"] = repeat
+
+
+def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
+    """Say a repeat by a switch that leads back; tell whether it could be said."""
+    plain = repeat.keys() <= {"expression", "checkBefore"} and "expression" in repeat
+    special = state.keys() & {"stateDataFilter", "onErrors", "compensatedBy", "usedForCompensation", "metadata"}
+    name = state.get("name")
+    ways = [key for key in ("transition", "end") if key in state]
+    if not plain or special or not isinstance(name, str) or len(ways) != 1:
+        report.unsayable(f"the repeat of {called(state)}")
+        return False
+    listed = root["states"]
+    names = {one.get("name") for one in states(root)}
+    checks_before = repeat.get("checkBefore", True) not in (False, "false")
+    other = _free(f"{name} once" if checks_before else f"{name} again", names)
+    loop: dict[str, Any] = {
+        "name": name if checks_before else other,
+        "type": "switch",
+        "dataConditions": [
+            {"condition": repeat["expression"], "transition": other if checks_before else name}
+        ],
+        "defaultCondition": {ways[0]: state.pop(ways[0])},
+    }  # fmt: skip
+    add(state, "transition", loop["name"], "type")
+    if checks_before:
+        state["name"] = other
+    position = next(index for index, one in enumerate(listed) if one is state)
+    listed.insert(position if checks_before else position + 1, loop)
+    report.reshaped(f"the repeat of state {name!r} is a switch that leads back")
+    return True
+
+
+def _free(name: str, taken: set[Any]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free

@@ -1,0 +1,76 @@
+"""The words of before 0.7 that only have other names or places since: 0.6 has them, and 0.8 tolerates them."""
+
+from typing import Any
+
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, called, children, renamed, states
+from swf_temporal.text.round_trip import add, replace
+
+_TYPES = {"delay": "sleep", "subflow": "operation"}
+_COMPLETIONS: dict[str, dict[str, Any]] = {
+    "and": {"completionType": "allOf"},
+    "xor": {"completionType": "atLeast", "numCompleted": 1},
+    "n_of_m": {"completionType": "atLeast"},
+}
+
+
+def upgrade(root: Tree, report: Report) -> None:
+    """Give what *root* has of these words the names and places that it has since 0.7."""
+    _exec_timeout(root, report)
+    for state in states(root):
+        for holder in (state, *children(state, "branches")):
+            sub_workflow(holder, report)
+        _state(state, report)
+    for retry in children(root, "retries"):
+        multiplier = retry.get("multiplier")
+        if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in retry:
+            replace(retry, "multiplier", {"increment": multiplier})
+            report.respelled("a multiplier that is a duration is the increment")
+
+
+def _exec_timeout(root: Tree, report: Report) -> None:
+    if "execTimeout" not in root:
+        return
+    timeout = root.pop("execTimeout")
+    if isinstance(timeout, str):
+        timeout = {"duration": timeout}
+    if isinstance(timeout, dict):
+        timeout.setdefault("interrupt", False)
+    if "timeouts" not in root:
+        add(root, "timeouts", {}, "start" if "start" in root else "id")
+    root["timeouts"]["workflowExecTimeout"] = timeout
+    report.reshaped("execTimeout is the workflowExecTimeout of timeouts, and does not interrupt unless it says so")
+
+
+def sub_workflow(node: Tree, report: Report) -> None:
+    """Make an action of the workflow that a state or branch runs."""
+    if "workflowId" in node and "actions" not in node:
+        replace(node, "workflowId", {"actions": [{"subFlowRef": node["workflowId"]}]})
+        report.reshaped("workflowId is an action with a subFlowRef")
+
+
+def _state(state: Tree, report: Report) -> None:
+    kind = state.get("type")
+    if isinstance(kind, str) and kind in _TYPES:
+        state["type"] = _TYPES[kind]
+        report.respelled(f"the state type {kind!r} is {_TYPES[kind]!r}")
+    names = {"default": "defaultCondition", "timeDelay": "duration", "n": "numCompleted", "max": "batchSize",
+             "inputParameter": "iterationParam"}  # fmt: skip
+    for old in renamed(state, names):
+        report.respelled(f"{old} is {names[old]}")
+    word = state.get("completionType")
+    if isinstance(word, str) and word in _COMPLETIONS:
+        more = {key: value for key, value in _COMPLETIONS[word].items() if key == "completionType" or key not in state}
+        replace(state, "completionType", more)
+        report.respelled(f"completionType {word!r} is {more['completionType']!r}")
+    for old in ("eventTimeout", "timeout"):
+        if old in state:
+            set_timeout(state, "eventTimeout", state.pop(old))
+            report.reshaped(f"{old} of {called(state)} is the eventTimeout of its timeouts")
+
+
+def set_timeout(node: Tree, key: str, value: Any) -> None:
+    """Set one of the timeouts of *node*."""
+    if "timeouts" not in node:
+        add(node, "timeouts", {}, "type" if "type" in node else "name")
+    node["timeouts"][key] = value

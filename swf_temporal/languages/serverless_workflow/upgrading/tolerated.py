@@ -1,0 +1,86 @@
+"""What authors of 0.7 and 0.8 write otherwise than the text has it, and is read all the same."""
+
+from typing import Any
+
+from swf_temporal.languages.serverless_workflow.upgrading import older_words
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    actions,
+    children,
+    leavings,
+    renamed,
+    states,
+)
+from swf_temporal.text.round_trip import rename, replace
+
+_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
+
+
+def upgrade(root: Tree, report: Report) -> None:
+    """Write in *root* what is tolerated as the text of 0.8 has it."""
+    older_words.upgrade(root, report)
+    names = {"schemaVersion": "specVersion", "expressionLanguage": "expressionLang"}
+    for old in renamed(root, names):
+        report.respelled(f"{old} is {names[old]}")
+    if isinstance(root.get("auth"), dict):
+        root["auth"] = [root["auth"]]
+        report.respelled("auth is a list")
+    if isinstance(root.get("version"), float):
+        root["version"] = str(root["version"])
+        report.respelled("version is a text")
+    for _, action in actions(root):
+        _action(action, report)
+    for state in states(root):
+        for entry in children(state, "onEvents"):
+            _told(entry, {"eventFilter": "eventDataFilter"}, report)
+        for entry in children(state, "onErrors"):
+            if "errorRef" not in entry and "errorRefs" not in entry:
+                _told(entry, {"error": "errorRef"}, report)
+    for node in leavings(root):
+        _leaving(node, report)
+
+
+def _told(node: Tree, names: dict[str, str], report: Report) -> None:
+    for old in renamed(node, names):
+        report.respelled(f"{old} is {names[old]}")
+
+
+def _action(action: Tree, report: Report) -> None:
+    _told(action, {"actionFilter": "actionDataFilter", "publish": "eventRef"}, report)
+    for key in ("arguments", "args", "parameters"):
+        reference = action.get("functionRef")
+        if key in action and isinstance(reference, str):
+            action["functionRef"] = reference = {"refName": reference}
+        if key in action and isinstance(reference, dict) and "arguments" not in reference:
+            reference["arguments"] = action.pop(key)
+            report.respelled(f"{key} beside functionRef are its arguments")
+    for reference in children(action, "functionRef"):
+        _told(reference, {"parameters": "arguments", "args": "arguments"}, report)
+        for key in ("retryRef", "retryableErrors", "nonRetryableErrors"):
+            if key in reference and key not in action:
+                action[key] = reference.pop(key)
+                report.respelled(f"{key} stands in the action")
+    for reference in children(action, "eventRef"):
+        if "event" in reference and "triggerEventRef" not in reference and "produceEventRef" not in reference:
+            rename(reference, "event", "triggerEventRef")
+            report.respelled("event is triggerEventRef")
+        _attributes(reference, report)
+
+
+def _leaving(node: Tree, report: Report) -> None:
+    end = node.get("end")
+    if isinstance(end, str) and end.lower() in _TRUTHS:
+        node["end"] = end = _TRUTHS[end.lower()]
+        report.respelled("end is true or an object")
+    for way in children(node, "end", "transition"):
+        for produced in children(way, "produceEvents"):
+            _attributes(produced, report)
+
+
+def _attributes(node: Tree, report: Report) -> None:
+    attributes: Any = node.get("contextAttributes")
+    if isinstance(attributes, list) and all(isinstance(one, dict) for one in attributes):
+        merged = {key: value for one in attributes for key, value in one.items()}
+        replace(node, "contextAttributes", {"contextAttributes": merged})
+        report.respelled("contextAttributes is an object")

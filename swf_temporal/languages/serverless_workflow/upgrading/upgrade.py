@@ -1,0 +1,73 @@
+"""Rewrites the text of a definition in a newer version of the language.
+
+Each version has a function that makes of a document what the next version would write; a document goes through those
+from its own version on.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Final
+
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.port import Upgraded
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
+from swf_temporal.languages.serverless_workflow.upgrading import from_0_5, from_0_6, to_next, tolerated
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
+from swf_temporal.text.located import Unreadable
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_object
+from swf_temporal.text.round_trip import RoundTrip, add
+
+Step = Callable[[Tree, Report], None]
+
+TARGETS: Final = ("0.8", "0.8-next")
+"""The versions that a definition can be rewritten in."""
+
+_STEPS: Final[Mapping[str, tuple[Step, ...]]] = {
+    "0.5": (from_0_5.upgrade, from_0_6.upgrade, tolerated.upgrade),
+    "0.6": (from_0_6.upgrade, tolerated.upgrade),
+    "0.7": (tolerated.upgrade,),
+    "0.8": (tolerated.upgrade,),
+    "0.8-next": (),
+}
+"""By the version of a definition, what makes one of 0.8 of it."""
+
+
+def upgrade(source: Source, to: str = "0.8") -> Upgraded:
+    """Return the definition in *source* as the version *to* would write it.
+
+    Raises InvalidDefinition if there is none in it, and UsageError if it is of a language that is not rewritten.
+    """
+    if to not in TARGETS:
+        raise UsageError(f"definitions are not rewritten in version {to!r}", f"but in {' and '.join(TARGETS)}")
+    try:
+        located, _ = read_object(source)
+    except Unreadable as unreadable:
+        raise InvalidDefinition(unreadable.problems) from None
+    detected = detect(located)
+    if detected.foreign is not None:
+        if detected.foreign.upgrader is None:
+            raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
+        steps: tuple[Step, ...] = (import_module(detected.foreign.upgrader).upgrade, tolerated.upgrade)
+    else:
+        steps = _STEPS[detected.version]
+    document, report = RoundTrip(source.text), Report()
+    for step in steps:
+        step(document.root, report)
+    if to == "0.8-next" and detected.version != to:
+        to_next.upgrade(document.root, report)
+    _say_version(document.root, report)
+    text = document.written() if report.changes else source.text
+    return Upgraded(text, detected.version, tuple(report.changes))
+
+
+def _say_version(root: Tree, report: Report) -> None:
+    said = root.get("specVersion")
+    if said is None:
+        add(root, "specVersion", "0.8", "version" if "version" in root else "id")
+    elif not str(said).startswith("0.8"):
+        root["specVersion"] = "0.8"
+    else:
+        return
+    report.respelled("specVersion is 0.8")

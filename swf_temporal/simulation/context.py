@@ -1,0 +1,311 @@
+"""One simulation: its instances, and the clock, functions, events and definitions that they share."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import timedelta
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.errors import FatalFault, WorkflowFault
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
+from swf_temporal.runtime.retrying import JitterSource, jitter_of
+from swf_temporal.runtime.run import Program, Run
+from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.simulation.circles import Course
+from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
+from swf_temporal.simulation.host import SimulatedHost
+from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of
+from swf_temporal.simulation.variables import VariableStore
+
+if TYPE_CHECKING:
+    from swf_temporal.simulation.services.stub_services import StubServices
+
+
+class SimulationContext:
+    """All that belongs to one simulation: its instances share clock, functions, events and definitions."""
+
+    def __init__(
+        self,
+        workflows: Sequence[Definition],
+        functions: Mapping[str, Any],
+        events: Sequence[CloudEvent],
+        secrets: Mapping[str, JSON],
+        *,
+        early: Sequence[CloudEvent] = (),
+        cancelling: bool = False,
+        stub_services: "StubServices | None" = None,
+    ) -> None:
+        """Prepare one run.
+
+        *events* are delivered when they are awaited, *early* when the run starts. With *cancelling* the run is
+        cancelled when it waits for an event that does not come. By *stub_services*, which are
+        closed at the end, functions that have no entry are really called.
+        """
+        self.first = workflows[0]
+        self.catalogue = Catalogue(reversed(workflows))
+        self.functions = functions
+        self.secrets = secrets
+        self.stub_services = stub_services
+        self.produced: list[CloudEvent] = []
+        self.calls: list[tuple[str, JSON]] = []
+        self.delays: list[tuple[str, timedelta]] = []
+        self.ignored_errors: list[WorkflowFault] = []
+        self.variables = VariableStore({}, workflows)
+        self.broken: Mapping[str, str] = {}
+        """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
+        self.cancel_after: timedelta | None = None
+        """When the run is cancelled from outside."""
+        self.instances: list[SimulatedInstance] = []
+        """Those that were started by others; one that has not ended is waiting."""
+        self.logs: list[JSON] = []
+        self.states = 0
+        """How many states were entered, in all instances."""
+        self.trace: list[TraceEntry] = []
+        self.on_trace: Callable[[Run, TraceEntry], None] | None = None
+        """Is told of every trace entry of every instance: where a test suspends one."""
+        self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
+        """Is given the record of a suspended instance, and returns the one that it goes on with."""
+        self.semantics = SEMANTICS
+        """The reading that runs begin with: where a test asks for an earlier one."""
+        self.jitter: Callable[[str], JitterSource] = jitter_of
+        """The jitter of the attempts of the call with that key: where a scenario or a test decides it."""
+        self._events = list(events)
+        self._early = list(early)
+        self._cancelling = cancelling
+        self._programs: dict[str, Program] = {}
+        self._instances: dict[str, tuple[tuple[int, ...], Run]] = {}
+        """By their ids, with their places."""
+        self._detached: list[asyncio.Task[None]] = []
+        self._ids = 0
+        self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
+        self._main: asyncio.Task[JSON] | None = None
+        self._standing = False
+
+    def run(self, data: JSON | bytes) -> Simulation:
+        """Run the first definition to its end, or until it can go no further."""
+        return _outside_any_loop(lambda: self._run(data))
+
+    def _run(self, data: JSON | bytes) -> Simulation:
+        loop = self._loop
+        try:
+            main = self._main = loop.create_task(self._run_first(data))
+            if self.cancel_after is not None:
+                loop.call_later(self.cancel_after.total_seconds(), main.cancel)
+            status: Status = "completed"
+            output: JSON = None
+            fault: WorkflowFault | None = None
+            try:
+                output = loop.run_until_complete(main)
+            except WorkflowFault as failed:
+                status, fault = "failed", failed
+            except asyncio.CancelledError:
+                status = "waiting" if self._standing else "cancelled"
+                fault = None if self._standing else self.first.cancellation(by_parent=False)
+            elapsed = loop.now() - EPOCH
+            self._finish()
+            return self._simulation(status, output, fault, elapsed)
+        finally:
+            if self.stub_services is not None:
+                self.stub_services.close()
+            loop.close()
+
+    async def _run_first(self, given: JSON | bytes) -> JSON:
+        first = self.first
+        try:
+            data = json_of(first.input_of(given))
+        except NotJSON as error:
+            raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
+        return await self.run_instance(first.id, first.version, data, first.id)
+
+    async def run_child(
+        self, workflow_id: str, version: str | None, data: JSON, instance_id: str, place: tuple[int, ...] = ()
+    ) -> JSON:
+        """Run an instance that another started, and note what came of it."""
+        number = len(self.instances)
+        self.instances.append(SimulatedInstance(workflow_id, "waiting"))
+        try:
+            output = await self.run_instance(workflow_id, version, data, instance_id, place)
+        except WorkflowFault as fault:
+            self.instances[number] = SimulatedInstance(workflow_id, "failed", error_of(fault))
+            raise
+        except asyncio.CancelledError:
+            if not self._standing:
+                error = self.catalogue.find(workflow_id, version).cancellation(by_parent=True)
+                told = None if error is None else error_of(error)
+                self.instances[number] = SimulatedInstance(workflow_id, "cancelled", told)
+            raise
+        self.instances[number] = SimulatedInstance(workflow_id, "completed")
+        return output
+
+    def spread(self, event: CloudEvent) -> None:
+        """Let the instances have *event* that wait for one like it; where none does, the first that will."""
+        hearing = [run for _, run in sorted(self._instances.values(), key=itemgetter(0)) if run.awaits(event)]
+        for run in hearing:
+            self._loop.call_soon(run.deliver, event)
+        if not hearing:
+            self._events.append(event)
+
+    async def run_instance(
+        self,
+        workflow_id: str,
+        version: str | None,
+        data: JSON,
+        instance_id: str,
+        place: tuple[int, ...] = (),
+    ) -> JSON:
+        """Run one instance to its end, through as many executions as it continues as."""
+        PLACE.set(place)
+        execution = ContinuedAs(workflow_id, version, data)
+        course = Course()
+        while True:
+            course.begin(execution.workflow_id)
+            outcome = await self._run_execution(execution, instance_id, course)
+            check_size(size_of(outcome.output if isinstance(outcome, Completed) else outcome.data), ONE_RUN)
+            if isinstance(outcome, Completed):
+                return outcome.output
+            execution = outcome
+
+    async def _run_execution(self, execution: ContinuedAs, instance_id: str, course: Course) -> Completed | ContinuedAs:
+        definition = self.catalogue.find(execution.workflow_id, execution.version)
+        program = self._program(definition)
+        host = SimulatedHost(self, self._loop, instance_id, definition.source.name, course)
+        host.shares_events = definition.shares_events
+        try:
+            return await self._interpret(program, host, execution)
+        finally:
+            host.end_children()
+
+    async def _interpret(
+        self, program: Program, host: SimulatedHost, execution: ContinuedAs
+    ) -> Completed | ContinuedAs:
+        instance_id = host.instance_id
+        # Whoever starts an instance without data gives it an object that has none.
+        data, limit = {} if execution.data is None else execution.data, execution.limit
+        progress: dict[str, Any] | None = None
+        events = [*execution.events, *self._early]
+        self._early = []
+        while True:
+            instance = Instance(instance_id, self.new_id())
+            run = Run(program, host, data, instance, progress, limit)
+            self._instances[instance_id] = (PLACE.get(), run)
+            while events:
+                run.deliver(events.pop(0))
+            try:
+                outcome = await run.run()
+            except RecursionError as error:
+                text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
+                raise FatalFault(text, name="InternalError", state=run.execution.state) from error
+            finally:
+                del self._instances[instance_id]
+            if not isinstance(outcome, Suspended):
+                return outcome
+            progress = self.resumed(outcome.progress)
+
+    def new_id(self) -> str:
+        """Return the next of a series of ids, the same in every simulation."""
+        self._ids += 1
+        return f"sim-{self._ids}"
+
+    def add_trace(self, host: SimulatedHost, entry: TraceEntry) -> None:
+        """Take note of what happened in any instance."""
+        if host.instance_id == self.first.id:
+            self.trace.append(entry)
+        if entry.kind is TraceKind.LOGGED:
+            self.logs.append(entry.detail["value"])
+        instance = self._instances.get(host.instance_id)
+        if instance is not None and self.on_trace is not None:
+            self.on_trace(instance[1], entry)
+
+    def data_of(self, host: SimulatedHost) -> JSON:
+        """Return what the state began with that runs in the instance of *host*."""
+        running = self._instances.get(host.instance_id)
+        return None if running is None else running[1].execution.data
+
+    def detach(self, work: Callable[[], Coroutine[Any, Any, None]], place: tuple[int, ...]) -> asyncio.Task[None]:
+        """Do *work* beside everything else, as an instance of that place."""
+
+        async def at_its_place() -> None:
+            PLACE.set(place)
+            await work()
+
+        task = self._loop.create_task(at_its_place())
+        self._detached.append(task)
+        return task
+
+    def _program(self, definition: Definition) -> Program:
+        if definition.digest not in self._programs:
+            self._programs[definition.digest] = definition.language.prepare(definition, self.semantics)
+        return self._programs[definition.digest]
+
+    def _deliver_next(self) -> bool:
+        """Deliver the first event that is awaited now."""
+        for index, event in enumerate(self._events):
+            for _, run in sorted(self._instances.values(), key=itemgetter(0)):
+                if run.awaits(event):
+                    del self._events[index]
+                    self._loop.call_soon(run.deliver, event)
+                    return True
+        return False
+
+    def _on_deadlock(self) -> None:
+        """End what waits for something that will never come."""
+        self._standing = not self._cancelling
+        if self._standing:
+            # Nobody cancels a run that only waits, so it undoes nothing.
+            for _, run in self._instances.values():
+                run.execution.abandon()
+        if self._main is not None:
+            self._main.cancel()
+
+    def _finish(self) -> None:
+        """Let what outlives the main instance come to its end."""
+        while pending := [task for task in self._detached if not task.done()]:
+            self._main = pending[0]  # cancelled if nothing can happen any more
+            self._loop.run_until_complete(asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED))
+
+    def _simulation(self, status: Status, output: JSON, fault: WorkflowFault | None, elapsed: timedelta) -> Simulation:
+        return Simulation(
+            status=status,
+            output=output,
+            error=None if fault is None else error_of(fault),
+            produced_events=tuple(event.to_json() for event in self.produced),
+            trace=tuple(self.trace),
+            elapsed=elapsed,
+            calls=tuple(self.calls),
+            requests=tuple(self.stub_services.recorded.requests) if self.stub_services else (),
+            unanswered=tuple(self.stub_services.recorded.unanswered) if self.stub_services else (),
+            delays=tuple(self.delays),
+            variables=self.variables.as_given(self.first.id),
+            logs=tuple(self.logs),
+            instances=tuple(self.instances),
+            fault=fault,
+        )
+
+
+def _outside_any_loop(work: Callable[[], Simulation]) -> Simulation:
+    """Do *work*, which runs an event loop, in a thread of its own if this one is running a loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    results: list[Simulation] = []
+    failures: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failures.append(error)
+
+    thread = threading.Thread(target=target, name="simulation", daemon=True)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+    return results[0]

@@ -1,0 +1,194 @@
+"""What a scenario claims to come of it. Only what is given is compared."""
+
+import re
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+
+from swf_temporal.errors import Severity
+from swf_temporal.simulation.model.part import Duration, Json, Moment, OptionalKey, Part
+from swf_temporal.text.located import Array, Object
+from swf_temporal.text.model_errors import WRONG_FORM, validation_error, wrong_form
+
+Status: TypeAlias = Literal["completed", "failed", "waiting", "cancelled"]
+
+_MAX_UNEXPECTED = 5
+"""How many starts are told beyond those that are expected."""
+_ASKED = re.compile(r"[A-Z]+ /\S*|\w+/\w+|(SEND|RECEIVE) .*\S.*")
+"""A request of HTTP, a method of gRPC, a message."""
+
+
+def _asked(value: str) -> str:
+    """Refuse what no service is ever asked: that it was not asked so would always be true."""
+    if not _ASKED.fullmatch(value):
+        raise validation_error(
+            f"{value!r} is not a request", hint="such as GET /orders/7, Orders/Get or SEND lights/1/measured"
+        )
+    return value
+
+
+def _form(value: Any) -> str | None:
+    forms = {list: "list", tuple: "list", Array: "list", dict: "object", Object: "object", int: "number"}
+    return forms.get(type(value))
+
+
+def _by_form(expected: str) -> Discriminator:
+    """Return what chooses by the form that was written, so that errors are those of that form alone."""
+    return Discriminator(_form, custom_error_type=WRONG_FORM, custom_error_message=expected)
+
+
+def _request_in_full(value: Any) -> Any:
+    if not isinstance(value, str | dict):
+        raise wrong_form("a text such as GET /orders/7, or an object with what to compare")
+    return {"request": value} if isinstance(value, str) else value
+
+
+def _is_list(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise wrong_form("a list of durations such as [PT10S, PT20S], one for each further attempt")
+    return value
+
+
+def _text_or_null(value: Any) -> Any:
+    if not isinstance(value, str | None):
+        raise wrong_form("a text, or null where there is none")
+    return value
+
+
+_TextOrNull: TypeAlias = Annotated[
+    str | None, BeforeValidator(_text_or_null), WithJsonSchema({"type": ["string", "null"]})
+]
+_Delays: TypeAlias = Annotated[tuple[Duration, ...], BeforeValidator(_is_list)]
+
+
+class ExpectedError(Part):
+    """What is claimed of the error that a run ends with."""
+
+    name: Json = None
+    code: Json = None
+    state: Json = None
+    action: Json = None
+    message: Json = None
+    """Must be part of the actual message."""
+
+
+class ExpectedRequest(Part):
+    """What is claimed of a request that a service was sent."""
+
+    service: OptionalKey[str] = None
+    request: OptionalKey[Annotated[str, AfterValidator(_asked)]] = None
+    query: OptionalKey[dict[str, Json]] = None
+    headers: OptionalKey[dict[str, _TextOrNull]] = None
+    """null for a header that must be missing."""
+    body: Json = None
+
+
+_Count: TypeAlias = Annotated[StrictInt, Tag("number")]
+_Requests: TypeAlias = tuple[
+    Annotated[ExpectedRequest, BeforeValidator(_request_in_full, json_schema_input_type=str | ExpectedRequest)], ...
+]
+_CountOrRequests: TypeAlias = Annotated[
+    _Count | Annotated[_Requests, Tag("list")], _by_form("how often it was made, or a list of what each brought")
+]
+_CountOrArguments: TypeAlias = Annotated[
+    _Count | Annotated[tuple[Json, ...], Tag("list")], _by_form("the number of its calls, or a list of their arguments")
+]
+ExpectedRequests: TypeAlias = Annotated[
+    Annotated[_Requests, Tag("list")]
+    | Annotated[dict[Annotated[str, AfterValidator(_asked)], _CountOrRequests], Tag("object")],
+    _by_form("a list of all requests, or an object with some of them"),
+]
+"""All requests, in order. Or for some of them: how often each was made, or what each brought, in order."""
+
+
+class ExpectedStarts(Part):
+    """When instances are claimed to be started by the schedule."""
+
+    after: Moment
+    before: OptionalKey[Moment] = None
+    """Up to this time there are no others; without it, *at* has the first ones after *after*."""
+    at: tuple[Moment, ...]
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if self.before is None and not self.at:
+            hint = "with `before`, an empty list claims that nothing is started until then"
+            raise validation_error("'at' lists at least one time", "at", hint=hint)
+        if self.before is not None and self.before <= self.after:
+            raise validation_error("'before' is later than 'after'", "before")
+        return self
+
+    @property
+    def most(self) -> int:
+        """How many starts to ask for: where *at* is to be complete some more than it has, to tell what is too much."""
+        return len(self.at) + (0 if self.before is None else _MAX_UNEXPECTED)
+
+
+class ExpectedProblem(Part):
+    """What reading a definition is claimed to report."""
+
+    code: str
+    severity: Severity = Severity.ERROR
+    at: OptionalKey[str] = None
+    """Line and column, such as 14:17."""
+    message: OptionalKey[str] = None
+    hint: _TextOrNull = None
+    """null where there is none."""
+    file: OptionalKey[str] = None
+    """Its path from the scenario's folder."""
+
+    @model_validator(mode="after")
+    def _is_place(self) -> Self:
+        if self.at is not None and not re.fullmatch(r"[1-9][0-9]*:[1-9][0-9]*", self.at):
+            raise validation_error("'at' is a line and a column, such as 14:17", "at")
+        return self
+
+    @property
+    def facts(self) -> dict[str, _TextOrNull]:
+        """What is compared besides code and severity."""
+        return {key: fact for key, fact in self.given.items() if key not in {"code", "severity"}}
+
+    def __str__(self) -> str:
+        """Return severity and code, and the facts that are given."""
+        return ", ".join([f"{self.severity} {self.code}", *(f"{key} {fact!r}" for key, fact in self.facts.items())])
+
+
+class Expected(Part):
+    """What is claimed of the definitions, and of a run."""
+
+    error: ExpectedError = ExpectedError()
+    status: Status = Field(
+        default_factory=lambda given: "failed" if given.get("error", ExpectedError()).given else "completed"
+    )
+    """Unless it is given: failed if an error is expected, else completed."""
+    output: Json = None
+    """Compared if it is given, also if it is null."""
+    produced: OptionalKey[tuple[dict[str, Json], ...]] = None
+    """The events produced, in order; of each only the fields given."""
+    calls: dict[str, _CountOrArguments] = Field(default_factory=dict)
+    """For a function: how often it was called, every attempt counted, or with which arguments, in order."""
+    requests: OptionalKey[ExpectedRequests] = None
+    """What services were asked; of each request only the fields given, of headers only those given."""
+    states: OptionalKey[tuple[str, ...]] = None
+    """The states entered, in order."""
+    delays: dict[str, _Delays] = Field(default_factory=dict)
+    """For a function: the pauses before its further attempts, in order."""
+    elapsed: OptionalKey[Duration] = None
+    """How long the run took; only where time is virtual."""
+    starts: OptionalKey[ExpectedStarts] = None
+    problems: OptionalKey[tuple[ExpectedProblem, ...]] = None
+    """All that is said when the definitions are read, in order."""
+
+    @property
+    def says_output(self) -> bool:
+        """Whether an output is claimed; null is a claim like any other."""
+        return "output" in self.model_fields_set

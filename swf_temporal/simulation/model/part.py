@@ -1,0 +1,103 @@
+"""What all parts of a scenario share: they are frozen, and know no other keys than their own."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Strict, ValidationInfo
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from swf_temporal.durations import parse_duration
+from swf_temporal.text.located import plain
+from swf_temporal.text.model_errors import validation_error
+from swf_temporal.text.origin import Source
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(?P<offset>Z|[+-]\d\d:\d\d)?", re.ASCII)
+"""A date and time of RFC 3339."""
+_Value = TypeVar("_Value")
+
+
+class Part(BaseModel):
+    """A part of a scenario file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the author wrote, by the keys of the file; without what has a default and was left out."""
+        fields = type(self).model_fields.items()
+        return {field.alias or name: getattr(self, name) for name, field in fields if name in self.model_fields_set}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioFile:
+    """The file that is read: the context in which the models are validated."""
+
+    path: Path
+    source: Source
+    line: int = 1
+    """Where the scenario begins."""
+
+
+def file_of(info: ValidationInfo) -> ScenarioFile:
+    """Return the file that is read."""
+    file: ScenarioFile = info.context  # type: ignore[assignment]  # models are validated with no other context
+    return file
+
+
+def beside(name: str, info: ValidationInfo, *key: str) -> Path:
+    """Return the file *name* in the folder of the scenario, or refuse one that is not there: where the *key* stands."""
+    path = file_of(info).path.parent / name
+    if not path.is_file():
+        raise validation_error(f"there is no file {name!r} beside this one", *key, at_key=bool(key))
+    return path
+
+
+def _not_null(value: object) -> object:
+    if value is None:
+        raise PydanticCustomError("null", "null is not a way to leave a key out")
+    return value
+
+
+def _file(value: object, info: ValidationInfo) -> object:
+    return beside(value, info) if isinstance(value, str) else value
+
+
+def _duration(value: object) -> object:
+    return parse_duration(value) if isinstance(value, str) else value
+
+
+def _moment(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    match = _MOMENT.fullmatch(value)
+    if match is None:
+        raise validation_error(f"{value!r} is not a date and time", hint="such as 2026-01-05T09:00:00Z")
+    if not match["offset"]:
+        hint = f"write {value}Z, or how far from UTC it is, such as {value}+01:00"
+        raise validation_error(f"{value!r} does not say in which timezone it is", hint=hint)
+    try:
+        moment = datetime.fromisoformat(value)
+        moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise validation_error(f"{value!r} is not a date and time: there is no such day or hour") from None
+    return moment
+
+
+OptionalKey: TypeAlias = Annotated[_Value | None, BeforeValidator(_not_null)]
+"""What may be left out. A key that has no value is refused: a claim without one would hold always."""
+
+Json: TypeAlias = Annotated[Any, AfterValidator(plain)]
+"""Any JSON; it does not remember where it was written."""
+
+File: TypeAlias = Annotated[Path, BeforeValidator(_file, json_schema_input_type=str)]
+"""The path of a file, relative to the folder of the scenario."""
+
+Duration: TypeAlias = Annotated[timedelta, Strict(), BeforeValidator(_duration)]
+"""A duration of ISO 8601."""
+
+Moment: TypeAlias = Annotated[datetime, Strict(), BeforeValidator(_moment)]
+"""A date and time that says how far it is from UTC."""

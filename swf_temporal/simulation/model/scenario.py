@@ -1,0 +1,156 @@
+"""A scenario: what a definition runs with, and what is claimed to come of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    StrictBool,
+    ValidationInfo,
+    model_validator,
+)
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import Severity
+from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
+from swf_temporal.simulation.model.expectations import Expected
+from swf_temporal.simulation.model.part import Json, Part, ScenarioFile, beside, file_of
+from swf_temporal.simulation.model.services import Services
+from swf_temporal.text.located import Object
+from swf_temporal.text.model_errors import validation_error
+from swf_temporal.text.origin import Source
+
+HOSTS: Final = ("simulation", "temporal")
+"""Where a scenario runs unless it says otherwise."""
+_OF_A_RUN = ("input", "functions", "services", "events", "secrets", "chance", "cancel", "hosts", "why")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A definition that stands in the file of its scenario."""
+
+    definition: Object
+    source: Source
+    """The file's text, so that problems are told where they stand in the file."""
+
+
+def _definition(value: Any, info: ValidationInfo) -> Path | Written:
+    if isinstance(value, Object):
+        return Written(value, file_of(info).source)
+    if not isinstance(value, str):
+        raise validation_error("a workflow is the path of its file, or the definition itself")
+    return beside(value, info)
+
+
+def _event(value: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value.get("early", False), bool):
+        raise validation_error("'early' must be true or false", "early")
+    CloudEvent.from_json(_without_early(value), default_id="-")
+    return value
+
+
+def _without_early(event: dict[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in event.items() if key != "early"}
+
+
+def _chance(value: Any) -> Any:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+        hint = "0 takes the most of jitter away, 0.5 changes nothing, 1 adds the most"
+        raise validation_error("an entry of 'chance' must be a number from 0 to 1", hint=hint)
+    return value
+
+
+_Definition: TypeAlias = Annotated[
+    Path | Written, PlainValidator(_definition, json_schema_input_type=str | dict[str, Any])
+]
+_Chance: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_chance)]
+
+
+class Scenario(Part):
+    """One claim about a workflow, with all that is needed to put it to the test."""
+
+    claim: str = Field(alias="scenario")
+    """The claim, in a sentence."""
+    spec: tuple[str, ...] = ()
+    """The sections of the specification that it is about."""
+    workflow: _Definition
+    """The path of a definition, relative to this file, or the definition itself."""
+    definitions: tuple[_Definition, ...] = ()
+    """Sub-workflows, and workflows to continue as."""
+    input: Json = Field(default_factory=dict)
+    functions: dict[str, ScriptedFunction] = Field(default_factory=dict)
+    """For a function: what it answers."""
+    services: Services = Field(default_factory=dict)
+    """What functions really call."""
+    all_events: tuple[Annotated[dict[str, Json], AfterValidator(_event)], ...] = Field(default=(), alias="events")
+    """CloudEvents; those with `early` are delivered when the run starts, others when they are awaited."""
+    secrets: dict[str, Json] = Field(default_factory=dict)
+    chance: tuple[_Chance, ...] = Field(default=(), min_length=1)
+    """The jitter of each call's attempts, from 0 to 1; the last repeats. Where it is empty, the call's id decides."""
+    cancel: StrictBool = False
+    """Whether the run is cancelled when it waits for an event that does not come."""
+    expect: Expected = Expected()
+    hosts: tuple[Literal["simulation", "temporal"], ...] = Field(default=HOSTS, min_length=1)
+    why: str = ""
+    """Why it cannot run on every host."""
+
+    _place: ScenarioFile | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Note where the scenario stands, if it was read from a file."""
+        self._place = context
+
+    @model_validator(mode="after")
+    def _says_why(self) -> Self:
+        if "hosts" in self.model_fields_set and not self.why:
+            raise validation_error("a scenario that runs on some hosts only says `why`", "hosts", at_key=True)
+        return self
+
+    @model_validator(mode="after")
+    def _runs_nowhere(self) -> Self:
+        """Refuse what only a run could show, where a definition is claimed to be refused."""
+        shown: list[tuple[str, ...]] = [(key,) for key in self.given if key in _OF_A_RUN]
+        shown += [("expect", key) for key in self.expect.given if key != "problems"]
+        for path in shown if self.is_refused else ():
+            message = f"a definition that is refused runs nowhere: {path[-1]!r} would show nothing"
+            raise validation_error(message, *path, at_key=True)
+        return self
+
+    @property
+    def file(self) -> Path:
+        """The file that the scenario was read from."""
+        return Path() if self._place is None else self._place.path
+
+    @property
+    def line(self) -> int:
+        """The line in which it begins."""
+        return 1 if self._place is None else self._place.line
+
+    @property
+    def answers(self) -> dict[str, tuple[Answer, ...]]:
+        """For a function: its answers, one per attempt; the last repeats."""
+        return {name: script.answers for name, script in self.functions.items()}
+
+    @property
+    def events(self) -> tuple[dict[str, Any], ...]:
+        """What is delivered when it is awaited."""
+        return tuple(_without_early(event) for event in self.all_events if not event.get("early"))
+
+    @property
+    def early(self) -> tuple[dict[str, Any], ...]:
+        """What is delivered when the run starts, whether or not it is awaited yet."""
+        return tuple(_without_early(event) for event in self.all_events if event.get("early"))
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a definition is claimed to be refused, so that there is nothing to run."""
+        return any(problem.severity is Severity.ERROR for problem in self.expect.problems or ())
+
+    def __str__(self) -> str:
+        """Return where the scenario stands, and its claim."""
+        return f"{self.file}:{self.line}: {self.claim}"

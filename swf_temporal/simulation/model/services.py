@@ -1,0 +1,218 @@
+"""The services that the functions of a scenario really call, and what they answer."""
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Final, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field, StrictInt, ValidationInfo, model_validator
+from pydantic_core import PydanticCustomError
+
+from swf_temporal.runtime.error_matching import GRPC_STATUSES
+from swf_temporal.simulation.model.part import File, Json, OptionalKey, Part, beside
+from swf_temporal.text.model_errors import validation_error
+
+_HTTP = ("http", "https")
+_STATUSES: Final = range(200, 600)
+_WITHOUT_BODY = (204, 304)
+_FAILURES = tuple(status for status in GRPC_STATUSES if status != "OK")
+"""How a call of gRPC can fail."""
+_HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_FRAMING = ("content-length", "transfer-encoding")
+_AS_VALUE = "an answer that itself has the key `status` is written {body: {status: …}}"
+
+
+class Kind(Enum):
+    """What the name of a service is, and so how it is spoken to."""
+
+    ORIGIN = "origin"
+    """Of HTTP: `https://orders.example`."""
+    DOCUMENT = "document"
+    """A document, or a function, that does not say itself where its service of HTTP is."""
+    GRPC = "grpc"
+    """The proto file that describes it."""
+    BROKER = "broker"
+    """The URL of a broker: `mqtt://broker.example`."""
+
+
+_FORMS = {
+    Kind.ORIGIN: (re.compile(r"[A-Z]+ /\S*"), "a method and a path, such as GET /orders/7"),
+    Kind.DOCUMENT: (re.compile(r"[A-Z]+ /\S*"), "a method and a path, such as GET /orders/7"),
+    Kind.GRPC: (re.compile(r"[\w.]+/\w+"), "a service and a method, such as Orders/Get"),
+    Kind.BROKER: (re.compile(r".*\S.*"), "the address of a channel, such as lights/1/measured"),
+}
+
+
+class Reply(Part):
+    """What a service answers, or the message that a broker has."""
+
+    status: StrictInt | str = 200
+    """Of HTTP, or the name of gRPC's."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: Json = None
+    file: OptionalKey[File] = None
+    """A file whose content is the body."""
+
+    @model_validator(mode="after")
+    def _one_body(self) -> Self:
+        if "body" in self.model_fields_set and self.file is not None:
+            raise validation_error("an answer has a body or a file, not both")
+        if self.status in _WITHOUT_BODY and (self.body is not None or self.file is not None):
+            raise validation_error(f"an answer with the status {self.status} has no body")
+        return self
+
+
+def _in_full(value: Any) -> Any:
+    """Return *value* if it says how a request is answered; else the answer of which it is the body."""
+    says = isinstance(value, dict) and bool(value) and all(key in Replies.model_fields for key in value)
+    return value if says else {"body": value}
+
+
+def _whole(value: Any) -> Any:
+    return {"body": value} if isinstance(value, dict) and "then" in value else _in_full(value)
+
+
+_Whole: TypeAlias = Annotated[Reply, BeforeValidator(_whole, json_schema_input_type=Reply | Any)]
+
+
+class Replies(Reply):
+    """What a service answers to one request, one answer each time."""
+
+    then: OptionalKey[Annotated[tuple[_Whole, ...], Field(min_length=1)]] = None
+    """The answers; the last repeats, but a message comes only once."""
+
+    @model_validator(mode="after")
+    def _each_says_it(self) -> Self:
+        for key in self.given:
+            if self.then is not None and key != "then":
+                message = f"`then` lists answers that are whole: {key!r} is a matter of each of them"
+                raise validation_error(message, key, at_key=True)
+        return self
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """The answers, one each time."""
+        return (self,) if self.then is None else self.then
+
+
+class Service(Part):
+    """A service that functions are really called at. Its kind, and what that allows, follows from its name."""
+
+    name: str
+    kind: Kind
+    requests: dict[str, Annotated[Replies, BeforeValidator(_in_full)]] = Field(default_factory=dict, alias="@requests")
+    """For a request: its answers. For a broker: messages by their channel."""
+    proto: Path = Path()
+    """Of gRPC: the file that it is named by."""
+    origin: str | None = None
+    """Of a document: the service of HTTP that answers for it, where that is one with a name of its own."""
+
+    @model_validator(mode="after")
+    def _is_of_its_kind(self) -> Self:
+        form, words = _FORMS[self.kind]
+        for request, replies in self.requests.items():
+            if not form.fullmatch(request):
+                message = f"{request!r} is not a request of {self.name!r}: write {words}"
+                raise validation_error(message, request, at_key=True)
+            for number, reply in enumerate(replies.replies):
+                path = (request,) if replies.then is None else (request, "then", number)
+                self._check_status(reply, path)
+                if self.kind is Kind.GRPC and (reply.headers or reply.file):
+                    raise validation_error("an answer of gRPC has a body, or a status", *path)
+                if self.kind is not Kind.BROKER:
+                    _check_headers(reply, path)
+        return self
+
+    def _check_status(self, reply: Reply, path: tuple[str | int, ...]) -> None:
+        status = reply.status
+        if "status" not in reply.model_fields_set:
+            return
+        path = (*path, "status")
+        if self.kind is Kind.BROKER:
+            raise validation_error("a message has no status", *path, hint=_AS_VALUE)
+        if self.kind is Kind.GRPC:
+            if status not in _FAILURES:
+                raise validation_error(f"{status!r} is none of {', '.join(_FAILURES)}", *path, hint=_AS_VALUE)
+        elif not isinstance(status, int):
+            raise validation_error("'status' is a status of HTTP", *path, hint=_AS_VALUE)
+        elif status not in _STATUSES:
+            raise validation_error(f"{status} is not an HTTP status that ends a request", *path)
+
+
+def _check_headers(reply: Reply, path: tuple[str | int, ...]) -> None:
+    for name, text in reply.headers.items():
+        place = (*path, "headers", name)
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(text):
+            raise validation_error(f"the header {name!r} has letters that HTTP does not know there", *place)
+        if name.lower() in _FRAMING:
+            message = f"the header {name!r} is left out: the server says itself how long an answer is"
+            raise validation_error(message, *place)
+
+
+def _named(services: Any, info: ValidationInfo) -> Any:
+    """Return *services*, each with what follows from its name: pydantic validates a value without its key."""
+    if not isinstance(services, dict):
+        return services
+    servers: dict[tuple[str, str, int], str] = {}
+    return {name: _service(name, content, servers, info) for name, content in services.items()}
+
+
+def _service(name: str, content: Any, servers: dict[tuple[str, str, int], str], info: ValidationInfo) -> dict[str, Any]:
+    kind = _kind(name, servers)
+    if kind is Kind.DOCUMENT and isinstance(content, str):
+        if urlsplit(content).scheme not in _HTTP:
+            raise validation_error(f"{content!r} is not an origin, such as https://orders.example", name)
+        _host(content, name, at_key=False)
+        return {"name": name, "kind": kind, "origin": content.rstrip("/")}
+    facts = {"name": name.rstrip("/") if kind is Kind.ORIGIN else name, "kind": kind, "@requests": content}
+    return facts | ({"proto": beside(name, info, name)} if kind is Kind.GRPC else {})
+
+
+def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
+    """Return which kind of service is called *name*; note in *servers* which server it is."""
+    from swf_temporal.functions.asyncapi.brokers.protocols import WIRES  # noqa: PLC0415 - heavy, and seldom needed
+
+    scheme, separator, _ = name.partition("://")
+    scheme = scheme.lower()
+    if not separator:
+        return Kind.GRPC if name.endswith(".proto") else Kind.DOCUMENT
+    if scheme not in WIRES:
+        hint = f"there are {', '.join(WIRES)}; a gRPC service goes by its proto file"
+        raise validation_error(f"nothing speaks the protocol of {name!r}", name, hint=hint, at_key=True)
+    host, port = _host(name, name, at_key=True)
+    wire = WIRES[scheme]
+    server = scheme if scheme in _HTTP else wire.family, host, port or wire.port
+    if (other := servers.setdefault(server, name)) != name:
+        raise validation_error(f"{name!r} is the same server as {other!r}: describe it once", name, at_key=True)
+    return Kind.ORIGIN if scheme in _HTTP else Kind.BROKER
+
+
+def _host(url: str, service: str, *, at_key: bool) -> tuple[str, int | None]:
+    """Return host and port of a server, which *url* names, with nothing else in it."""
+    import httpx  # noqa: PLC0415 - heavy, and seldom needed
+
+    def refuse(message: str, hint: str | None = None) -> PydanticCustomError:
+        return validation_error(f"{url!r} {message}", service, hint=hint, at_key=at_key)
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL) as error:
+        raise refuse(f"is not a URL: {error}") from None
+    if not host:
+        raise refuse("names no host", "such as https://orders.example")
+    if "@" in parts.netloc:
+        raise refuse("has a user: leave it out, who is calling is shown by requests")
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise refuse("has a path: a service is an origin, and paths are of its requests")
+    return host, port
+
+
+Services: TypeAlias = Annotated[
+    dict[str, Service],
+    BeforeValidator(_named, json_schema_input_type=dict[str, str | dict[str, Replies | Any]]),
+]
+"""By the name in the file: what a service is, and what it answers."""

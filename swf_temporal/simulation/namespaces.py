@@ -1,0 +1,63 @@
+"""The definitions of a simulation: the one that runs, and those that it may start."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import ENDINGS, Definition
+from swf_temporal.loading import check_file, holds_definition, load
+
+Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Definition
+"""A definition: a path, a text, a mapping, or one that was loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What a simulation runs."""
+
+    known: list[Definition]
+    """The one that runs first, then all others."""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """By their places, the files that hold definitions which cannot run, and what is wrong with each."""
+
+
+def definitions_in(first: Source, others: Iterable[Source], namespace: str | os.PathLike[str] | None) -> Definitions:
+    """Return *first*, then *others*, then what can be loaded of the definitions in the folder *namespace*.
+
+    Raises InvalidDefinition for one of those that are named, and UsageError if the folder is not there.
+    """
+    if namespace is None:
+        return Definitions([_loaded(one) for one in (first, *others)])
+    folder = Path(namespace)
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    named = _path_in(first, folder)
+    main = _loaded(first) if named is None else load(named, folder=folder)
+    files = [path for path in sorted(folder.rglob("*")) if holds_definition(path)]
+    checked = {f"/{path.relative_to(folder).as_posix()}": check_file(path, folder=folder) for path in files}
+    there = [one.definition for one in checked.values() if one.definition is not None]
+    known = [main, *(_loaded(one) for one in others)]
+    taken = {one.id for one in known}
+    broken = {place: str(one.errors[0]) for place, one in checked.items() if one.definition is None}
+    return Definitions([*known, *(one for one in there if one.id not in taken)], broken)
+
+
+def _path_in(definition: Source, folder: Path) -> Path | None:
+    """Return the file in *folder* that *definition* names, or None if it does not."""
+    if not isinstance(definition, str | os.PathLike):
+        return None
+    text = os.fspath(definition)
+    if "\n" in text or text.lstrip().startswith("{"):
+        return None
+    for start in (folder / text.lstrip("/"), Path(text)):
+        for path in (start, *(start.with_name(f"{start.name}{ending}") for ending in ENDINGS)):
+            if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+                return folder / path.resolve().relative_to(folder.resolve())
+    return None
+
+
+def _loaded(definition: Source) -> Definition:
+    return definition if isinstance(definition, Definition) else load(definition)

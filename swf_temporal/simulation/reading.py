@@ -1,0 +1,147 @@
+"""Reads the scenarios in files, strictly: a claim with a slip in it would test nothing."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from swf_temporal.errors import Position, Problem, UsageError
+from swf_temporal.files import read_text
+from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
+from swf_temporal.simulation.model.part import ScenarioFile
+from swf_temporal.simulation.model.scenario import Scenario
+from swf_temporal.text.located import Object, Unreadable
+from swf_temporal.text.model_errors import Place, custom_problem, fields_at, problem_of, problems_of
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_source
+from swf_temporal.text.suggestions import did_you_mean
+
+_CODE = "scenario"
+"""The code of all that is wrong with such a file."""
+_ENDINGS = (".yaml", ".yml")
+_SEPARATOR = re.compile(r"---\s*(#.*)?")
+_CLAIM = re.compile(r"^[\"']?scenario[\"']?\s*:", re.MULTILINE)
+_SCRIPT = dict[str, ScriptedFunction]
+_Read = TypeVar("_Read")
+
+
+def find_scenarios(paths: Iterable[str | os.PathLike[str]]) -> list[Scenario]:
+    """Return the scenarios in *paths*: in files, and in all the YAML files of folders that hold scenarios.
+
+    Raises UsageError if a path is not there or a scenario is not written as it should be.
+    """
+    return [scenario for file in _files(map(Path, paths)) for scenario in read_scenarios(file)]
+
+
+def read_scenarios(path: str | os.PathLike[str]) -> list[Scenario]:
+    """Return the scenarios in the file at *path*: one for each of its documents that has the key `scenario`.
+
+    Raises UsageError, with the places and what was perhaps meant, if one is not written as it should be.
+    """
+    file = Path(path)
+    found = []
+    for text in _documents(_text(file)):
+        source = Source(text, str(file))
+        data = _data(source)
+        if isinstance(data, Object) and "scenario" in data:
+            place = ScenarioFile(file, source, data.where.key("scenario").line)
+            found.append(_validated(Scenario, data, place, "the scenario"))
+    return found
+
+
+def read_script(path: str | os.PathLike[str]) -> dict[str, tuple[Answer, ...]]:
+    """Return the answers of the functions in the file at *path*: an object with the name of each and what it answers.
+
+    Raises UsageError, with the places and what was perhaps meant, if it is not written as it should be.
+    """
+    file = Path(path)
+    source = Source(_text(file), str(file))
+    data = _data(source)
+    if not isinstance(data, Object):
+        hint = "write an object: the name of each function, and its result"
+        message = f"{file.name} does not say what functions answer"
+        raise UsageError(str(source.problem(_CODE, message, Position(), hint)))
+    scripts = _validated(_SCRIPT, data, ScenarioFile(file, source), "the script")
+    return {name: script.answers for name, script in scripts.items()}
+
+
+def _data(source: Source) -> Any:
+    try:
+        data, _ = read_source(source)
+    except Unreadable as unreadable:
+        raise UsageError(str(unreadable)) from None
+    return data
+
+
+def _validated(kind: type[_Read], data: Object, place: ScenarioFile, root: str) -> _Read:
+    """Return *data*, called *root*, as a value of *kind*. Raises UsageError with all that is wrong with it."""
+    try:
+        value = TypeAdapter(kind).validate_python(data, context=place)
+    except ValidationError as refused:
+        problems = problems_of(refused, lambda details: _problem(details, kind, data, place.source, root))
+        problems.sort(key=lambda problem: (problem.position.line, problem.position.column))
+        raise UsageError("\n".join(str(replace(problem, code=_CODE)) for problem in problems)) from None
+    return value
+
+
+def _problem(details: ErrorDetails, model: Any, data: Object, source: Source, root: str) -> Problem:
+    if told := custom_problem(details, data, source, _CODE):
+        return told
+    path, kind = details["loc"], details["type"]
+    place = Place(data, path)
+    if kind == "missing":
+        return source.problem("missing", f"{_subject(place, root)} has no {path[-1]!r}", place.position)
+    if kind == "extra_forbidden":
+        known = fields_at(model, path[:-1])
+        message = f"{path[-1]!r} is not a field of {_subject(Place(data, path[:-1]), root)}"
+        hint = did_you_mean(str(path[-1]), known) or f"there are {', '.join(known)}"
+        return source.problem(_CODE, message, place.key_position, hint)
+    subject = _subject(place, root)
+    if kind == "null":
+        return source.problem(_CODE, f"{subject} has no value: write one, or leave out the key", place.position)
+    if kind == "too_short":
+        return source.problem(_CODE, f"{subject} must list at least one entry", place.position)
+    return problem_of(details, place, subject, source)
+
+
+def _subject(place: Place, root: str) -> str:
+    """Return the words for the value at *place*."""
+    keys = [step for step, _ in place.steps if isinstance(step, str)]
+    if not keys:
+        return root
+    return repr(keys[-1]) if isinstance(place.steps[-1][0], str) else f"an entry of {keys[-1]!r}"
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.suffix in _ENDINGS and file.is_file())
+            yield from (file for file in inside if _CLAIM.search(_text(file)))
+        else:
+            yield path
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not text in UTF-8") from None
+
+
+def _documents(text: str) -> Iterator[str]:
+    """Yield the documents of a YAML text, each after as many empty lines as stand before it."""
+    begun = 0
+    lines = text.splitlines()
+    for number, line in enumerate([*lines, "---"]):
+        if not _SEPARATOR.fullmatch(line.rstrip()):
+            continue
+        if any(one.strip() and not one.lstrip().startswith("#") for one in lines[begun:number]):
+            yield "\n" * begun + "\n".join(lines[begun:number])
+        begun = number + 1

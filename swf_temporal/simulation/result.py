@@ -1,0 +1,98 @@
+"""What a run did: simulated, and in the form in which runs of both hosts are compared with what is expected."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+
+Status = Literal["completed", "failed", "waiting", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationError:
+    """What a simulated run failed with."""
+
+    name: str
+    code: str
+    message: str
+    state: str | None = None
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedInstance:
+    """An instance that another one started."""
+
+    workflow: str
+    """The definition that it ran."""
+    status: Status
+    error: SimulationError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What came of a simulated run."""
+
+    status: Status
+    """`waiting` means that the run waits for an event that was not sent."""
+    output: JSON
+    error: SimulationError | None
+    produced_events: tuple[dict[str, JSON], ...]
+    """The events that the run produced, as CloudEvents, in order."""
+    trace: tuple[TraceEntry, ...]
+    elapsed: timedelta
+    """Virtual time from start to end."""
+    calls: tuple[tuple[str, JSON], ...] = ()
+    """Every attempt to call a function: its name and the arguments."""
+    requests: tuple[dict[str, JSON], ...] = ()
+    """What the services of a scenario were asked."""
+    unanswered: tuple[str, ...] = ()
+    """What the scenario has no service or no answer for."""
+    delays: tuple[tuple[str, timedelta], ...] = ()
+    """Every pause before a further attempt at a call: the function's name, and how long it was."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """What variables hold after the run, for languages that have some: see `simulate`."""
+    logs: tuple[JSON, ...] = ()
+    """What the definitions logged, in order."""
+    instances: tuple[SimulatedInstance, ...] = ()
+    """The instances that were started by others, in the order in which they began."""
+    fault: WorkflowFault | None = field(default=None, compare=False)
+
+
+def error_of(fault: WorkflowFault) -> SimulationError:
+    """Return what is told of *fault*."""
+    return SimulationError(fault.name, fault.code, fault.message, fault.state, fault.action)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a run did, on whichever host it ran."""
+
+    status: str
+    output: JSON = None
+    error: Mapping[str, JSON] | None = None
+    """Name, code, message, state and action of what the run failed with."""
+    produced: Sequence[Mapping[str, JSON]] = ()
+    """The events produced, as CloudEvents."""
+    calls: Sequence[tuple[str, JSON]] = ()
+    """Every attempt to call a function: its name and the arguments."""
+    delays: Sequence[tuple[str, timedelta]] = ()
+    """Every pause before a further attempt: the function's name, and how long it is."""
+    requests: Sequence[Mapping[str, JSON]] = ()
+    """What services were asked: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
+    unanswered: Sequence[str] = ()
+    """What the scenario has no service or no answer for."""
+    trace: Sequence[TraceEntry] = ()
+    elapsed: timedelta | None = None
+    """None where time is not virtual."""
+    starts: Sequence[datetime] | UsageError = ()
+    """The starts by the schedule that the scenario asks about; or why the definition has none."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states entered, in order."""
+        return tuple(entry.name for entry in self.trace if entry.kind is TraceKind.STATE_ENTERED)

@@ -1,0 +1,86 @@
+"""The variables of a simulation: in memory, shared by all its instances."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from swf_temporal.data import json_of
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
+
+_SCOPES = ("namespace", "workflow", "instance")
+_BYTES = "application/octet-stream"
+
+
+class VariableStore:
+    """What variables hold. They are given, and told, as values by their keys; bytes are neither JSON nor text."""
+
+    def __init__(self, given: Mapping[str, Any], definitions: Iterable[Definition]) -> None:
+        """Hold what is *given*. Raises UsageError for a scope that there is not, and for what is not JSON."""
+        unknown = next((scope for scope in given if scope not in _SCOPES), None)
+        if unknown is not None:
+            raise UsageError(f"variables have no scope {unknown!r}", f"they have {', '.join(_SCOPES)}")
+        definitions = list(definitions)
+        self._known = [one.id for one in definitions]
+        self._called: dict[str, str] = {}
+        """What whoever gave variables of workflows calls these, by their ids."""
+        self._held: dict[VariableRef, Variable] = {}
+        self._hold("namespace", "", given.get("namespace", {}))
+        self._hold("instance", definitions[0].id, given.get("instance", {}))
+        for called, values in given.get("workflow", {}).items():
+            owner = self._meant(called)
+            self._called[owner] = called
+            self._hold("workflow", owner, values)
+
+    def read(self, of: VariableRef) -> Variable | None:
+        """Return what a variable holds."""
+        return self._held.get(of)
+
+    def write(self, of: VariableRef, value: Variable | None) -> None:
+        """Let a variable hold *value*; None takes it away."""
+        if value is None:
+            self._held.pop(of, None)
+        else:
+            self._held[of] = value
+
+    def as_given(self, instance: str) -> dict[str, Any]:
+        """Return what variables hold, in the form in which they are given; of instances those of *instance*."""
+        told: dict[str, Any] = {"namespace": {}, "workflow": {called: {} for called in self._called.values()}}
+        told["instance"] = {}
+        for of, variable in self._held.items():
+            if of.scope == "workflow":
+                told["workflow"].setdefault(self._called.get(of.owner, of.owner), {})[of.key] = _value(variable)
+            elif of.scope == "namespace" or of.owner == instance:
+                told[of.scope][of.key] = _value(variable)
+        return told
+
+    def _hold(self, scope: Any, owner: str, values: Mapping[str, Any]) -> None:
+        for key, value in values.items():
+            self._held[VariableRef(scope, owner, key)] = _variable(key, value)
+
+    def _meant(self, called: str) -> str:
+        """Return the id of the workflow that somebody calls so: its path may lack the slash and the ending."""
+        slashed = called if called.startswith("/") else f"/{called}"
+        meant = (called, slashed, f"{slashed}.yaml", f"{slashed}.yml")
+        return next((name for name in meant if name in self._known), called)
+
+
+def _variable(key: str, value: Any) -> Variable:
+    if isinstance(value, bytes):
+        return Variable(value, _BYTES)
+    try:
+        return Variable(json.dumps(json_of(value)).encode())
+    except ValueError as error:
+        raise UsageError(f"the variable {key!r} is neither JSON nor bytes: {error}") from None
+
+
+def _value(variable: Variable) -> Any:
+    if variable.mime_type == JSON_TYPE:
+        return json.loads(variable.content)
+    if variable.mime_type.startswith("text/"):
+        return variable.content.decode(errors="replace")
+    try:
+        return variable.content if variable.mime_type == _BYTES else json.loads(variable.content)
+    except ValueError:
+        return variable.content

@@ -1,0 +1,47 @@
+"""What Temporal is told of a call or a sub-workflow beside what it performs: a summary, and what comes first.
+
+A fact that is added to `runtime.host.CallFacts` is handed to Temporal here, for activities and children alike.
+"""
+
+from typing import TypedDict
+
+from temporalio.common import Priority
+
+from swf_temporal.runtime.host import CallFacts
+
+MAX_SUMMARY_LENGTH = 200
+"""How many characters the server keeps of a summary."""
+
+
+class ActivityFacts(TypedDict):
+    """Arguments of `execute_activity`."""
+
+    summary: str
+    priority: Priority
+
+
+class ChildFacts(TypedDict):
+    """Arguments of `start_child_workflow`."""
+
+    static_summary: str
+    priority: Priority
+
+
+def activity_facts(call: CallFacts) -> ActivityFacts:
+    """Return the facts of *call* for an activity."""
+    return {"summary": shortened(call.summary), "priority": _priority(call)}
+
+
+def child_facts(call: CallFacts) -> ChildFacts:
+    """Return the facts of *call* for a child workflow."""
+    return {"static_summary": shortened(call.summary), "priority": _priority(call)}
+
+
+def shortened(text: str) -> str:
+    """Return *text* as long as a summary may be."""
+    return text if len(text) <= MAX_SUMMARY_LENGTH else text[: MAX_SUMMARY_LENGTH - 1] + "…"
+
+
+def _priority(call: CallFacts) -> Priority:
+    """Return the priority of *call*. Where it has none, the engine takes that of the workflow."""
+    return Priority(priority_key=call.priority)

@@ -1,0 +1,51 @@
+"""A server that answers: how to ask it, and where its UI is."""
+
+import socket
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from temporalio.client import Client
+
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
+
+_UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT
+_HIGHEST_PORT = 65535
+_LOCAL = ("localhost", "127.0.0.1")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers, and where its UI is."""
+
+    client: Client
+    ui: str | None
+
+    def link(self, workflow_id: str, run_id: str | None = None) -> str | None:
+        """Return the address of a run in the UI."""
+        if self.ui is None:
+            return None
+        where = f"{self.ui}/namespaces/{self.client.namespace}/workflows/{quote(workflow_id, safe='')}"
+        return f"{where}/{run_id}/history" if run_id else where
+
+
+def server_of(client: Client) -> Server:
+    """Return the server of *client*, with its UI if it is a development server that has that where they have it."""
+    host, _, port = client.service_client.config.target_host.rpartition(":")
+    ui_port = int(port) + _UI_AFTER if port.isdigit() else 0
+    if host not in _LOCAL or not 0 < ui_port <= _HIGHEST_PORT or is_free(ui_port):
+        return Server(client, None)
+    return Server(client, f"http://{host}:{ui_port}")
+
+
+def is_free(port: int) -> bool:
+    """Tell whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise UsageError(f"port {port} is not for this user to listen on", "choose one above 1023") from None
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,68 @@
+"""Whether a worker takes a run that brought its definition along.
+
+Whoever may start a workflow can bring a definition, and so what is called. A worker may take none but those that it
+serves itself. It is asked once, by a local activity, when a run begins, and the answer stands in the history. So an
+instance goes on under the text that it began with, whatever its worker serves by then; and a history without the
+question, of a worker that asks nothing, replays as it is.
+
+What the run continues as, and its sub-workflows, carry what was found, and are not asked about again.
+"""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+from swf_temporal.errors import UnknownDefinition
+from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
+from swf_temporal.text.origin import Source
+
+_LIMIT = timedelta(seconds=30)
+_ASKED = "known-definitions-only"
+"""The marker in the history of a run about which its worker was asked."""
+_HOW = "this worker runs only definitions that it serves (--known-definitions-only)"
+
+
+def needs_check(pin: Pin, *, only_known: bool) -> bool:
+    """Tell whether the worker has to be asked about this run, or was asked when it began."""
+    brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
+    if not brings or not _begins():
+        return False
+    # What this worker does counts for a run that begins; the marker tells what the one did that it began on.
+    return (only_known or workflow.unsafe.is_replaying()) and workflow.patched(_ASKED)
+
+
+async def check_known(pin: Pin) -> None:
+    """Have the definitions of *pin* looked up by the worker. Raises UnknownDefinition if it does not serve one of them.
+
+    Where they were read from is what the worker says: documents are found beside them.
+    """
+    if pin.call is not None or pin.progress is not None:
+        what = "one call of a function" if pin.call is not None else "the middle of a run"
+        raise UnknownDefinition(f"a run cannot begin with {what}: {_HOW}")
+    digests = [Source(one.text, one.name).digest for one in pin.definitions]
+    names = await workflow.execute_local_activity(
+        LOOK_UP,
+        args=[digests],
+        result_type=list[str | None],
+        start_to_close_timeout=_LIMIT,
+        summary="does this worker serve the definition?",
+    )
+    known = []
+    for one, digest, name in zip(pin.definitions, digests, names, strict=True):
+        if name is None:
+            raise UnknownDefinition(
+                f"the definition that came with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
+                f"and {_HOW}; start the instance by the id of its definition, or serve this very text"
+            )
+        known.append(Pinned(one.text, name, digest))
+    pin.definitions = known
+
+
+def _begins() -> bool:
+    """Tell whether this is where the run begins, and not what another execution of ours gave on.
+
+    The engine itself begins a run again, with the same input, by its own retries and by cron.
+    """
+    info = workflow.info()
+    is_given_on = info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule
+    return info.parent is None and not is_given_on

@@ -1,0 +1,190 @@
+"""Variables on Temporal: a workflow for each scope, which holds what the variables of that scope hold.
+
+Theory of operation. Such a workflow is begun by the first variable that is written, takes further ones by updates, and
+is read by queries. It continues as new when its history grows long. Those of a workflow and of the namespace stay for
+good; that of an instance looks from time to time whether the instance has ended, and then ends, too. Runs reach it by
+activities, since what they find has to stand in their histories. An update bears the id of the activity that sends it,
+so that an attempt that was lost writes only once.
+"""
+
+from base64 import b64decode, b64encode
+from datetime import timedelta
+from typing import Any, Final, Protocol, TypedDict, cast
+
+from temporalio import activity, workflow
+from temporalio.client import (
+    Client,
+    WithStartWorkflowOperation,
+    WorkflowExecutionStatus,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.runtime.variables import Scope, Variable, VariableRef
+
+READ_VARIABLE: Final = "read variable"
+WRITE_VARIABLE: Final = "write variable"
+MAX_BYTES: Final = 1024 * 1024
+"""What the variables of one scope may hold together: they travel in one payload when the workflow continues as new."""
+INSTANCE_ENDED: Final = "instance has ended"
+LOOKING: Final = timedelta(days=1)
+"""How long after a write, and how often from then on, the workflow of an instance's scope looks for the instance."""
+
+_TYPE: Final = "swf variables"
+_PREFIX: Final = "variables:"
+_TOO_LARGE: Final = "VariablesTooLarge"
+
+
+class VariableRecord(TypedDict):
+    """A Variable as it travels."""
+
+    content: str
+    """In base64."""
+    mimeType: str
+
+
+class RefRecord(TypedDict):
+    """A VariableRef as it travels."""
+
+    scope: str
+    owner: str
+    key: str
+
+
+class VariableStorage(Protocol):
+    """Whatever holds variables: Temporal, or the memory of a test."""
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Return what the variable holds, or None if there is none."""
+
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Let the variable hold *value*; None takes it away. Raises PayloadTooLarge."""
+
+    async def has_ended(self, owner: str) -> bool:
+        """Tell whether the instance *owner* has ended: its id and its first run's, with a slash between."""
+
+
+def variable_to_json(variable: Variable) -> VariableRecord:
+    """Return *variable* as JSON."""
+    return {"content": b64encode(variable.content).decode(), "mimeType": variable.mime_type}
+
+
+def variable_from_json(record: VariableRecord) -> Variable:
+    """Return the variable that `variable_to_json` wrote."""
+    return Variable(b64decode(record["content"]), record["mimeType"])
+
+
+def ref_to_json(of: VariableRef) -> RefRecord:
+    """Return *of* as JSON."""
+    return {"scope": of.scope, "owner": of.owner, "key": of.key}
+
+
+def ref_from_json(record: RefRecord) -> VariableRef:
+    """Return the reference that `ref_to_json` wrote."""
+    return VariableRef(cast("Scope", record["scope"]), record["owner"], record["key"])
+
+
+@workflow.defn(name=_TYPE, sandboxed=False)
+class VariablesOfScope:
+    """The variables of one scope."""
+
+    @workflow.init
+    def __init__(self, held: dict[str, VariableRecord] | None = None) -> None:
+        self._held = dict(held or {})
+        self._writes = 0
+
+    @workflow.run
+    async def run(self, held: dict[str, VariableRecord] | None = None) -> None:  # noqa: ARG002 - read in __init__
+        """Hold variables for good, or until the instance has ended whose they are."""
+        scope, _, owner = workflow.info().workflow_id.removeprefix(_PREFIX).partition(":")
+        while not workflow.info().is_continue_as_new_suggested():
+            writes = self._writes
+            try:
+                await workflow.wait_condition(
+                    lambda before=writes: self._writes > before,  # type: ignore[misc]  # its type is known
+                    timeout=LOOKING if scope == "instance" else None,
+                )
+            except TimeoutError:
+                minute = timedelta(minutes=1)
+                if await workflow.execute_activity(INSTANCE_ENDED, owner, start_to_close_timeout=minute):
+                    return
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        workflow.continue_as_new(self._held)
+
+    @workflow.query
+    def read(self, key: str) -> VariableRecord | None:
+        """Return what a variable holds."""
+        return self._held.get(key)
+
+    @workflow.update
+    async def write(self, key: str, value: VariableRecord | None) -> None:
+        """Let a variable hold *value*; None takes it away."""
+        others = {name: one for name, one in self._held.items() if name != key}
+        size = sum(len(one["content"]) for one in (*others.values(), *([] if value is None else [value])))
+        if size * 3 // 4 > MAX_BYTES:
+            message = f"the variables of this scope would hold more than {MAX_BYTES:,} bytes"
+            raise ApplicationError(message, type=_TOO_LARGE, non_retryable=True)
+        self._held = others if value is None else {**others, key: value}
+        self._writes += 1
+
+
+class TemporalVariables:
+    """Variables where the workflows are."""
+
+    def __init__(self, client: Client, task_queue: str) -> None:
+        self._client = client
+        self._task_queue = task_queue
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Ask the workflow of the scope, if there is one."""
+        handle = self._client.get_workflow_handle_for(VariablesOfScope.run, _id_of(of))
+        try:
+            found: Any = await handle.query(VariablesOfScope.read, of.key)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+        return None if found is None else variable_from_json(found)
+
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Send an update to the workflow of the scope, which is begun by that if need be."""
+        begun: WithStartWorkflowOperation[VariablesOfScope, None] = WithStartWorkflowOperation(
+            VariablesOfScope.run,
+            None,
+            id=_id_of(of),
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        )
+        info = activity.info()
+        try:
+            await self._client.execute_update_with_start_workflow(
+                VariablesOfScope.write,
+                args=[of.key, None if value is None else variable_to_json(value)],
+                start_workflow_operation=begun,
+                id=f"{info.workflow_run_id}/{info.activity_id}",
+            )
+        except WorkflowUpdateFailedError as error:
+            cause = error.cause
+            if isinstance(cause, ApplicationError) and cause.type == _TOO_LARGE:
+                raise PayloadTooLarge(cause.message) from None
+            raise
+
+    async def has_ended(self, owner: str) -> bool:
+        """Ask the server. An instance that it knows no more has ended; one that has been continued has not."""
+        workflow_id, _, first_run_id = owner.rpartition("/")
+        handle = self._client.get_workflow_handle(workflow_id, first_execution_run_id=first_run_id)
+        try:
+            found = await handle.describe()
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return True
+            raise
+        return found.status is not WorkflowExecutionStatus.RUNNING
+
+
+def _id_of(of: VariableRef) -> str:
+    """Return the id of the workflow that holds the variables of a scope."""
+    return f"{_PREFIX}{of.scope}:{of.owner}"

@@ -1,0 +1,51 @@
+"""What a workflow is started with: the data of the run, and the pin that it brings along.
+
+It may be anything, since whoever may start a workflow writes it. What is wrong with it is returned: raised where it is
+read, it would fail the workflow task again and again.
+"""
+
+from collections.abc import Sequence
+
+from temporalio import workflow
+from temporalio.common import RawValue
+
+from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.errors import NewerRecord
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.temporal.records import Pin
+
+UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
+"""What the converter raises on a payload that is no JSON, or that is nested too deeply."""
+
+_NO_NUMBERS = (b"NaN", b"Infinity")
+
+
+def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord | None]:
+    """Return a workflow's data and pin, or what is wrong with them."""
+    try:
+        data = value_of(args[0]) if args else {}
+        pin = Pin.from_json(value_of(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
+    except UNREADABLE as error:
+        return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
+    except NewerRecord as error:
+        return {}, Pin(), error
+    return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
+
+
+def value_of(raw: RawValue) -> JSON:
+    """Return the JSON that *raw* holds. Raises one of `UNREADABLE`."""
+    value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
+    if isinstance(value, bytes):
+        raise ValueError("these are bytes")  # noqa: TRY004 - data, not code
+    return value
+
+
+def _wrong_numbers(args: Sequence[RawValue], data: JSON, pin: Pin) -> str | None:
+    """Return what is wrong with an input that has NaN or an infinity, which Python reads and JSON does not have."""
+    if pin.semantics == FIRST_SEMANTICS or not args or not any(word in args[0].payload.data for word in _NO_NUMBERS):
+        return None
+    try:
+        json_of(data)
+    except NotJSON as error:
+        return f"the input of a workflow is one JSON value: {error}"
+    return None

@@ -1,0 +1,126 @@
+"""Documents that are changed and written again: what is not changed stays as it is, comments and order too.
+
+YAML is read and written by ruamel.yaml, which keeps comments; it comes with the extra `upgrade`, and is imported when
+the first YAML text is changed. JSON stays JSON, indented as it was.
+"""
+
+import io
+import json
+import re
+from collections.abc import MutableMapping
+from typing import Any
+
+from swf_temporal.errors import UsageError
+
+_BESIDE = 2
+"""Where, among the comments of a key, the one stands that is beside its value and below."""
+_INDENTED = re.compile(r"^( +|\t+)\S", re.MULTILINE)
+_LIST = re.compile(r"^( *)[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*( *)- ", re.MULTILINE)
+
+
+class RoundTrip:
+    """A text, and the document in it that may be changed in place."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._yaml: Any = None
+        found = _json(text)
+        if found is None:
+            self._yaml = _yaml(text)
+            found = self._yaml.load(text)
+        self.root: Any = found
+
+    def written(self) -> str:
+        """Return the text of the document as it is now."""
+        if self._yaml is None:
+            match = _INDENTED.search(self._text)
+            indent = None if match is None and "\n" not in self._text.strip() else match[1] if match else 2
+            end = "\n" if self._text.endswith("\n") else ""
+            return json.dumps(self.root, indent=indent, ensure_ascii=False) + end
+        stream = io.StringIO()
+        self._yaml.dump(self.root, stream)
+        return stream.getvalue()
+
+
+def _json(text: str) -> Any:
+    """Return what is in *text* if it is JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _yaml(text: str) -> Any:
+    try:
+        from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
+    except ImportError:
+        hint = "`pip install 'swf-temporal[upgrade]'`"
+        raise UsageError("to change YAML and keep its comments needs the package ruamel.yaml", hint) from None
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.brace_single_entry_mapping_in_flow_sequence = True
+    yaml.width = 4096
+    listed = _LIST.search(text)
+    offset = 0 if listed is None else max(0, len(listed[2]) - len(listed[1]))
+    yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
+    return yaml
+
+
+def rename(node: MutableMapping[str, Any], old: str, new: str) -> None:
+    """Call the key *old* by the name *new*, in its place and with its comments."""
+    replace(node, old, {new: node[old]})
+
+
+def replace(node: MutableMapping[str, Any], old: str, items: dict[str, Any]) -> None:
+    """Put *items* into the place of the key *old*; the comments of that go with the first of them."""
+    insert = getattr(node, "insert", None)
+    if insert is None:
+        kept = list(node.items())
+        node.clear()
+        for key, value in kept:
+            if key == old:
+                node.update(items)
+            else:
+                node[key] = value
+        return
+    position = list(node).index(old)
+    comment = node.ca.items.pop(old, None)  # type: ignore[attr-defined]  # of a mapping with comments
+    del node[old]
+    for offset, (key, value) in enumerate(items.items()):
+        insert(position + offset, key, value)
+    if comment is not None and items:
+        node.ca.items[next(iter(items))] = comment  # type: ignore[attr-defined]  # as above
+
+
+def add(node: MutableMapping[str, Any], key: str, value: Any, after: str | None = None) -> None:
+    """Add *key* behind the key *after*; before all others, if there is none.
+
+    Nothing is added at the end: there stand comments about what comes next.
+    """
+    keys = list(node)
+    position = keys.index(after) + 1 if after in keys else 0
+    insert = getattr(node, "insert", None)
+    if insert is None:
+        kept = list(node.items())
+        node.clear()
+        node.update([*kept[:position], (key, value), *kept[position:]])
+        return
+    if after is not None and position < len(keys):
+        _leave_comment_to(node, after, keys[position])
+    insert(position, key, value)
+
+
+def _leave_comment_to(node: Any, key: str, following: str) -> None:
+    """Attach the comment lines below *key* to the key that is *following*, which they are about."""
+    tokens = node.ca.items.get(key)
+    token = next((one for one in (tokens or ())[_BESIDE:] if one is not None), None)
+    if token is None:
+        return
+    beside, _, below = token.value.partition("\n")
+    if not below.strip():
+        return
+    token.value = f"{beside}\n"
+    if not beside.strip():
+        del node.ca.items[key]
+    lines = [line.strip().removeprefix("#").removeprefix(" ") for line in below.strip().splitlines()]
+    node.yaml_set_comment_before_after_key(following, before="\n".join(lines), indent=node.lc.col)

@@ -1,0 +1,74 @@
+"""`swf upgrade` as a process."""
+
+import json
+
+from tests.cli.conftest import HELLO, Swf
+
+OLD = "id: old\nstates:\n  - {name: A, type: delay, timeDelay: PT1S, end: true}\n"
+NEW = "id: old\nspecVersion: '0.8'\nstates:\n  - {name: A, type: sleep, duration: PT1S, end: true}\n"
+PARTIAL = "id: old\nstates:\n  - {name: A, type: subflow, workflowId: w, repeat: {max: 2}, end: true}\n"
+
+
+def test_prints_the_definition(swf: Swf) -> None:
+    """The definition goes to stdout, what was changed to stderr."""
+    ended = swf("upgrade", swf.write("old.yaml", OLD))
+
+    assert (ended.code, ended.out) == (0, NEW)
+    assert "old.yaml: respelled: timeDelay is duration\n" in ended.err
+    assert ended.err.endswith("old.yaml: 0.6, rewritten\n")
+
+
+def test_writes_files(swf: Swf) -> None:
+    """With --write files are replaced, and then there is nothing left to change."""
+    file = swf.write("old.yaml", OLD)
+    assert swf("upgrade", file, "--check").code == 1
+    assert swf("upgrade", file, "--write").code == 0
+    assert (swf.folder / "old.yaml").read_text() == NEW
+    ended = swf("upgrade", file, "--check")
+    assert (ended.code, ended.err) == (0, "old.yaml: 0.8, nothing to change\n")
+
+
+def test_shows_a_difference(swf: Swf) -> None:
+    """With --diff nothing is written."""
+    ended = swf("upgrade", swf.write("old.yaml", OLD), "--diff")
+
+    assert ended.code == 0
+    assert "-  - {name: A, type: delay, timeDelay: PT1S, end: true}\n" in ended.out
+    assert (swf.folder / "old.yaml").read_text() == OLD
+
+
+def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
+    """The exit code says so, and the file stays."""
+    ended = swf("upgrade", swf.write("old.yaml", PARTIAL), "--write")
+
+    assert ended.code == 1
+    assert "old.yaml: cannot be said: the repeat of state 'A'\n" in ended.err
+    assert (swf.folder / "old.yaml").read_text() == PARTIAL
+
+
+def test_tells_programs(swf: Swf) -> None:
+    """As JSON: of each file what happened to it."""
+    ended = swf("upgrade", swf.write("old.yaml", OLD), "--check", "-o", "json")
+    (facts,) = json.loads(ended.out)
+
+    assert (facts["file"], facts["from"], facts["to"], facts["changed"], facts["replaced"]) == (
+        "old.yaml",
+        "0.6",
+        "0.8",
+        True,
+        False,
+    )
+    assert {"kind": "respelled", "message": "timeDelay is duration"} in facts["changes"]
+
+
+def test_several_are_not_printed(swf: Swf) -> None:
+    """Two definitions in a row would be none."""
+    ended = swf("upgrade", swf.write("old.yaml", OLD), swf.write("hello2.yaml", HELLO))
+
+    assert ended.code == 2
+    assert "give --write, --diff or --check for more than one" in ended.err
+
+
+def test_options_exclude_each_other(swf: Swf) -> None:
+    """What is only looked at is not written."""
+    assert swf("upgrade", swf.write("old.yaml", OLD), "--check", "--write").code == 2

@@ -1,0 +1,92 @@
+"""How functions are called by the container contract of Direktiv."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from swf_temporal.calls import Function
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.operator.settings import Settings
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed, Service
+
+
+def call_of(arguments: Any = None) -> Call:
+    """Return a call of a function in a container."""
+    operation = {"type": "knative-workflow", "image": "direktiv/request:latest"}
+    return Call(Function("request", "direktiv", operation), arguments, idempotency_key="shop/1/pay/request#1")
+
+
+async def test_a_call_is_one_request(service: Service, functions: Functions) -> None:
+    """The input is the body; the id is one that a URL can have, and the same for every attempt."""
+    service.answers_with("POST", "/", {"done": True})
+
+    assert await functions.call(call_of({"n": 1})) == {"done": True}
+    assert await functions.call(call_of({"n": 1})) == {"done": True}
+    first, second = service.requests
+    assert first.body == {"n": 1}
+    assert first.headers["direktiv-actionid"] == second.headers["direktiv-actionid"]
+    assert first.headers["direktiv-actionid"].isalnum()
+
+
+@pytest.mark.parametrize(("content", "result"), [(b"\xff\x00", "/wA="), (b"", ""), (b"[1]", [1])])
+async def test_what_is_no_json_is_base64(service: Service, functions: Functions, content: bytes, result: Any) -> None:
+    """A result is JSON, or base64 of what it is."""
+    service.answers_with("POST", "/", content, content_type="application/octet-stream")
+    assert await functions.call(call_of()) == result
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_header_tells_of_an_error(service: Service, functions: Functions, failed: Failed, status: int) -> None:
+    """An error has a code of the function's own, whatever the status is."""
+    headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
+    service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
+
+    fault = await failed(functions, call_of())
+    assert (fault.code, fault.message) == ("pay.refused", "no money")
+
+
+async def test_the_status_alone_is_no_error(service: Service, functions: Functions) -> None:
+    """The contract does not look at it."""
+    service.answers_with("POST", "/", {"found": False}, status=404)
+    assert await functions.call(call_of()) == {"found": False}
+
+
+async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions, failed: Failed) -> None:
+    """Without a code there is nothing to catch it by."""
+    service.answers_with("POST", "/", {}, headers={"Direktiv-ErrorMessage": "broken"})
+    fault = await failed(functions, call_of())
+    assert (fault.code, fault.message, fault.retryable) == ("direktiv.internal.error", "broken", False)
+
+
+@pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
+async def test_where_it_stands_is_configured(service: Service, name: str) -> None:
+    """By the function's id, by its image, and by the image without a tag."""
+    service.answers_with("POST", "/", 1)
+    functions = Functions(settings=Settings(base_urls={name: service.url}))
+    assert await functions.call(call_of()) == 1
+    await functions.aclose()
+
+
+async def test_without_configuration_it_says_what_is_missing(failed: Failed) -> None:
+    """The message has what to write."""
+    fault = await failed(Functions(), call_of())
+    assert fault.code == "NoServer"
+    assert 'functions: {"request": {baseUrl: …}}' in fault.message
+
+
+async def test_a_call_that_is_not_wanted_is_ended(service: Service, functions: Functions) -> None:
+    """The function is told by a DELETE with the same id."""
+    service.hangs("POST", "/")
+    service.answers_with("DELETE", "/")
+    task = asyncio.get_running_loop().create_task(functions.call(call_of()))
+    await asyncio.to_thread(service.asked.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [one.method for one in service.requests] == ["POST", "DELETE"]
+    assert len({one.headers["direktiv-actionid"] for one in service.requests}) == 1

@@ -1,0 +1,36 @@
+"""Which events belong to an instance, where no scenario can tell."""
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys, correlates
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.semantics import SEMANTICS
+
+ORDER_AND_SHOP = Event.model_validate(
+    {
+        "name": "paid",
+        "type": "paid",
+        "correlation": [{"contextAttributeName": "order"}, {"contextAttributeName": "shop"}],
+    }
+)
+
+
+def _belongs(fixed: dict[str, JSON], *, is_addressed: bool, **attributes: JSON) -> bool:
+    event = CloudEvent("1", "s", "paid", None, attributes, is_addressed=is_addressed)
+    return correlates(ORDER_AND_SHOP, event, fixed, {}, SEMANTICS)
+
+
+def test_every_attribute_counts_that_an_addressed_event_has() -> None:
+    """One that it does not have is passed over, and those behind it are compared all the same."""
+    assert _belongs({"shop": "north"}, is_addressed=True, shop="north")
+    assert not _belongs({"shop": "north"}, is_addressed=True, shop="south")
+    assert not _belongs({"shop": "north"}, is_addressed=False, shop="north")
+
+
+def test_attributes_are_known_whatever_the_case_of_their_letters() -> None:
+    """They are kept in small letters, and freed also by the names that earlier releases kept, however often."""
+    keys = CorrelationKeys({"orderId": 7})
+    assert keys.to_json() == {"orderid": 7}
+    for _ in range(2):
+        keys.free(["orderId"])
+        assert keys.names == []

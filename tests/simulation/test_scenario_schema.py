@@ -1,0 +1,57 @@
+"""The JSON Schema of scenarios."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from swf_temporal.simulation.reading import _documents
+from swf_temporal.simulation.scenario_schema import scenario_schema
+from swf_temporal.text.parsing import read_data
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCHEMA = Draft202012Validator(scenario_schema())
+
+
+def _scenarios() -> list[dict[str, Any]]:
+    files = [file for file in sorted(SCENARIOS.rglob("*.yaml")) if "scenario:" in file.read_text("utf-8")]
+    documents = [read_data(text) for file in files for text in _documents(file.read_text("utf-8"))]
+    return [one for one in documents if isinstance(one, dict) and "scenario" in one]
+
+
+def test_every_scenario_fits() -> None:
+    """What is read is not refused by the schema."""
+    found = _scenarios()
+    assert len(found) > 1000
+    assert [(one["scenario"], error.message) for one in found for error in SCHEMA.iter_errors(one)] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("fucntions", {}, "'fucntions' was unexpected"),
+        ("expect", {"ouput": 1}, "'ouput' was unexpected"),
+        ("expect", {"status": "complete"}, "'complete' is not one of"),
+        ("expect", {"elapsed": None}, "None is not of type 'string'"),
+        ("chance", [2], "2 is greater than the maximum of 1"),
+    ],
+)
+def test_a_slip_is_told(key: str, value: object, message: str) -> None:
+    """What reading refuses the schema refuses as well, so that an editor shows it."""
+    [error] = SCHEMA.iter_errors({"scenario": "a", "workflow": "a.yaml", key: value})
+    assert message in error.message
+
+
+def test_what_may_be_null() -> None:
+    """A hint that must be missing, and a header, are claimed by null."""
+    expect = {"problems": [{"code": "x", "hint": None}], "requests": [{"headers": {"Accept": None}}], "output": None}
+    assert list(SCHEMA.iter_errors({"scenario": "a", "workflow": "a.yaml", "expect": expect})) == []
+
+
+def test_keys_are_described() -> None:
+    """Editors show what a key means: its own text, and that of a key that a part shares with another."""
+    schema = scenario_schema("Orders")
+    assert schema["title"] == "Orders"
+    assert schema["properties"]["spec"]["description"] == "The sections of the specification that it is about."
+    assert schema["$defs"]["Script"]["properties"]["takes"]["description"] == "How long the function takes to answer."

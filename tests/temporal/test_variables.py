@@ -1,0 +1,125 @@
+"""Variables are held by workflows of a real server: shared, replaced, taken away, bounded, and carried on."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.worker import Replayer
+
+from swf_temporal.loading import load
+from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.variables import MAX_BYTES, VariablesOfScope
+from tests.temporal.conftest import Bench, events_of
+
+pytestmark = pytest.mark.temporal
+
+
+def counting(name: str) -> Any:
+    """Return a workflow that counts its instances, in a variable that they share."""
+    return load(
+        {
+            "id": name,
+            "states": [
+                {"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}], "transition": "set"},
+                {
+                    "id": "set",
+                    "type": "setter",
+                    "variables": [
+                        {"key": "n", "scope": "workflow", "value": "jq((.var.n // 0) + 1)"},
+                        {"key": "own", "value": "jq(.var.n)"},
+                    ],
+                    "transition": "again",
+                },
+                {
+                    "id": "again",
+                    "type": "getter",
+                    "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
+                    "transform": "jq(.var)",
+                },
+            ],
+        }
+    )
+
+
+async def test_instances_share_what_they_store(bench: Bench) -> None:
+    """The second instance finds what the first one wrote; each has its own beside it. The holder's history replays."""
+    async with bench.worker(counting("variables-shared")) as running:
+        assert await running.run({}) == {"n": 1, "own": None}
+        assert await running.run({}) == {"n": 2, "own": 1}
+    handle = bench.client.get_workflow_handle("variables:workflow:variables-shared")
+    history = await handle.fetch_history()
+    await Replayer(workflows=[VariablesOfScope], data_converter=CONVERTER).replay_workflow(history)
+
+
+async def test_those_of_an_instance_go_with_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not before it has ended, however long it writes nothing; and another instance with its id has its own."""
+    monkeypatch.setattr("swf_temporal.temporal.variables.LOOKING", timedelta(seconds=0.2))
+    definition = load(
+        {
+            "id": "variables-own",
+            "states": [
+                {"id": "before", "type": "getter", "variables": [{"key": "own"}], "transition": "set"},
+                {
+                    "id": "set",
+                    "type": "setter",
+                    "variables": [{"key": "own", "value": "x"}],
+                    "transition": "rest",
+                },
+                {"id": "rest", "type": "delay", "duration": "PT1S", "transition": "get"},
+                {"id": "get", "type": "getter", "variables": [{"key": "again", "scope": "instance"}, {"key": "own"}]},
+            ],
+        }
+    )
+    async with bench.worker(definition) as running:
+        for _ in range(2):
+            handle = await running.start({}, workflow_id="variables-own-1")
+            output = await handle.result()
+            assert output["var"] == {"again": None, "own": "x"}
+            first = (await handle.describe()).run_id
+            holder = bench.client.get_workflow_handle(f"variables:instance:variables-own-1/{first}")
+            await asyncio.wait_for(holder.result(), 30)
+            completed = [event.activity_task_completed_event_attributes for event in await events_of(holder)]
+            looked = [b"".join(one.data for one in each.result.payloads) for each in completed if each.result.payloads]
+            assert (looked[0], looked[-1]) == (b"false", b"true")
+
+
+async def test_what_is_too_much_fails_for_good(bench: Bench) -> None:
+    """No state can catch that a scope is full, and what it held stays."""
+    definition = load(
+        {
+            "id": "variables-full",
+            "states": [
+                {
+                    "id": "set",
+                    "type": "setter",
+                    "variables": [{"key": "k", "scope": "workflow", "value": "jq(.text * .n)"}],
+                    "catch": [{"error": "*"}],
+                }
+            ],
+        }
+    )
+    async with bench.worker(definition) as running:
+        await running.run({"text": "x", "n": 5})
+        failure = await running.failure({"text": "x" * 1024, "n": MAX_BYTES // 1024 + 1})
+        assert failure.name == "PayloadTooLarge"
+        reader = load(
+            {
+                "id": "variables-full",
+                "states": [
+                    {"id": "get", "type": "getter", "variables": [{"key": "k", "scope": "workflow"}]},
+                ],
+            }
+        )
+        running.definitions = [reader]
+        assert await running.run({}) == {"var": {"k": "xxxxx"}}
+
+
+def test_references_and_values_travel_as_json() -> None:
+    """What is written is what is read."""
+    from swf_temporal.temporal import variables  # noqa: PLC0415 - the functions of both directions
+
+    of, value = VariableRef("namespace", "", "k"), Variable(b"\xff", "image/png")
+    assert variables.ref_from_json(variables.ref_to_json(of)) == of
+    assert variables.variable_from_json(variables.variable_to_json(value)) == value

@@ -1,0 +1,55 @@
+"""Do a definition and what `swf upgrade` makes of it come to the same?"""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+from swf_temporal.errors import InvalidDefinition
+from swf_temporal.languages.known import upgrade
+from swf_temporal.languages.port import Upgraded
+from swf_temporal.simulation.scenario import Observed, context_of, observed
+from swf_temporal.text.origin import Source
+from tests.agreement.comparing import read
+
+Document: TypeAlias = dict[str, Any]
+
+_COMPARED = ("status", "output", "calls", "elapsed")
+
+
+def upgraded(document: Document, to: str = "0.8") -> tuple[Document, Upgraded]:
+    """Return a scenario with its definition rewritten, and how that was."""
+    made = upgrade(Source(json.dumps(document["workflow"])), to)
+    return {**document, "workflow": json.loads(made.text)}, made
+
+
+def run(document: Document) -> Observed | None:
+    """Return what is seen of a scenario; None if its definition cannot run."""
+    (scenario,) = read([deepcopy(document)])
+    try:
+        return observed(scenario, context_of(scenario).run(scenario.input))
+    except InvalidDefinition:
+        return None
+
+
+def differences(before: Observed, after: Observed) -> list[str]:
+    """Return in what two runs differ, one text a difference; times to the millisecond."""
+    found = []
+    for what in _COMPARED:
+        one, other = _told(getattr(before, what)), _told(getattr(after, what))
+        if one != other:
+            found.append(f"{what}: {one} before, {other} after")
+    one, other = ([_without(event) for event in seen.produced] for seen in (before, after))
+    if one != other:
+        found.append(f"produced: {one} before, {other} after")
+    if (before.error or {}).get("name") != (after.error or {}).get("name"):
+        found.append(f"error: {before.error} before, {after.error} after")
+    return found
+
+
+def _told(value: Any) -> Any:
+    return round(value.total_seconds(), 3) if hasattr(value, "total_seconds") else value
+
+
+def _without(event: Mapping[str, Any]) -> Document:
+    return {key: value for key, value in event.items() if key not in ("id", "time")}

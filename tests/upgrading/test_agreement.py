@@ -1,0 +1,76 @@
+"""An upgraded definition and its original agree on output, calls, events and virtual time."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from swf_temporal.errors import UsageError
+from tests.upgrading.agreeing import Document, differences, run, upgraded
+from tests.upgrading.older import VERSIONS, older
+
+ROOT = Path(__file__).parents[2]
+SEEDS = range(9_000, 9_015)
+"""`python -m tests.upgrading --count 500` asks of more."""
+pytestmark = pytest.mark.timeout(600)  # a minute, and more on a machine that is busy
+FOLDERS = ("versions", "subflow", "switch", "parallel", "foreach", "errors", "refused")
+
+
+def _scenarios() -> list[Document]:
+    """Return the scenarios whose definition is written beside them, and can be rewritten."""
+    found: list[Document] = []
+    for folder in FOLDERS:
+        for file in sorted((ROOT / "tests/scenarios" / folder).rglob("*.yaml")):
+            documents = json.loads(json.dumps(list(yaml.safe_load_all(file.read_text())), default=str))
+            found += [one for one in documents if isinstance(one, dict) and isinstance(one.get("workflow"), dict)]
+    return found
+
+
+def _differing(document: Document) -> list[str] | None:
+    """Return in what a rewritten definition differs; None if there is nothing to compare."""
+    before = run(document)
+    if before is None:
+        return None
+    try:
+        rewritten, made = upgraded(document)
+    except UsageError:
+        return None
+    if not made.is_complete:
+        return None
+    after = run(rewritten)
+    return ["cannot run"] if after is None else differences(before, after)
+
+
+def test_scenarios_come_to_the_same() -> None:
+    """Every scenario of these folders holds alike of its definition and of what is made of that."""
+    compared: list[tuple[str, Any]] = []
+    for document in _scenarios():
+        try:
+            compared.append((document["scenario"], _differing(document)))
+        except (KeyError, UsageError):
+            continue  # one that is about a definition which cannot even be run
+    assert [one for one in compared if one[1]] == []
+    assert sum(found is not None for _, found in compared) > 150
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_generated_definitions_come_to_the_same(version: str) -> None:
+    """Definitions of each version, with the means that it has."""
+    found = {seed: _differing(older(seed, version)) for seed in SEEDS}
+
+    assert {seed: told for seed, told in found.items() if told} == {}
+    assert sum(told is not None for told in found.values()) > len(SEEDS) / 2
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_successor_comes_to_the_same(version: str) -> None:
+    """What is rewritten in the text after 0.8."""
+    document = older(next(iter(SEEDS)), version)
+    rewritten, made = upgraded(document, "0.8-next")
+    before, after = run(document), run(rewritten)
+
+    assert before is not None
+    assert after is not None
+    assert not made.is_complete or differences(before, after) == []

@@ -1,0 +1,185 @@
+"""What is written: comments and order stay, JSON stays JSON, and the report says what happened."""
+
+import json
+
+import pytest
+
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.known import upgrade
+from swf_temporal.loading import check
+from swf_temporal.text.origin import Source
+
+OLD = """\
+# Orders are shipped.
+id: orders            # the id
+version: "1.0"
+# What is called
+functions:
+  - name: ship        # by OpenAPI
+    operation: shop.json#ship
+retries:
+  - {name: thrice, delay: PT1M, maxAttempts: 3}
+execTimeout:
+  duration: PT1H
+states:
+  # First we wait.
+  - name: Wait
+    start: {kind: default}
+    type: delay
+    timeDelay: PT1M   # long enough
+    transition: {nextState: Ship}
+  - name: Ship
+    type: operation
+    actions:
+      - functionRef:
+          refName: ship
+          parameters:
+            id: "{{ $.order.id }}"
+    # In case it fails
+    onErrors:
+      - error: unavailable
+        code: "503"
+        retryRef: thrice
+        transition: {nextState: Wait}
+    end: {kind: default}
+"""
+NEW = """\
+# Orders are shipped.
+id: orders            # the id
+version: "1.0"
+specVersion: '0.8'
+start: Wait
+timeouts:
+  workflowExecTimeout:
+    duration: PT1H
+    interrupt: false
+errors:
+  - name: unavailable
+    code: "503"
+# What is called
+functions:
+  - name: ship        # by OpenAPI
+    operation: shop.json#ship
+retries:
+  - {name: thrice, delay: PT1M, maxAttempts: 4}
+states:
+  # First we wait.
+  - name: Wait
+    type: sleep
+    duration: PT1M    # long enough
+    transition: Ship
+  - name: Ship
+    type: operation
+    actions:
+      - retryRef: thrice
+        retryableErrors:
+          - unavailable
+        functionRef:
+          refName: ship
+          arguments:
+            id: "${ .order.id }"
+    # In case it fails
+    onErrors:
+      - errorRef: unavailable
+        transition: Wait
+    end: true
+"""
+TWO_ACTIONS = """\
+{name: A, type: operation, actions: [{functionRef: f}, {functionRef: f}],
+  onErrors: [{error: '*', retryRef: r, end: true}], end: true}"""
+
+
+def made(text: str, to: str = "0.8") -> str:
+    """Return what is made of *text*."""
+    return upgrade(Source(text, "a.yaml"), to).text
+
+
+def test_comments_and_order_are_kept() -> None:
+    """Only what is written otherwise in 0.8 is changed, and comments stay beside what they are about."""
+    assert made(OLD) == NEW
+
+
+def test_what_was_written_has_no_problems() -> None:
+    """Nothing of the older version is left to be warned of."""
+    assert [problem.code for problem in check(made(OLD)).problems] == []
+
+
+def test_nothing_more_is_changed_the_second_time() -> None:
+    """What is of 0.8 stays as it is, to the letter."""
+    again = upgrade(Source(NEW))
+    assert (again.text, again.changes) == (NEW, ())
+
+
+@pytest.mark.parametrize(("indent", "end"), [(4, "\n"), (2, ""), (None, "\n")])
+def test_json_stays_json(indent: int | None, end: str) -> None:
+    """With the indentation that it had."""
+    state = {"name": "A", "type": "delay", "timeDelay": "PT1S", "end": True}
+    text = json.dumps({"id": "ä", "schemaVersion": "0.6", "states": [state]}, indent=indent, ensure_ascii=False) + end
+    expected = {
+        "id": "ä",
+        "specVersion": "0.8",
+        "states": [{"name": "A", "type": "sleep", "duration": "PT1S", "end": True}],
+    }
+
+    assert made(text) == json.dumps(expected, indent=indent, ensure_ascii=False) + end
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}", "the repeat of state 'A'"),
+        (
+            "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
+            "actions of state 'A' have different timeouts: since 0.7 they share one",
+        ),
+        (
+            TWO_ACTIONS,
+            "state 'A' runs as a whole once more on an error: since 0.7 an action does",
+        ),
+        (
+            "{name: A, type: inject, start: {kind: default}, data: {x: '{{ $..a }}'}, end: {kind: default}}",
+            "state 'A': data: the path '$..a' is not translated to jq",
+        ),
+    ],
+)
+def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
+    """It is left as it was, and the report says so."""
+    result = upgrade(Source(f"id: a\nstates:\n- {state}\n"))
+
+    assert not result.is_complete
+    assert [change.message for change in result.changes if change.kind == "unsayable"] == [told]
+
+
+def test_the_report_tells_names_from_forms() -> None:
+    """What is only called otherwise is no change of form."""
+    kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}
+
+    assert kinds["timeDelay is duration"] == "respelled"
+    assert kinds["retries are those of the action that failed"] == "reshaped"
+
+
+def test_the_successor_has_other_names() -> None:
+    """The events of actions are called otherwise in the text after 0.8."""
+    text = (
+        'id: a\nspecVersion: "0.8"\nstates:\n- name: A\n  id: one\n  type: operation\n'
+        "  actions: [{eventRef: {triggerEventRef: ask, resultEventRef: answer}}]\n  end: true\n"
+    )
+    assert made(text, "0.8-next") == text.replace("triggerEventRef", "produceEventRef").replace(
+        "resultEventRef", "consumeEventRef"
+    ).replace("  id: one\n", "")
+
+
+def test_other_languages_are_not_rewritten() -> None:
+    """What is no definition, or of no version that is known here, is refused with its name."""
+    with pytest.raises(UsageError, match="is written for Amazon States Language"):
+        made('{"StartAt": "A", "States": {}}')
+    with pytest.raises(UsageError, match="not rewritten in version"):
+        made(NEW, "1.0")
+    with pytest.raises(InvalidDefinition):
+        made("id: [")
+
+
+@pytest.mark.parametrize("state", ["7", "{name: A, type: {a: 1}}", "{name: [], onErrors: 1, actions: {}, type: event}"])
+def test_what_has_the_wrong_form_is_left(state: str) -> None:
+    """Only `swf validate` says what is wrong with it."""
+    assert state in made(f"id: a\nexecTimeout: PT1S\nstates:\n- {state}\n")

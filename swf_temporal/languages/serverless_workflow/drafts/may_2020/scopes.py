@@ -1,6 +1,6 @@
 """Tasks that stand together: those of a workflow, of a branch, or of a foreach task. One of them is the start."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
@@ -22,6 +22,23 @@ def start_of(tasks: Sequence[model.Task], named: str | None = None) -> model.Tas
         if named is not None and named in (task.name, task.id):
             return task
     return next((task for task in tasks if task.start is not None), tasks[0])
+
+
+def ways_of(task: model.Task) -> Iterable[model.Transition]:
+    """Yield the transitions of *task*: its own, those of its conditions, and those of its error handlers."""
+    found: list[model.Transition | None] = [task.transition, *(error.transition for error in task.on_error)]
+    if isinstance(task, model.SwitchTask):
+        found += [condition.transition for condition in task.data_conditions]
+        found += [condition.transition for condition in task.event_conditions]
+        found.append(task.default)
+    return (one for one in found if one is not None)
+
+
+def held_by(task: model.Task) -> Sequence[model.Task]:
+    """Return the tasks that *task* holds in its branches or as what it iterates."""
+    if isinstance(task, model.ParallelTask):
+        return tuple(inner for branch in task.branches for inner in branch.tasks)
+    return task.tasks if isinstance(task, model.ForeachTask) else ()
 
 
 def scopes(root: model.DraftWorkflow, word: str) -> Iterator[Scope]:

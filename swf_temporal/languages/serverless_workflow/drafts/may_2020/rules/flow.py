@@ -1,13 +1,11 @@
 """Tasks lead to tasks that stand beside them, from a start to an end (sections "Transitions", "Start Definition")."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import ways_of
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, start_of
-from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, start_of, ways_of
 from swf_temporal.text.suggestions import did_you_mean
 
 
@@ -24,35 +22,15 @@ def check(context: Context) -> Iterator[Problem]:
         yield from _targets(context, scope)
         yield from _unreachable(context, scope)
     for parallel, owner in context.each(model.ParallelTask):
-        yield from _repeated(context, "branch", parallel.branches, f" in {owner}")
-    yield from _repeated(context, "function", context.root.functions)
-    yield from _repeated(context, "event", context.root.events)
+        yield from context.repeated("branch", parallel.branches, f" in {owner}")
+    yield from context.repeated("function", context.root.functions)
+    yield from context.repeated("event", context.root.events)
 
 
 def _names(context: Context, scope: Scope) -> Iterator[Problem]:
     within = "" if scope.node is context.root else f" in {scope.owner}"
-    yield from _repeated(context, context.said("task"), scope.tasks, within)
-    first: dict[str, model.Task] = {}
-    for task in scope.tasks:
-        if task.id is not None and first.setdefault(task.id, task) is not task:
-            message = f"there are several {context.said('tasks')} with the id {task.id!r}{within}"
-            line = first[task.id].where.value("id").line
-            yield context.error("duplicate-name", message, task.where.value("id"), f"the first is at line {line}")
-
-
-def _repeated(context: Context, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:
-    first: dict[str, Node] = {}
-    for node in nodes:
-        name = str(getattr(node, "name", ""))
-        if not name.strip():
-            yield context.error("missing", f"a {word}{within} has an empty name", node.where.value("name"))
-        elif name in first:
-            plural = "branches" if word == "branch" else f"{word}s"
-            line = first[name].where.value("name").line
-            message = f"there are several {plural} named {name!r}{within}"
-            yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
-        else:
-            first[name] = node
+    yield from context.repeated(context.said("task"), scope.tasks, within)
+    yield from context.repeated_ids(context.said("task"), scope.tasks, within)
 
 
 def _start(context: Context, scope: Scope) -> Iterator[Problem]:

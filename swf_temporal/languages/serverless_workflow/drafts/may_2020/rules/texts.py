@@ -10,7 +10,7 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
 from swf_temporal.expressions.spel import LANGUAGE, SpelCondition
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import CUSTOM_CONDITION, repetition
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowered_tasks import CUSTOM_CONDITION, repetition
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, window_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -187,10 +187,4 @@ def _compiles(
 
 def _bad(context: Context, bad: BadExpression, owner: str, key: str, text: str, position: Position) -> Problem:
     message = f"{owner}: the expression in {key} does not compile: {bad.message}"
-    line = context.root.source.problem("", "", position).line
-    for skipped in (0, 1):  # a quote may stand before the text
-        start = position.column - 1 + skipped
-        if bad.offset and line[start : start + len(text)] == text:
-            position = Position(position.line, position.column + skipped + bad.offset)
-            break
-    return context.error("expression-syntax", message, position)
+    return context.error("expression-syntax", message, context.within(text, position, bad.offset))

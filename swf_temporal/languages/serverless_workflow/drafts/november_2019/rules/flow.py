@@ -1,12 +1,11 @@
 """States lead to states that stand beside them, from `startsAt` to an end (section "Transitions")."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context, Scope
-from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.text.suggestions import did_you_mean
 
 
@@ -24,8 +23,8 @@ def check(context: Context) -> Iterator[Problem]:
     for state, owner in context.each(model.ParallelState):
         if not state.branches:
             yield context.error("empty-list", f"{owner}: branches is empty", state.where.value("branches"))
-        yield from _repeated(context, "branch", state.branches, f" in {owner}")
-    yield from _repeated(context, "trigger", context.root.trigger_defs)
+        yield from context.repeated("branch", state.branches, f" in {owner}")
+    yield from context.repeated("trigger", context.root.trigger_defs)
     for retry, owner in context.each(model.Retry):
         if retry.next_state is None:
             message = f"{owner} has no nextState: once it is used up, the error or the result is left as it is"
@@ -63,28 +62,8 @@ def _leading(state: model.State) -> Iterator[_Leading]:
 
 def _names(context: Context, scope: Scope) -> Iterator[Problem]:
     within = "" if scope.node is context.root else f" in {scope.owner}"
-    yield from _repeated(context, "state", scope.states, within)
-    first: dict[str, model.State] = {}
-    for state in scope.states:
-        if state.id is not None and first.setdefault(state.id, state) is not state:
-            line = first[state.id].where.value("id").line
-            message = f"there are several states with the id {state.id!r}{within}"
-            yield context.error("duplicate-name", message, state.where.value("id"), f"the first is at line {line}")
-
-
-def _repeated(context: Context, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:
-    first: dict[str, Node] = {}
-    for node in nodes:
-        name = str(getattr(node, "name", ""))
-        if not name.strip():
-            yield context.error("missing", f"a {word}{within} has an empty name", node.where.value("name"))
-        elif name in first:
-            plural = "branches" if word == "branch" else f"{word}s"
-            line = first[name].where.value("name").line
-            message = f"there are several {plural} named {name!r}{within}"
-            yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
-        else:
-            first[name] = node
+    yield from context.repeated("state", scope.states, within)
+    yield from context.repeated_ids("state", scope.states, within)
 
 
 def _targets(context: Context, scope: Scope) -> Iterator[Problem]:

@@ -2,10 +2,11 @@
 
     python examples/run.py NAME
 
-The folder of that name holds a definition (`*.sw.yaml`) and its input (`input.json`), which go to `swf run`, and what
-the definition needs beside them:
+The folder of that name holds a definition (`*.sw.yaml`, or `*.direktiv.yaml`) and its input (`input.json`), which go to
+`swf run`, and what the definition needs beside them:
 
 - `service.py` is the service that it calls, and prints its URL as its first line; `SWF_BASE_URL` is set to that;
+- `function.py` has a function `main` that `swf serve-function` serves; `SWF_BASE_URL` is set to its URL;
 - `worker.py` is a Temporal worker of somebody else, and prints a line when it is ready; it and `swf run` are given the
   same server, by `TEMPORAL_ADDRESS`;
 - `functions.py` has its Python functions;
@@ -24,6 +25,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+SWF = (sys.executable, "-m", "swf_temporal.cli")
 
 
 def examples() -> dict[str, Path]:
@@ -33,8 +35,8 @@ def examples() -> dict[str, Path]:
 
 def order(folder: Path) -> list[str]:
     """Return the command that runs the definition in *folder*."""
-    definition = next(folder.glob("*.sw.yaml"))
-    command = [sys.executable, "-m", "swf_temporal.cli", "run", str(definition), "--input", f"@{folder / 'input.json'}"]
+    definition = next(path for kind in ("sw", "direktiv") for path in folder.glob(f"*.{kind}.yaml"))
+    command = [*SWF, "run", str(definition), "--input", f"@{folder / 'input.json'}"]
     if (folder / "functions.py").exists():
         command += ["--functions", str(folder / "functions.py")]
     return command
@@ -48,9 +50,14 @@ async def run(folder: Path) -> int:
     async with AsyncExitStack() as stack:
         if (folder / "worker.py").exists():
             environment["TEMPORAL_ADDRESS"] = await stack.enter_async_context(temporal_server())
-            await stack.enter_async_context(started(folder / "worker.py", environment))
+            await stack.enter_async_context(started(environment, folder / "worker.py"))
         if (folder / "service.py").exists():
-            environment["SWF_BASE_URL"] = await stack.enter_async_context(started(folder / "service.py", environment))
+            environment["SWF_BASE_URL"] = await stack.enter_async_context(started(environment, folder / "service.py"))
+        if (folder / "function.py").exists():
+            serving = (*SWF, "serve-function", "--port", "0", f"{folder / 'function.py'}:main")
+            environment["SWF_BASE_URL"] = await stack.enter_async_context(
+                started(environment, folder / "function.py", serving)
+            )
         process = await create_subprocess_exec(*order(folder), env=environment)
         loop = asyncio.get_running_loop()
         # Ctrl-C reaches `swf run` as well. It ends as it wants to, and we after it.
@@ -69,11 +76,13 @@ async def temporal_server() -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def started(program: Path, environment: Mapping[str, str]) -> AsyncIterator[str]:
-    """Run *program* for as long as the context lasts; yields the first line that it prints."""
+async def started(
+    environment: Mapping[str, str], program: Path, command: tuple[str, ...] | None = None
+) -> AsyncIterator[str]:
+    """Run *program*, by *command* if it says how, for as long as the context lasts; yields the first line printed."""
     # A session of its own: Ctrl-C must not end it before `swf run` has ended.
     process = await create_subprocess_exec(
-        sys.executable, str(program), env=environment, stdout=PIPE, start_new_session=True
+        *(command or (sys.executable, str(program))), env=environment, stdout=PIPE, start_new_session=True
     )
     try:
         assert process.stdout is not None  # noqa: S101 - for the type checker

@@ -22,14 +22,15 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
     """
     offered = installed(allowed)
     for name in modules:
-        found = offered_by(_imported(name), Path(name).stem if name.endswith(".py") else name)
+        found = offered_by(import_module_or_file(name), Path(name).stem if name.endswith(".py") else name)
         if not found and not found.types:
             raise UsageError(f"{name} offers no function", "public functions in it count, and what its registries hold")
         offered.include(found)
     return offered
 
 
-def _imported(name: str) -> ModuleType:
+def import_module_or_file(name: str) -> ModuleType:
+    """Return the module of that dotted name, or the Python file as one. Raises UsageError if it cannot be imported."""
     try:
         if name.endswith(".py"):
             return _run_file(Path(name))

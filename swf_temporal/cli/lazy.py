@@ -28,6 +28,11 @@ COMMANDS = {
     "test": Command("testing", "put_to_the_test", "Put scenarios to the test."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),
+    "serve-function": Command(
+        "serve_function",
+        "serve_function",
+        "Serve a Python function or a program as Direktiv calls functions in containers.",
+    ),
     "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
     "event": Command("event", "event", "Send an event to a running instance."),
     "status": Command("instances", "status", "Show where an instance is and what it waits for."),

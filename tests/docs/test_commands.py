@@ -71,5 +71,6 @@ def _problems_of_ours(typed: str, words: list[str]) -> list[str]:
     if command is _COMMANDS and not words[0].isupper() and not words[0].startswith("-"):
         return [f"{typed}: there is no such command"]
     known = {option for parameter in command.params for option in [*parameter.opts, *parameter.secondary_opts]}
-    given = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+    ours = words[: words.index("--")] if "--" in words else words  # what follows belongs to another program
+    given = [word.partition("=")[0] for word in ours if re.match(r"--?[a-z]", word)]
     return [f"{typed}: no option {option}" for option in given if option not in {*known, "--help", "-h"}]

@@ -31,6 +31,7 @@ NEEDS = {
 """The modules that `make example` installs, and a worker can do without."""
 
 CAUGHT = {
+    "direktiv": "the card is not good for 120",
     "asyncapi": "TimedOut: action 'orderTaxi' took longer than it may",
     "expression": "ExpressionFailed: no rate for NOK",
     "graphql": "Ada is too late",
@@ -105,7 +106,7 @@ def test_an_example_that_is_stopped_leaves_nothing(environment: dict[str, str]) 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_definition_has_no_problems(name: str) -> None:
     """Nothing is to be said about an example's definition, not even a warning."""
-    (definition,) = FOLDERS[name].glob("*.sw.yaml")
+    (definition,) = (path for kind in ("sw", "direktiv") for path in FOLDERS[name].glob(f"*.{kind}.yaml"))
 
     assert check_file(definition).problems == ()
 
@@ -166,10 +167,10 @@ def promised(name: str) -> object:
 
 def urls(said: str) -> list[str]:
     """Return the URLs of the services that the runner said that it started."""
-    return re.findall(r"^[\w-]+/service\.py: (.*)$", said, re.MULTILINE)
+    return re.findall(r"^[\w-]+/(?:service|function)\.py: (.*)$", said, re.MULTILINE)
 
 
 def answers(url: str) -> bool:
     """Tell whether something listens at *url*."""
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2]))) == 0
+        return probe.connect_ex(("127.0.0.1", int(url.rpartition(":")[2].rstrip("/")))) == 0

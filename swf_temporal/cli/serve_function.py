@@ -1,0 +1,37 @@
+"""`swf serve-function`: serve a Python function or a program by the contract of Direktiv's containers."""
+
+from typing import Annotated
+
+import typer
+
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import HIGHEST_PORT
+from swf_temporal.cli.terminal import warn
+
+EXAMPLES = {"serve-function": "Example: swf serve-function functions.py:greet --port 8081"}
+
+
+def serve_function(
+    function: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FUNCTION [ARGUMENT]...",
+            help="module:function, file.py:function, or a program; `--` goes before a program that has options.",
+        ),
+    ],
+    *,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
+    ] = 8080,
+    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
+) -> None:
+    """Serve a Python function or a program as Direktiv calls functions in containers.
+
+    A Python function takes the input, and the folder of the call if it has a second parameter. A program gets the
+    input on stdin, and writes the result to stdout. The URL is printed to stdout, errors of the function to stderr.
+    """
+    with ending_at_once():
+        from swf_temporal.app.container_functions import served_function
+        from swf_temporal.app.function_server import serve_function as serve
+        from swf_temporal.app.stopping import run_until_stopped
+    raise typer.Exit(run_until_stopped(serve(served_function(function), host, port, warn, typer.echo)))

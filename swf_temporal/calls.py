@@ -6,9 +6,12 @@ histories, so that every release reads what an earlier one wrote, and passes ove
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from swf_temporal.data import JSON
+
+PRIORITIES: Final = range(1, 6)
+"""Of the calls that wait for a worker, those with the lowest number are performed first."""
 
 
 @dataclass(frozen=True, slots=True)

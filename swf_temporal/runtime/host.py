@@ -106,10 +106,6 @@ class Attempts:
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
 
-PRIORITIES: Final = range(1, 6)
-"""Of the calls that wait for a worker, those with the lowest number are performed first."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
     """What an engine is told of a call or a sub-workflow, beside what it performs: a fact is added here, for both."""
@@ -117,7 +113,7 @@ class CallFacts:
     state: str
     action: str
     priority: int | None = None
-    """One of PRIORITIES; None is that of the run."""
+    """One of `calls.PRIORITIES`; None is that of the run."""
 
     @property
     def summary(self) -> str:

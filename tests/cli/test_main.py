@@ -14,6 +14,7 @@ ORDERS = str(Path(__file__).parents[2] / "examples" / "orders" / "orders.sw.yaml
 INVOICE = str(Path(__file__).parents[2] / "examples" / "expression" / "invoice.sw.yaml")
 GIVEN = str(Path(__file__).parents[2] / "examples" / "expression" / "input.json")
 HEAVY = ("temporalio", "pydantic", "yaml", "httpx", "jq", "rich")
+OTHER_LANGUAGE = "swf_temporal.languages.direktiv.model.states"
 NOWHERE = ["--address", "127.0.0.1:1"]
 OF_DEFINITIONS = (
     "pydantic",
@@ -50,10 +51,10 @@ def test_help_lists_every_command(swf: Swf) -> None:
         (["describe", ORDERS], ["temporalio"]),
         (["schema"], ["temporalio", "rich", "httpx", "jq"]),
         *(([name, "--help"], HEAVY) for name in COMMANDS),
-        (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client"]),
+        (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client", OTHER_LANGUAGE]),
         (
             ["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
-            ["temporalio", "httpx", "rich", "swf_temporal.functions.calling"],
+            ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE],
         ),
         *((command, OF_DEFINITIONS) for command in OF_SERVERS),
         (["start", INVOICE, *NOWHERE], ["httpx", "rich", "swf_temporal.functions.calling", "temporalio.testing"]),

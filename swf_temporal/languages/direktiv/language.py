@@ -1,15 +1,13 @@
-"""The workflow language of Direktiv, as others see it."""
+"""The workflow language of Direktiv, as others see it.
+
+Definitions of all languages are shown to `recognises`, so model, rules and execution are imported where they are used.
+"""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Severity
-from swf_temporal.languages.direktiv.definition import DirektivDefinition
-from swf_temporal.languages.direktiv.model.states import TYPES
-from swf_temporal.languages.direktiv.model.workflow import FUNCTION_TYPES
-from swf_temporal.languages.direktiv.reading.document import build
-from swf_temporal.languages.direktiv.reading.schema import json_schema
-from swf_temporal.languages.direktiv.validation.validate import validate
+from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, STATE_TYPES
 from swf_temporal.languages.port import Addresses, Checked, Definition, Description, LanguageBase
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
@@ -44,6 +42,9 @@ class Direktiv(LanguageBase):
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
         """Return the definition that *root* is, with all that is to be said about it."""
+        from swf_temporal.languages.direktiv.definition import DirektivDefinition  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.validation.validate import validate  # noqa: PLC0415
+
         checked = self.read_pinned(root, source)
         if not isinstance(checked.definition, DirektivDefinition):
             return checked
@@ -53,6 +54,9 @@ class Direktiv(LanguageBase):
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without asking whether it follows the rules."""
+        from swf_temporal.languages.direktiv.definition import DirektivDefinition  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.reading.document import build  # noqa: PLC0415
+
         workflow, problems = build(root, source)
         problems.sort(key=lambda one: _place(one.position))
         definition = None if workflow is None else DirektivDefinition(workflow, root, source)
@@ -60,20 +64,23 @@ class Direktiv(LanguageBase):
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program."""
-        from swf_temporal.languages.direktiv.execution.program import DirektivProgram  # noqa: PLC0415 - not to validate
+        from swf_temporal.languages.direktiv.definition import DirektivDefinition  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.execution.program import DirektivProgram  # noqa: PLC0415
 
         assert isinstance(definition, DirektivDefinition)  # noqa: S101 - it is asked for its own alone
         return DirektivProgram(definition.workflow, definition.id, semantics)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""
+        from swf_temporal.languages.direktiv.reading.schema import json_schema  # noqa: PLC0415
+
         return json_schema(title or self.title, version)
 
     def describe(
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
     ) -> Description:
         """Return the description of *definition*."""
-        from swf_temporal.languages.direktiv.description import DirektivDescription  # noqa: PLC0415 - seldom
+        from swf_temporal.languages.direktiv.description import DirektivDescription  # noqa: PLC0415
 
         return DirektivDescription(definition, catalogue, now, addresses)
 
@@ -85,7 +92,7 @@ def _is_ours(state: Object) -> bool:
     if "name" in state or "id" not in state:
         return False
     type_ = state.get("type")
-    return type_ in TYPES if isinstance(type_, str) else any(key in state for key in ("transform", "catch"))
+    return type_ in STATE_TYPES if isinstance(type_, str) else any(key in state for key in ("transform", "catch"))
 
 
 def _objects(value: Any) -> list[Object]:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.expressions.braced import BracedPaths
-from swf_temporal.expressions.early import EarlyExpressions
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, all_states
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
@@ -24,8 +22,12 @@ def expressions_of(workflow: Workflow, *, guesses: bool = False) -> Expressions:
     Raises BadExpression for a language that is not supported.
     """
     if workflow.expression_lang == EARLY:
+        from swf_temporal.expressions.early import EarlyExpressions  # noqa: PLC0415 - few definitions are that old
+
         return EarlyExpressions(_SYNONYMS.get(workflow.language_version))
     if workflow.expression_lang == PATHS:
+        from swf_temporal.expressions.braced import BracedPaths  # noqa: PLC0415 - likewise
+
         return BracedPaths()
     return Expressions(
         variables={state.iteration_param for state in all_states(workflow.states) if isinstance(state, ForeachState)},

@@ -254,12 +254,6 @@ State: TypeAlias = Annotated[
     Field(discriminator="type"),
 ]
 
-TYPES = (
-    "action", "consumeEvent", "delay", "error", "eventsAnd", "eventsXor", "foreach", "generateEvent", "getter", "noop",
-    "parallel", "setter", "switch", "validate", "eventAnd", "eventXor",
-)  # fmt: skip
-"""The words for types; the last two are other spellings."""
-
 
 def actions_of(state: State) -> tuple[Action, ...]:
     """Return the calls that a state makes."""

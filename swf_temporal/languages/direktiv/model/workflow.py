@@ -51,10 +51,6 @@ Function: TypeAlias = Annotated[
     WorkflowFunction | SharedFunction | JobFunction | SubflowFunction, Field(discriminator="type")
 ]
 
-FUNCTION_TYPES = (
-    "knative-workflow", "knative-namespace", "knative-global", "kubernetes-job", "subflow", "reusable", "isolated",
-)  # fmt: skip
-
 
 class StartEvent(Node):
     """Which events start an instance."""
@@ -109,8 +105,6 @@ class EventsAndStart(Node):
 Start: TypeAlias = Annotated[
     DefaultStart | ScheduledStart | EventStart | EventsXorStart | EventsAndStart, Field(discriminator="type")
 ]
-
-START_TYPES = ("default", "scheduled", "event", "eventsXor", "eventsAnd", "eventXor", "eventAnd")
 
 
 class Timeouts(Node):

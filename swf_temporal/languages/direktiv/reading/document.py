@@ -10,6 +10,7 @@ from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.direktiv.model import states, workflow
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.workflow import Workflow
+from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, START_TYPES, STATE_TYPES
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean
@@ -31,7 +32,7 @@ _EXPECTED = {
     "model_attributes_type": "an object",
     "too_short": "a list with something in it",
 }
-_WORDS = {"states": states.TYPES, "functions": workflow.FUNCTION_TYPES, "start": workflow.START_TYPES}
+_WORDS = {"states": STATE_TYPES, "functions": FUNCTION_TYPES, "start": START_TYPES}
 """The words for the types of what stands under each key."""
 _MODELS: dict[str, tuple[type[Node], ...]] = {
     "catch": (states.Catch,), "conditions": (states.Condition,), "retries": (states.RetryPolicy,),

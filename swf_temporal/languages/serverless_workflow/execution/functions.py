@@ -3,10 +3,10 @@
 from typing import TypeGuard
 
 from swf_temporal import calls
+from swf_temporal.calls import PRIORITIES
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.runtime.host import PRIORITIES
 
 
 def functions_of(workflow: Workflow) -> list[calls.Function]:

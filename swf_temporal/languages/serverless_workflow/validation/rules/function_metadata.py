@@ -6,12 +6,12 @@ The keys are ours; other keys are whatever their author wants them to be.
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
+from swf_temporal.calls import PRIORITIES
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.execution.functions import is_priority
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.runtime.host import PRIORITIES
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
 _Can: TypeAlias = tuple[Callable[[JSON], bool], str]

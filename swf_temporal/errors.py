@@ -5,6 +5,7 @@
     ├── UsageError                     the caller's: a file, an option, a server, an id that is not there
     ├── Unsupported                    ours: names the section of the specification that we do not carry out
     ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
+    ├── StoreUnavailable               the operator's: what holds variables does not answer at the moment
     └── WorkflowFault                  a run's: what went wrong while it ran
         ├── CallFailed                 a function answered with an error, or could not be reached
         ├── TimedOut                   something took longer than the definition allows
@@ -126,6 +127,13 @@ class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
             f"{what} {number} is newer than this release of swf-temporal knows, which is {known}: "
             "a worker of the release that began it has to go on with it"
         )
+
+
+class StoreUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
+    """What holds variables does not answer at the moment.
+
+    It fails no run: the attempt that met it fails, and is made again.
+    """
 
 
 class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specification's sense of error

@@ -1,7 +1,8 @@
 """Variables that outlive a step: named bytes with a MIME type, in a scope that says who shares them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 JSON_TYPE: Final = "application/json"
 
@@ -24,3 +25,17 @@ class Variable:
 
     content: bytes
     mime_type: str = JSON_TYPE
+
+
+class VariableStore(Protocol):
+    """Whatever holds variables where workflows run for real. Both methods raise StoreUnavailable."""
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Return what the variable holds, or None if there is none."""
+
+    async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
+        """Let each variable hold its value; None takes it away. Those of one scope change together.
+
+        A write whose *write_id* was seen before changes nothing in the scopes that it changed then: it was repeated,
+        since whoever made it was lost before it could tell. Raises PayloadTooLarge if a scope cannot hold so much.
+        """

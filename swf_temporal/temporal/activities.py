@@ -105,8 +105,10 @@ class Activities:
     @activity.defn(name=WRITE_VARIABLE)
     async def write_variable(self, of: RefRecord, value: VariableRecord | None) -> None:
         """Let a variable hold *value*."""
+        info = activity.info()
+        values = {ref_from_json(of): None if value is None else variable_from_json(value)}
         try:
-            await self.variables.write_variable(ref_from_json(of), None if value is None else variable_from_json(value))
+            await self.variables.write_variables(values, f"{info.workflow_run_id}/{info.activity_id}")
         except PayloadTooLarge as fault:
             raise application_error(fault, non_retryable=True) from None
 

@@ -3,27 +3,33 @@
 Theory of operation. Such a workflow is begun by the first variable that is written, takes further ones by updates, and
 is read by queries. It continues as new when its history grows long. Those of a workflow and of the namespace stay for
 good; that of an instance looks from time to time whether the instance has ended, and then ends, too. Runs reach it by
-activities, since what they find has to stand in their histories. An update bears the id of the activity that sends it,
-so that an attempt that was lost writes only once.
+activities, since what they find has to stand in their histories; the calls of functions that are given files read and
+write from within their activity, so that contents stand in no history but that of the scope. An update bears an id that
+is the same for every attempt of the activity that sends it, so that what is attempted again is written only once. The
+server knows the ids of one execution; what a scope carries on when it continues as new has the latest ones, too.
 """
 
+import asyncio
 from base64 import b64decode, b64encode
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol, TypedDict, cast
 
-from temporalio import activity, workflow
+from temporalio import workflow
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
     WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.errors import PayloadTooLarge
-from swf_temporal.runtime.variables import Scope, Variable, VariableRef
+from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
+from swf_temporal.runtime.variables import Scope, Variable, VariableRef, VariableStore
 
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
@@ -33,9 +39,13 @@ INSTANCE_ENDED: Final = "instance has ended"
 LOOKING: Final = timedelta(days=1)
 """How long after a write, and how often from then on, the workflow of an instance's scope looks for the instance."""
 
+MAX_IDS: Final = 1000
+"""How many ids of writes a scope carries on when it continues as new."""
+
 _TYPE: Final = "swf variables"
 _PREFIX: Final = "variables:"
 _TOO_LARGE: Final = "VariablesTooLarge"
+_FULL: Final = f"the variables of this scope would hold more than {MAX_BYTES:,} bytes"
 
 
 class VariableRecord(TypedDict):
@@ -54,14 +64,8 @@ class RefRecord(TypedDict):
     key: str
 
 
-class VariableStorage(Protocol):
+class VariableStorage(VariableStore, Protocol):
     """Whatever holds variables: Temporal, or the memory of a test."""
-
-    async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds, or None if there is none."""
-
-    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Let the variable hold *value*; None takes it away. Raises PayloadTooLarge."""
 
     async def has_ended(self, owner: str) -> bool:
         """Tell whether the instance *owner* has ended: its id and its first run's, with a slash between."""
@@ -92,12 +96,13 @@ class VariablesOfScope:
     """The variables of one scope."""
 
     @workflow.init
-    def __init__(self, held: dict[str, VariableRecord] | None = None) -> None:
+    def __init__(self, held: dict[str, VariableRecord] | None = None, seen: Sequence[str] = ()) -> None:
         self._held = dict(held or {})
+        self._seen = dict.fromkeys(seen)
         self._writes = 0
 
     @workflow.run
-    async def run(self, held: dict[str, VariableRecord] | None = None) -> None:  # noqa: ARG002 - read in __init__
+    async def run(self, held: dict[str, VariableRecord] | None = None, seen: Sequence[str] = ()) -> None:  # noqa: ARG002 - read in __init__
         """Hold variables for good, or until the instance has ended whose they are."""
         scope, _, owner = workflow.info().workflow_id.removeprefix(_PREFIX).partition(":")
         while not workflow.info().is_continue_as_new_suggested():
@@ -112,7 +117,7 @@ class VariablesOfScope:
                 if await workflow.execute_activity(INSTANCE_ENDED, owner, start_to_close_timeout=minute):
                     return
         await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(self._held)
+        workflow.continue_as_new(args=[self._held, list(self._seen)[-MAX_IDS:]])
 
     @workflow.query
     def read(self, key: str) -> VariableRecord | None:
@@ -120,14 +125,17 @@ class VariablesOfScope:
         return self._held.get(key)
 
     @workflow.update
-    async def write(self, key: str, value: VariableRecord | None) -> None:
-        """Let a variable hold *value*; None takes it away."""
-        others = {name: one for name, one in self._held.items() if name != key}
-        size = sum(len(one["content"]) for one in (*others.values(), *([] if value is None else [value])))
-        if size * 3 // 4 > MAX_BYTES:
-            message = f"the variables of this scope would hold more than {MAX_BYTES:,} bytes"
-            raise ApplicationError(message, type=_TOO_LARGE, non_retryable=True)
-        self._held = others if value is None else {**others, key: value}
+    async def write(self, values: dict[str, VariableRecord | None]) -> None:
+        """Let variables hold *values*, all together; None takes one away."""
+        update = workflow.current_update_info()
+        if update is None or update.id in self._seen:
+            return
+        merged = {**self._held, **values}
+        held = {key: value for key, value in merged.items() if value is not None}
+        if sum(len(value["content"]) for value in held.values()) * 3 // 4 > MAX_BYTES:
+            raise ApplicationError(_FULL, type=_TOO_LARGE, non_retryable=True)
+        self._held = held
+        self._seen[update.id] = None
         self._writes += 1
 
 
@@ -146,31 +154,40 @@ class TemporalVariables:
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
-            raise
+            raise _unavailable(of, error) from error
         return None if found is None else variable_from_json(found)
 
-    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Send an update to the workflow of the scope, which is begun by that if need be."""
+    async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
+        """Send an update to the workflow of each scope, which is begun by that if need be."""
+        scopes: dict[str, dict[VariableRef, Variable | None]] = defaultdict(dict)
+        for of, value in values.items():
+            scopes[_id_of(of)][of] = value
+        for workflow_id, changed in scopes.items():
+            await self._write(workflow_id, changed, write_id)
+
+    async def _write(self, workflow_id: str, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
         begun: WithStartWorkflowOperation[VariablesOfScope, None] = WithStartWorkflowOperation(
             VariablesOfScope.run,
             None,
-            id=_id_of(of),
+            id=workflow_id,
             task_queue=self._task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         )
-        info = activity.info()
+        if sum(len(value.content) for value in values.values() if value is not None) > MAX_BYTES:
+            raise PayloadTooLarge(_FULL)  # more than the server would take
+        records = {of.key: None if value is None else variable_to_json(value) for of, value in values.items()}
         try:
             await self._client.execute_update_with_start_workflow(
-                VariablesOfScope.write,
-                args=[of.key, None if value is None else variable_to_json(value)],
-                start_workflow_operation=begun,
-                id=f"{info.workflow_run_id}/{info.activity_id}",
+                VariablesOfScope.write, records, start_workflow_operation=begun, id=write_id
             )
-        except WorkflowUpdateFailedError as error:
-            cause = error.cause
+        except (WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, RPCError) as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError from None
+            cause = error.__cause__
             if isinstance(cause, ApplicationError) and cause.type == _TOO_LARGE:
                 raise PayloadTooLarge(cause.message) from None
-            raise
+            raise _unavailable(next(iter(values)), error) from error
 
     async def has_ended(self, owner: str) -> bool:
         """Ask the server. An instance that it knows no more has ended; one that has been continued has not."""
@@ -183,6 +200,10 @@ class TemporalVariables:
                 return True
             raise
         return found.status is not WorkflowExecutionStatus.RUNNING
+
+
+def _unavailable(of: VariableRef, error: Exception) -> StoreUnavailable:
+    return StoreUnavailable(f"the {of.scope} variable {of.key!r} cannot be reached at the moment: {error}")
 
 
 def _id_of(of: VariableRef) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer
 
+from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.variables import MAX_BYTES, VariablesOfScope
+from swf_temporal.temporal.variables import MAX_BYTES, TemporalVariables, VariablesOfScope
 from tests.temporal.conftest import Bench, events_of
 
 pytestmark = pytest.mark.temporal
@@ -114,6 +115,30 @@ async def test_what_is_too_much_fails_for_good(bench: Bench) -> None:
         )
         running.definitions = [reader]
         assert await running.run({}) == {"var": {"k": "xxxxx"}}
+
+
+async def test_a_write_that_is_repeated_changes_nothing(bench: Bench) -> None:
+    """All its values are written together, and once, also where the scope has continued as new since."""
+    none = load({"id": "variables-repeated", "states": [{"id": "rest", "type": "noop"}]})
+    async with bench.worker(none) as running:
+        store = TemporalVariables(bench.client, running.queue)
+        first, second = VariableRef("workflow", "repeated", "first"), VariableRef("workflow", "repeated", "second")
+        seen_before = [{}, ["before"]]
+        await bench.client.start_workflow(
+            VariablesOfScope.run, args=seen_before, id="variables:workflow:repeated", task_queue=running.queue
+        )
+        await store.write_variables({first: Variable(b"0")}, "before")
+        assert await store.read_variable(first) is None
+
+        await store.write_variables({first: Variable(b"1"), second: Variable(b"1")}, "a")
+        await store.write_variables({second: Variable(b"2")}, "b")
+        await store.write_variables({first: Variable(b"3"), second: Variable(b"3")}, "a")
+        assert [await store.read_variable(one) for one in (first, second)] == [Variable(b"1"), Variable(b"2")]
+
+        with pytest.raises(PayloadTooLarge):
+            await store.write_variables({first: Variable(b"x" * (MAX_BYTES + 1))}, "c")
+        await store.write_variables({first: None}, "d")
+        assert await store.read_variable(first) is None
 
 
 def test_references_and_values_travel_as_json() -> None:

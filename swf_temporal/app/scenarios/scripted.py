@@ -118,14 +118,15 @@ class ScriptedCalls:
         await _turn(session.family)
         return session.variables.get(of)
 
-    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Let the variable hold *value* in this scenario."""
+    async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:  # noqa: ARG002 - no attempt is lost
+        """Let variables hold *values* in this scenario."""
         session = self._session()
         await _turn(session.family)
-        if value is None:
-            session.variables.pop(of, None)
-        else:
-            session.variables[of] = value
+        for of, value in values.items():
+            if value is None:
+                session.variables.pop(of, None)
+            else:
+                session.variables[of] = value
 
     async def has_ended(self, owner: str) -> bool:  # noqa: ARG002 - what a scenario holds ends with it
         """Tell that it has: no workflow holds variables here."""

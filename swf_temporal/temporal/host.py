@@ -23,6 +23,7 @@ from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
@@ -185,23 +186,35 @@ class TemporalHost:
             self._made_room()
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
-        """Send the event by an activity."""
-        if after:
-            raise FatalFault(
-                "an event that is sent after a delay is not carried out on Temporal yet", name=_UNSUPPORTED
-            )
+        """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
         payload = await self._payload(event.to_json())
+        if after:
+            await self._send_later(event, payload, after)
+            return
         try:
             await workflow.execute_activity(
                 PUBLISH,
                 args=[RawValue(payload)],
-                start_to_close_timeout=timedelta(minutes=1),
+                start_to_close_timeout=PUBLISH_LIMIT,
                 summary=shortened(event.type),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, PUBLISH) from None
+
+    async def _send_later(self, event: CloudEvent, payload: Payload, after: timedelta) -> None:
+        """Begin the workflow that sends the event; it goes on when this one has ended."""
+        try:
+            await workflow.start_child_workflow(
+                DELAYED_EVENT,
+                args=[RawValue(payload), RawValue(await self._payload(after.total_seconds()))],
+                id=id_of_child(workflow.info().workflow_id, f"event/{event.id}"),
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                static_summary=shortened(event.type),
+            )
+        except ChildWorkflowError as error:
+            raise fault_of_child(error, DELAYED_EVENT) from None
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""

@@ -13,6 +13,7 @@ from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
@@ -72,7 +73,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[interpreter or (KnownOnly if only_known else Interpreter), VariablesOfScope],
+        workflows=[interpreter or (KnownOnly if only_known else Interpreter), VariablesOfScope, DelayedEvent],
         activities=[
             ours.call,
             ours.publish,

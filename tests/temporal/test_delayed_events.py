@@ -1,0 +1,62 @@
+"""An event with a delay is a workflow of its own on a real server: it outlives its instance, and can be taken back."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.worker import Replayer
+
+from swf_temporal.loading import load
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT, DelayedEvent
+from tests.temporal.conftest import Bench, Running
+
+pytestmark = pytest.mark.temporal
+
+
+def telling(name: str, delay: str) -> Any:
+    """Return a workflow that generates an event with a delay, and ends."""
+    event = {"type": "shop.order", "source": "shop", "data": "jq(.n)"}
+    return load({"id": name, "states": [{"id": "tell", "type": "generateEvent", "delay": delay, "event": event}]})
+
+
+async def only_event(running: Running, workflow_id: str) -> Any:
+    """Return the one workflow that sends an event of the instance *workflow_id*, as soon as the server lists it."""
+    query = f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}"
+    async with asyncio.timeout(30):
+        while True:
+            found = [one async for one in running.bench.client.list_workflows(query)]
+            if found:
+                [begun] = found
+                assert begun.id.startswith(f"{workflow_id}/event/")
+                return running.bench.client.get_workflow_handle(begun.id)
+            await asyncio.sleep(0.05)
+
+
+async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:
+    """The instance completes at once; the event is sent by a workflow beside it, whose history replays."""
+    async with bench.worker(telling("event-later", "PT1S")) as running:
+        handle = await running.start({"n": 7})
+        assert await handle.result() == {"n": 7}
+        assert running.scripted.published == []
+        event = await only_event(running, handle.id)
+        await event.result()
+        [sent] = running.scripted.published
+        assert (sent.type, sent.source, sent.data) == ("shop.order", "shop", 7)
+        assert event.id.endswith(sent.id)
+        history = await event.fetch_history()
+    await Replayer(workflows=[DelayedEvent], data_converter=CONVERTER).replay_workflow(history)
+
+
+async def test_can_be_taken_back(bench: Bench) -> None:
+    """Whoever cancels its workflow keeps the event from being sent; it answers the query `status` like an instance."""
+    async with bench.worker(telling("event-taken-back", "P1D")) as running:
+        handle = await running.start({"n": 7})
+        await handle.result()
+        event = await only_event(running, handle.id)
+        assert await event.query("status") == {"state": None, "awaiting": []}
+        await event.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await event.result()
+        assert running.scripted.published == []

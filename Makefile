@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # Many tests wait for a server or for a process: half as many again as there are cores keep these busy.
 TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
 
+# Tests and benchmarks start hundreds of processes, none of which should compile our modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo example brokers test mutants check format bench clean
 

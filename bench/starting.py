@@ -107,6 +107,7 @@ class Swf:
     def run(self, tree: Path, arguments: Sequence[str], env: Mapping[str, str]) -> Cost:
         """Run the command of *tree* to its end; return what it took."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "SWF_"))}
+        kept.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
         home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder), "PYTHONPATH": str(tree)}
         environment = {**kept, **home, "TEMPORAL_ADDRESS": self.address, **env}
         command = [sys.executable, "-c", "from swf_temporal.cli.main import main; main()", *arguments]

@@ -229,6 +229,17 @@ def test_helpers_die_with_their_parent() -> None:
         os.close(waiting)
 
 
+def test_results_that_take_too_much_memory() -> None:
+    """More results than the helper has memory for are an error of the expression, and the helper goes on."""
+    pool = Guard(Limits(seconds=30, memory=64 << 20, output=1 << 30, processes=1))
+    try:
+        with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 64 MiB of memory"):
+            pool.run("range(3000000) | tojson", "null")
+        assert pool.run("tojson", "[1]").text == "[1]"
+    finally:
+        pool.stop()
+
+
 def test_a_helper_that_cannot_start_says_so() -> None:
     """Limits that the system cannot set are an error of who set them, not of the expression."""
     pool = Guard(Limits(seconds=0.2, memory=1 << 70, processes=1))

@@ -7,7 +7,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.host import TraceEntry, TraceKind
-from swf_temporal.simulation.definitions import check_reading, workflows_of
+from swf_temporal.simulation.definitions import check_reading, started_by_events, workflows_of
 from swf_temporal.simulation.differences import line_by_line, request_differences, unequal
 from swf_temporal.simulation.model.expectations import Expected
 from swf_temporal.simulation.model.scenario import Scenario
@@ -34,12 +34,13 @@ def check(scenario: Scenario, observed: Observed) -> list[str]:
     found += [f"services: {missing}" for missing in observed.unanswered]
     if expect.requests is not None:
         found += request_differences(expect.requests, observed.requests)
-    if expect.states is not None:
-        found += unequal("states", list(expect.states), list(observed.states))
+    found += _of_states(expect, observed)
     if None not in (expect.elapsed, observed.elapsed) and expect.elapsed != observed.elapsed:
         found.append(f"elapsed: expected {expect.elapsed}, but it took {observed.elapsed}")
     if expect.starts is not None:
         found += _starts(expect.starts.at, observed.starts)
+    if expect.started is not None:
+        found += unequal("started", list(expect.started), started_by_events(scenario))
     return found
 
 
@@ -104,6 +105,15 @@ def _produced(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[s
     for index, (wanted, event) in enumerate(zip(expected, actual, strict=True)):
         for key, value in wanted.items():
             found += unequal(f"produced[{index}].{key}", value, event.get(key))
+    return found
+
+
+def _of_states(expect: Expected, observed: Observed) -> list[str]:
+    found = []
+    if expect.states is not None:
+        found += unequal("states", list(expect.states), list(observed.states))
+    if expect.logs is not None:
+        found += unequal("logs", list(expect.logs), list(observed.logs))
     return found
 
 

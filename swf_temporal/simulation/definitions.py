@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from swf_temporal.calendars.previewing import preview
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.loading import check_file, check_part, conflicting
@@ -35,6 +37,12 @@ def starts_of(scenario: Scenario) -> Sequence[datetime] | UsageError:
         return error
     times = preview(spec, asked.after, asked.most)
     return [time for time in times if asked.before is None or time <= asked.before]
+
+
+def started_by_events(scenario: Scenario) -> list[JSON]:
+    """Return the inputs of the instances that the events of *scenario* start."""
+    events = [CloudEvent.from_json(event, default_id="-") for event in (*scenario.early, *scenario.events)]
+    return workflows_of(scenario)[0].event_starts(events)
 
 
 def check_reading(scenario: Scenario) -> list[str]:

@@ -96,3 +96,8 @@ class Observed:
     def states(self) -> tuple[str, ...]:
         """The states entered, in order."""
         return tuple(entry.name for entry in self.trace if entry.kind is TraceKind.STATE_ENTERED)
+
+    @property
+    def logs(self) -> tuple[JSON, ...]:
+        """What the instance logged, in order."""
+        return tuple(entry.detail["value"] for entry in self.trace if entry.kind is TraceKind.LOGGED)

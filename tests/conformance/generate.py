@@ -3,7 +3,7 @@
 Sentences stand in `sentences/`, a file for each part of the specification, in our own words. A scenario shows one by
 naming its id under `spec`; `shown_by` names tests that show more of it. A sentence holds as it reads; or it holds, and
 `accepts` says what is taken beyond it; or `otherwise` says what is done in its place, and why, and `semantics` where
-docs/semantics.md has it. A `remark` only adds to what holds. From the root of the project:
+the page about the semantics of its language has it. A `remark` only adds to what holds. From the root of the project:
 `python -m tests.conformance.generate`.
 """
 
@@ -25,14 +25,14 @@ from swf_temporal.simulation.reading import find_scenarios
 ROOT: Final = Path(__file__).parents[2]
 SENTENCES: Final = Path(__file__).parent / "sentences"
 SCENARIOS: Final = ROOT / "tests" / "scenarios"
-SEMANTICS: Final = ROOT / "docs" / "semantics.md"
 PAGE: Final = ROOT / "docs" / "conformance.md"
 
 TEXTS: Final = ("0.8", "0.8-next")
 """The texts of the specification: the release, and what was written after it."""
 OLDER: Final = "0.5 and 0.6"
-DRAFTS: Final = {"November 2019": "november_2019", "May 2020": "may_2020", OLDER: "older"}
-"""The drafts, and the older versions, with a page of their own, and the folder of each with its sentences."""
+DIREKTIV: Final = "Direktiv"
+DRAFTS: Final = {"November 2019": "november_2019", "May 2020": "may_2020", OLDER: "older", DIREKTIV: "direktiv"}
+"""The drafts, the older versions, and the other language, with a page of their own, and the folder of each."""
 MAX_LINKS = 3
 """How many of the scenarios that show a sentence the page names."""
 _KEYS = {"id", "says", "in", "remark", "accepts", "otherwise", "semantics", "shown_by", "missing"}
@@ -64,6 +64,14 @@ What these versions demand otherwise than 0.8, sentence by sentence in our own w
 about [later versions](conformance.md); the rest is there. 0.7 demands nothing otherwise. This page is generated:
 `python -m tests.conformance.generate`.
 """
+_HEAD_OF_DIREKTIV = """# Conformance: Direktiv's language
+
+What the text of [Direktiv's workflow language](direktiv.md) says, sentence by sentence in our own words, and how it is
+here, as on the page about [Serverless Workflow](conformance.md). Tables that are the same for all types of states count
+once for each type. The text leaves catches, and more, to be written; [Semantics](direktiv-semantics.md) has what was
+decided there. This page is generated: `python -m tests.conformance.generate`.
+"""
+_HEADS = {None: _HEAD, OLDER: _HEAD_OF_OLDER, DIREKTIV: _HEAD_OF_DIREKTIV}
 _TABLE = "| what it says | texts | here | shown by | remark |\n|---|---|---|---|---|\n"
 _MISSING = "| section | what it says | texts | why |\n|---|---|---|---|\n"
 
@@ -91,7 +99,7 @@ class Sentence:
     otherwise: str = ""
     """What is done in its place, and why."""
     semantics: str = ""
-    """The heading in docs/semantics.md under which that stands, as links name it."""
+    """The heading on the page about semantics under which that stands, as links name it."""
     shown_by: tuple[str, ...] = ()
     """Tests, as `path` or `path::name`, that show more of it than its scenarios."""
     missing: str = ""
@@ -144,17 +152,16 @@ def showings() -> dict[str, list[Showing]]:
     return found
 
 
-def _head(draft: str | None) -> str:
-    if draft is None:
-        return _HEAD
-    return _HEAD_OF_OLDER if draft == OLDER else _HEAD_OF_DRAFT.format(draft=draft)
+def semantics_of(sentence: Sentence) -> Path:
+    """Return the page about the semantics of the language that *sentence* is of."""
+    return ROOT / "docs" / ("direktiv-semantics.md" if DIREKTIV in sentence.texts else "semantics.md")
 
 
 def page(draft: str | None = None) -> str:
     """Return the page about conformance to *draft*, or to the texts since 0.8."""
     shown = [one for one in sentences(draft) if not one.missing]
     missing = [one for one in sentences(draft) if one.missing]
-    parts = [_head(draft), _headline(shown, missing)]
+    parts = [_HEADS.get(draft) or _HEAD_OF_DRAFT.format(draft=draft), _headline(shown, missing)]
     for section in dict.fromkeys(one.section for one in shown):
         rows = "".join(_row(one) for one in shown if one.section == section)
         parts.append(f"## {section}\n\n{_TABLE}{rows}")
@@ -172,9 +179,10 @@ def _headline(shown: list[Sentence], missing: list[Sentence]) -> str:
     )
 
 
-def anchors() -> set[str]:
-    """Return the headings of docs/semantics.md as links name them."""
-    headings = re.findall(r"^## (.+)$", SEMANTICS.read_text(encoding="utf-8"), flags=re.MULTILINE)
+@cache
+def anchors(page: Path) -> set[str]:
+    """Return the headings of a page about semantics as links name them."""
+    headings = re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {heading.lower().replace(" ", "-") for heading in headings}
 
 
@@ -199,7 +207,7 @@ def _sentence(section: str, written: dict[str, Any], file: Path) -> Sentence:
     if len({"accepts", "otherwise"} & set(written)) > 1 or {"accepts", "remark"} <= set(written):
         raise ValueError(f"{where}: it holds, or more is accepted, or it is decided otherwise, and one text says so")
     if ("otherwise" in written) != ("semantics" in written):
-        raise ValueError(f"{where}: what is decided otherwise, and nothing else, says where docs/semantics.md has it")
+        raise ValueError(f"{where}: what is decided otherwise, and nothing else, says where that is explained")
     by = written.get("shown_by", [])
     return Sentence(
         section=section,
@@ -223,7 +231,7 @@ def _row(sentence: Sentence) -> str:
     links += [_link(f"`{_name(test)}`", ROOT / test.partition("::")[0]) for test in sentence.shown_by]
     said = " ".join(filter(None, [sentence.accepts, sentence.otherwise, sentence.remark]))
     if sentence.otherwise:
-        said += f" [Semantics]({SEMANTICS.name}#{sentence.semantics})"
+        said += f" [Semantics]({semantics_of(sentence).name}#{sentence.semantics})"
     return _cells(sentence.says, ", ".join(sentence.texts), f"{sentence.kind}", "; ".join(links), said)
 
 

@@ -1,7 +1,7 @@
 """What do the texts of the specification say, sentence by sentence, and how strongly?
 
-The texts are not part of the project. `places.yaml` has a few words of each sentence that we list, by which it is found
-in a text that somebody has.
+The texts are not part of the project. `places.yaml`, and `places_direktiv.yaml` for the other language, have a few
+words of each sentence that we list, by which it is found in a text that somebody has.
 """
 
 import re
@@ -11,11 +11,12 @@ from typing import Final
 
 import yaml
 
-from tests.conformance.generate import Sentence
+from tests.conformance.generate import DIREKTIV, Sentence
 
-PLACES: Final = Path(__file__).parent / "places.yaml"
+PLACES: Final = Path(__file__).parent
 TEXTS: Final = Path(__file__).parents[3] / "shared" / "spec" / "text"
 FILES: Final = {"0.8": "serverless-workflow-0.8.md", "0.8-next": "serverless-workflow-0.8-next.txt"}
+FILE_OF_DIREKTIV: Final = "direktiv.md"
 
 _ENDS = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z\"\[(])")
 _DEMANDS = re.compile(
@@ -36,8 +37,11 @@ def places() -> dict[str, dict[str, str | None]]:
 
     None stands for a sentence that is in no one place.
     """
-    read = yaml.safe_load(PLACES.read_text(encoding="utf-8"))
-    return {id_: words if isinstance(words, dict) else dict.fromkeys(FILES, words) for id_, words in read.items()}
+    found: dict[str, dict[str, str | None]] = {}
+    for name, texts in (("places.yaml", tuple(FILES)), ("places_direktiv.yaml", (DIREKTIV,))):
+        read = yaml.safe_load((PLACES / name).read_text(encoding="utf-8"))
+        found |= {id_: words if isinstance(words, dict) else dict.fromkeys(texts, words) for id_, words in read.items()}
+    return found
 
 
 @cache
@@ -45,8 +49,9 @@ def sentences_of(text: str) -> tuple[tuple[str, str], ...]:
     """Return the sentences of a text and the rows of its tables, without marks of formatting, each with its section."""
     found: list[tuple[str, str]] = []
     paragraph: list[str] = []
-    code, section, plain = False, "", FILES[text].endswith(".txt")
-    for line in [*(TEXTS / FILES[text]).read_text(encoding="utf-8").split("\n"), ""]:
+    file = {**FILES, DIREKTIV: FILE_OF_DIREKTIV}[text]
+    code, section, plain = False, "", file.endswith(".txt")
+    for line in [*(TEXTS / file).read_text(encoding="utf-8").split("\n"), ""]:
         stripped = line.strip()
         if stripped.startswith("```"):
             code = not code

@@ -21,6 +21,8 @@ RACES = {
     "Calls as often as there is time in each branch and in each iteration",
     "Fails with the first action that does",
     "Waits for the first success alone in the mode or",
+    "Gives up all elements after the timeout of a foreach",
+    "Gives up all actions after the timeout of a parallel state",
 }
 """Claims about who is first. A run that is suspended waits for calls and sub-workflows, and others are first then."""
 

@@ -180,11 +180,15 @@ class Expected(Part):
     """What services were asked; of each request only the fields given, of headers only those given."""
     states: OptionalKey[tuple[str, ...]] = None
     """The states entered, in order."""
+    logs: OptionalKey[tuple[Json, ...]] = None
+    """What the instance logged, in order."""
     delays: dict[str, _Delays] = Field(default_factory=dict)
     """For a function: the pauses before its further attempts, in order."""
     elapsed: OptionalKey[Duration] = None
     """How long the run took; only where time is virtual."""
     starts: OptionalKey[ExpectedStarts] = None
+    started: OptionalKey[tuple[Json, ...]] = None
+    """The inputs of the instances that the events start, in order."""
     problems: OptionalKey[tuple[ExpectedProblem, ...]] = None
     """All that is said when the definitions are read, in order."""
 

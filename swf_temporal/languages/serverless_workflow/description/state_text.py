@@ -33,7 +33,8 @@ def _work(state: Facts) -> Iterator[str]:
         case "foreach":
             batch = f", {state['batchSize']} at once" if "batchSize" in state else ""
             pause = f", {state['pause']} apart" if "pause" in state else ""
-            yield f"each of {state['inputCollection']} as {state['iterationParam']}, {state['mode']}{batch}{pause}"
+            until = f", until {state['until']}" if "until" in state else ""
+            yield f"each of {state['inputCollection']} as {state['iterationParam']}, {state['mode']}{batch}{pause}{until}"
         case "parallel":
             enough = state.get("numCompleted", 0) if state["completionType"] == "atLeast" else "all"
             yield f"until {enough} of these are complete"

@@ -77,7 +77,7 @@ def _work(state: State) -> Facts:
                 "inputCollection": state.input_collection,
                 "iterationParam": state.iteration_param,
                 "mode": state.mode,
-                **stated(batch_size=state.batch_size, pause=state.pause),
+                **stated(batch_size=state.batch_size, pause=state.pause, until=state.until),
                 **_held(state.scope, state.actions),
             }
         case CallbackState():

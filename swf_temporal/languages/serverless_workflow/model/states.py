@@ -273,6 +273,8 @@ class ForeachState(StateBase):
     """What an iteration runs in place of actions."""
     pause: str | None = Field(default=None, alias="@pause")
     """How long to wait between the begins of iterations or, where there is one at a time, between iterations."""
+    until: str | None = Field(default=None, alias="@until")
+    """What ends the state when it holds after an iteration, where there is one at a time."""
 
 
 class CallbackState(StateBase):

@@ -177,6 +177,7 @@ def _loop(state: model.State, loop: model.Loop, names: _Names, triggers: tuple[s
         output_collection=loop.output_collection,
         mode="sequential",
         pause=loop.time_delay,
+        until=None if loop.completion_condition is None else loop.completion_condition.body,
         scope=to_states.Scope(start=state.name, states=(inner,), where=state.where),
         state_data_filter=_state_filter(state.filter),
         on_errors=tuple(_on_error(entry, names) for entry in state.on_error),

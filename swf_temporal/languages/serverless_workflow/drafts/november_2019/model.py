@@ -127,6 +127,8 @@ class Loop(Node):
 
     input_collection: str
     output_collection: str | None = None
+    completion_condition: Condition | None = None
+    """What ends the loop when it holds after an iteration."""
     time_delay: str | None = None
 
 

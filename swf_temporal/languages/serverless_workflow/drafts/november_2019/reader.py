@@ -36,7 +36,7 @@ FORM: Final = Form(
         "or": "rule",
         "not": "rule",
     },
-    texts_too=("function", "condition"),
+    texts_too=("function", "condition", "completionCondition"),
 )
 """The form of these definitions."""
 

@@ -24,7 +24,7 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
-from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.joining import MISSING, Missing, Path, join
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 MAX_AT_ONCE = 1000
@@ -39,7 +39,7 @@ async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
         _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
     if state.scope is not None:
-        turns = _Turns(state, one_at_a_time=window == 1)
+        turns = _Turns(state, data, one_at_a_time=window == 1)
         scopes = [_scope(state, index, item, data, lane, turns) for index, item in enumerate(items)]
         found = [output for output in await join(scopes, window=window) if output is not MISSING]
         if state.output_collection is not None:
@@ -77,34 +77,59 @@ def _iteration(
 
 def _scope(
     state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane[BodyFrame], turns: "_Turns"
-) -> Path[JSON]:
-    async def path() -> JSON:
+) -> Path[JSON | Missing]:
+    async def path() -> JSON | Missing:
+        if turns.are_over:
+            return MISSING
         variables = {state.iteration_param: item}
         own = lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables=variables)
         if "done" not in own.frame:
-            await turns.wait(index, data, own, lane)
+            await turns.wait(index, own, lane)
             seen = lane.program.data_flow.iteration_input(state, item, data, own)
             output = await own.run_scope(lane.state_path, seen)
             keep_result(own.frame, {"output": output, "done": True})
+        turns.note(own.frame["output"], own)
         return own.frame["output"]
 
     return path
 
 
 class _Turns:
-    """When the iterations of a state begin that has a pause between them."""
+    """When the iterations of a state begin, if it has a pause between them, and which of them is the last."""
 
-    def __init__(self, state: ForeachState, *, one_at_a_time: bool) -> None:
+    def __init__(self, state: ForeachState, data: JSON, *, one_at_a_time: bool) -> None:
+        self._state = state
         self._pause = state.pause
+        self._data = data
         self._one_at_a_time = one_at_a_time
+        self._outputs: list[JSON] = []
+        self.are_over = False
+        """Whether no further iteration begins."""
 
-    async def wait(self, index: int, data: JSON, own: Lane[IterationFrame], lane: Lane[BodyFrame]) -> None:
+    def note(self, output: JSON, own: Lane[IterationFrame]) -> None:
+        """Note what an iteration came to, after which the state may be complete.
+
+        The condition sees the state's data, the collection with what there is so far, and over them the fields of this
+        output. It is asked again where a run goes on, and answers as before.
+        """
+        state = self._state
+        self._outputs.append(output)
+        if state.until is None:
+            return
+        seen = self._data
+        if state.output_collection is not None:
+            seen = _appended(self._outputs, state.output_collection, seen, own)
+        if isinstance(output, dict):
+            seen = {**(seen if isinstance(seen, dict) else {}), **output}
+        self.are_over = own.holds(state.until, seen)
+
+    async def wait(self, index: int, own: Lane[IterationFrame], lane: Lane[BodyFrame]) -> None:
         """Wait until the iteration *index* of *lane* begins, whose turn it is now."""
         if self._pause is None:
             return
         begin = own.frame.get("before")
         if begin is None:
-            now, length = lane.run.time(), lane.duration(self._pause, data).total_seconds()
+            now, length = lane.run.time(), lane.duration(self._pause, self._data).total_seconds()
             last = now if self._one_at_a_time else lane.frame.get("begun", now)
             begin = own.frame["before"] = max(now, last + length) if index else now
             lane.frame["begun"] = begin

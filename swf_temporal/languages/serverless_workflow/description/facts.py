@@ -37,6 +37,7 @@ def facts_of(
         **stated(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
         **stated(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
         "dialect": workflow.language_version,
+        "stateWord": workflow.state_word,
         "file": workflow.source.name,
         "start": workflow.start_state,
         **stated(active=workflow.start.window),

@@ -31,11 +31,11 @@ def _scope(facts: Facts, prefix: str) -> Iterator[str]:
 
 
 def _state(state: Facts, state_id: str) -> Iterator[str]:
-    title = f"{state['name']} ({state['type']})"
+    title = f"{state['name']} ({phrases.of_type(state)})"
     yield f'state "{_label(title)}" as {state_id}'
     if state["type"] == "parallel":
         yield from _branches(state["branches"], state_id)
-    if "states" in state:
+    if "states" in state and phrases.looped(state) is None:
         yield from (f"state {state_id} {{", *(f"    {line}" for line in _scope(state, f"{state_id}s")), "}")
     told = [_label(line) for line in _notes(state)]
     if told:
@@ -46,6 +46,9 @@ def _state(state: Facts, state_id: str) -> Iterator[str]:
 
 def _notes(state: Facts) -> Iterator[str]:
     """Yield, in few words, what a state does. The branches of a parallel state are drawn."""
+    repeated = phrases.looped(state)
+    if repeated is not None:
+        yield from _notes(repeated)
     if "duration" in state:
         yield f"waits {state['duration']}"
     if "inputCollection" in state:

@@ -43,6 +43,31 @@ def of_state_retry(retry: Facts) -> str:
     return f"{often} if {of_value(retry['condition'])}{after}{more}"
 
 
+def of_repeat(repeat: Facts) -> str:
+    """Return how often, and until when, a sub-workflow is run again and again (0.6)."""
+    words = ["again and again"]
+    if "expression" in repeat:
+        asked = "before" if repeat.get("checkBefore", True) else "after"
+        words.append(f"while {of_value(repeat['expression'])} holds {asked} each run")
+    if repeat.get("max"):
+        words.append(f"{of_value(repeat['max'])} times at most")
+    if "stopOnEvents" in repeat:
+        words.append(f"until {' or '.join(repeat['stopOnEvents'])} came")
+    if repeat.get("continueOnError"):
+        words.append("also after an error")
+    return ", ".join(words)
+
+
+def of_type(state: Facts) -> str:
+    """Return the type of a state, in the word of its version."""
+    return str(state.get("writtenType", state["type"]))
+
+
+def looped(state: Facts) -> Facts | None:
+    """Return the state that *state* is for each element, where it is one with a loop (November 2019)."""
+    return state["states"][0] if state["type"] == "foreach" and "writtenType" in state else None
+
+
 def of_target(way: Facts) -> str:
     """Return where a way leads: the name of a state, or the end."""
     if "to" in way:

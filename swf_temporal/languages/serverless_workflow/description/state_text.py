@@ -8,7 +8,8 @@ from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
 def lines_of_state(state: Facts) -> Iterator[str]:
     """Yield the name of a state and, indented, what it does and where it leads."""
-    yield f"{state['name']}: {state['type']}{', to undo another' if state.get('usedForCompensation') else ''}"
+    undoing = ", to undo another" if state.get("usedForCompensation") else ""
+    yield f"{state['name']}: {phrases.of_type(state)}{undoing}"
     for line in _work(state):
         yield f"  {line}"
     for name, length in state.get("timeouts", {}).items():
@@ -23,6 +24,11 @@ def lines_of_state(state: Facts) -> Iterator[str]:
 
 
 def _work(state: Facts) -> Iterator[str]:
+    repeated = phrases.looped(state)
+    if repeated is not None:
+        yield f"for {', '.join(_iterations(state))}"
+        yield from _work(repeated)
+        return
     match state["type"]:
         case "event":
             yield from _awaited(state)
@@ -31,10 +37,7 @@ def _work(state: Facts) -> Iterator[str]:
         case "inject":
             yield f"puts in {phrases.of_value(state['data'])}"
         case "foreach":
-            batch = f", {state['batchSize']} at once" if "batchSize" in state else ""
-            pause = f", {state['pause']} apart" if "pause" in state else ""
-            until = f", until {state['until']}" if "until" in state else ""
-            yield f"each of {state['inputCollection']} as {state['iterationParam']}, {state['mode']}{batch}{pause}{until}"
+            yield ", ".join(_iterations(state))
         case "parallel":
             enough = state.get("numCompleted", 0) if state["completionType"] == "atLeast" else "all"
             yield f"until {enough} of these are complete"
@@ -42,8 +45,22 @@ def _work(state: Facts) -> Iterator[str]:
                 yield f"branch {branch['name']}{'' if branch.get('isAwaited', True) else ', not waited for'}"
                 yield from (f"  {line}" for line in _actions(branch))
     yield from _actions(state)
+    if "repeat" in state:
+        yield phrases.of_repeat(state["repeat"])
     if state["type"] == "callback":
         yield f"waits for {state['awaits'][0]}"
+
+
+def _iterations(state: Facts) -> Iterator[str]:
+    param = f" as {state['iterationParam']}" if "iterationParam" in state else ""
+    yield f"each of {state['inputCollection']}{param}"
+    yield state["mode"]
+    if "batchSize" in state:
+        yield f"{state['batchSize']} at once"
+    if "pause" in state:
+        yield f"{state['pause']} apart"
+    if "until" in state:
+        yield f"until {state['until']}"
 
 
 def _awaited(state: Facts) -> Iterator[str]:

@@ -31,6 +31,7 @@ def facts_of_state(state: State) -> Facts:
     return {
         "name": state.name,
         "type": state.type,
+        **stated(written_type=state.written_type),
         **_work(state),
         **stated(
             timeouts=written(state.timeouts),
@@ -54,7 +55,7 @@ def _work(state: State) -> Facts:
                        state.on_events]  # fmt: skip
             return {"waitsFor": "any" if state.exclusive else "all", "onEvents": entries}
         case OperationState():
-            return _actions(state.actions, state.action_mode)
+            return {**_actions(state.actions, state.action_mode), **stated(repeat=written(state.repeat))}
         case SwitchState():
             return {"decidesBy": "events" if state.event_conditions else "data"}
         case SleepState():
@@ -75,7 +76,8 @@ def _work(state: State) -> Facts:
         case ForeachState():
             return {
                 "inputCollection": state.input_collection,
-                "iterationParam": state.iteration_param,
+                # A state with a loop is called by its own type, and gets each element as its data.
+                **stated(iteration_param=state.iteration_param if state.written_type is None else None),
                 "mode": state.mode,
                 **stated(batch_size=state.batch_size, pause=state.pause, until=state.until),
                 **_held(state.scope, state.actions),

@@ -12,7 +12,7 @@ def text_of(facts: Facts) -> str:
     """Return the description of a workflow in plain lines, of what it has only."""
     sections = [
         list(_head(facts)),
-        _section("states", facts["states"], lines_of_state),
+        _section(f"{facts['stateWord']}s", facts["states"], lines_of_state),
         _section("functions", facts["functions"], _function),
         _section("events", facts["events"], _event),
         _section("errors", facts["errors"], _error),

@@ -107,6 +107,8 @@ class StateBase(Leaving):
     retries: tuple[StateRetry, ...] = Field(default=(), alias="@retries")
     goes_on_when_late: bool = Field(default=False, alias="@goesOnWhenLate")
     """Whether it is left in its own way where an action takes longer than it may, in the draft of May 2020."""
+    written_type: str | None = Field(default=None, alias="@writtenType")
+    """What its version calls a state that does this, where it is another word than the type."""
     compensated_by: Text | None = None
     used_for_compensation: bool = False
     metadata: dict[str, Template] = Field(default_factory=dict)

@@ -73,6 +73,8 @@ class Workflow(Node):
 
     language_version: str = "0.8"
     """The version that it is written in, as `reading/versions` names them."""
+    state_word: str = Field(default="state", alias="@stateWord")
+    """What its version calls a state."""
     externals: dict[str, External] = Field(default_factory=dict)
     """For `functions`, `events` and the like: the URI that stood in their place."""
     source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)

@@ -66,21 +66,22 @@ class Nodes:
 
 def walk(workflow: Workflow) -> Iterator[LocatedNode]:
     """Yield every node that was written, each before what is in it. What is merely a default is left out."""
-    return _walk(workflow, "the workflow", "")
+    return _walk(workflow, "the workflow", "", workflow.state_word)
 
 
-def _walk(node: Node, owner: str, above: str) -> Iterator[LocatedNode]:
+def _walk(node: Node, owner: str, above: str, word: str) -> Iterator[LocatedNode]:
     yield LocatedNode(node, owner)
     for attribute in _attributes(type(node)):
         value = getattr(node, attribute)
         for child in value if isinstance(value, tuple) else (value,):
             if isinstance(child, Node) and child.where is not NOWHERE:
-                called = _called(child)
-                if called:
+                called = _called(child, word)
+                # A state with a loop (November 2019) holds itself: it is named once.
+                if called and not f"{above} of ".startswith(f"{called} of "):
                     path = f"{called} of {above}" if above else called
-                    yield from _walk(child, path, path)
+                    yield from _walk(child, path, path, word)
                 else:
-                    yield from _walk(child, owner, above)
+                    yield from _walk(child, owner, above, word)
 
 
 @cache
@@ -97,7 +98,7 @@ def _may_hold_nodes(annotation: str) -> bool:
     )
 
 
-def _called(node: Node) -> str | None:
-    kind = "state" if isinstance(node, StateBase) else _CALLED.get(type(node))
+def _called(node: Node, word: str) -> str | None:
+    kind = word if isinstance(node, StateBase) else _CALLED.get(type(node))
     name = getattr(node, "name", None)
     return f"{kind} {name!r}" if kind and name else None

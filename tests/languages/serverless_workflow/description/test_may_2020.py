@@ -48,7 +48,7 @@ def test_what_only_this_draft_has_is_told() -> None:
         "    → Each, only if $.user.title eq 'MANAGER'",
         "  Each: foreach",
         "    each of $.list as $.one, parallel, 2 at once, PT1S apart",
-        "    Do: sleep",
+        "    Do: delay",
         "      waits PT1M",
         "      → the end of all paths",
     ]

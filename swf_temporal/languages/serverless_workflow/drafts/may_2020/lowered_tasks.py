@@ -10,6 +10,9 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model as 
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import start_of
 from swf_temporal.languages.serverless_workflow.model import actions, states
 
+_WRITTEN: Final = {"delay": "delay", "subflow": "subflow"}
+"""The types that the common model calls otherwise."""
+
 CUSTOM_CONDITION: Final = "expression"
 """Under which key of its metadata a condition with the operator `custom` has the expression that decides."""
 
@@ -55,6 +58,7 @@ class _Base:
             "where": task.where,
             "name": task.name,
             "id": task.id,
+            "written_type": _WRITTEN.get(task.type),
             "transition": self.transition(task.transition),
             "end": _end(task.end),
             "state_data_filter": None

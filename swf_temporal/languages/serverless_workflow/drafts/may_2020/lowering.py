@@ -39,6 +39,7 @@ def lowered(root: draft.DraftWorkflow) -> workflow.Workflow:
         states=states_of(root.tasks),
         metadata=root.metadata,
         language_version=VERSION,
+        state_word="state" if root.has_states else "task",
     )
 
 

@@ -129,6 +129,7 @@ def _state(state: model.State, names: _Names, triggers: tuple[str, ...]) -> to_s
     common = {
         "name": state.name,
         "id": state.id,
+        "written_type": state.type,
         "state_data_filter": _state_filter(state.filter),
         "on_errors": tuple(_on_error(entry, names) for entry in state.on_error),
         "metadata": state.metadata,
@@ -173,6 +174,7 @@ def _loop(state: model.State, loop: model.Loop, names: _Names, triggers: tuple[s
         type="foreach",
         name=state.name,
         id=state.id,
+        written_type=state.type,
         input_collection=loop.input_collection,
         output_collection=loop.output_collection,
         mode="sequential",
@@ -334,7 +336,6 @@ def _branch(branch: model.Branch, triggers: tuple[str, ...]) -> to_states.Branch
 
 def _sub_flow(state: model.SubFlowState) -> to_actions.Action:
     return to_actions.Action(
-        name=state.name,
         sub_flow_ref=to_actions.SubflowRef(
             workflow_id=state.workflow_id,
             invoke="sync" if state.wait_for_completion else "async",

@@ -43,6 +43,8 @@ def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
 
 def _sub_workflow(node: Object, normalizer: Normalizer) -> None:
     """Read whether a subflow state waits for its workflow, and how often it runs that."""
+    if "workflowId" in node:
+        node.put("@writtenType", "subflow", node.where.keys["workflowId"])
     repeats = "repeat" in node
     if repeats:
         node.rename("repeat", "@repeat")
@@ -57,6 +59,12 @@ def _sub_workflow(node: Object, normalizer: Normalizer) -> None:
             # Nothing says that it ends when its parent does.
             reference.put("onParentComplete", "continue", places)
             action["subFlowRef"] = reference
+
+
+def _delay(node: Object, _normalizer: Normalizer) -> None:
+    """Note what the version calls a sleep state."""
+    place = node.where.position
+    node.put("@writtenType", "delay", (place, place))
 
 
 def _take_truth(node: Object, key: str, normalizer: Normalizer) -> bool | None:
@@ -112,7 +120,7 @@ _OWN: Mapping[type[Node], Spelling] = {
     states.SwitchState: Spelling(
         renamed={"default": "defaultCondition"}, steps=(quietly(before_0_8.event_timeout),)
     ),
-    states.SleepState: Spelling(renamed={"timeDelay": "duration"}),
+    states.SleepState: Spelling(renamed={"timeDelay": "duration"}, steps=(_delay,)),
     states.ParallelState: Spelling(renamed={"n": "numCompleted"}, steps=(quietly(before_0_8.completion),)),
     states.Branch: Spelling(steps=(quietly(before_0_8.subflows_as_actions),)),
     states.ForeachState: Spelling(

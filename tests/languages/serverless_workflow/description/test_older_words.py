@@ -1,0 +1,90 @@
+"""Are states, or tasks, described in the words of the version that they are written in?"""
+
+import json
+from datetime import UTC, datetime
+
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
+from swf_temporal.languages.serverless_workflow.description.text import text_of
+from swf_temporal.loading import load
+from tests.languages.serverless_workflow.description.described import described
+
+IN_0_6 = """\
+id: poll
+version: "1"
+start: Rest
+states:
+  - {name: Rest, type: delay, timeDelay: PT1S, transition: Poll}
+  - name: Poll
+    type: subflow
+    workflowId: ask
+    repeat: {max: 2, expression: "${ .left > 0 }", checkBefore: false, continueOnError: true, stopOnEvents: [enough]}
+    end: true
+events: [{name: enough, source: /s, type: enough}]
+"""
+OF_DECEMBER = """\
+id: loop
+startsAt: Solve
+states:
+  - name: Solve
+    type: OPERATION
+    actions: [{function: solve}]
+    loop: {inputCollection: $.all, timeDelay: PT1S, completionCondition: $.solved == true}
+    transition: {nextState: Next}
+  - {name: Next, type: SUBFLOW, workflowId: next, waitForCompletion: true, end: true}
+"""
+START = {"kind": "default"}
+TASKS = {
+    "id": "tasks",
+    "name": "Tasks",
+    "version": "1",
+    "functions": [{"name": "f", "resource": "f", "type": "custom"}],
+    "tasks": [
+        {"name": "A", "type": "delay", "start": START, "timeDelay": "PT1S", "transition": {"nextTask": "B"}},
+        {"name": "B", "type": "operation", "actions": [{"functionRef": {"refName": "f"}}], "end": {"kind": "default"}},
+    ],
+}  # fmt: skip
+
+
+def _facts(text: str) -> dict[str, object]:
+    definition = load(text)
+    return described(definition, Catalogue([definition]), datetime(2024, 1, 1, tzinfo=UTC))
+
+
+def _states(text: str, heading: str = "states") -> str:
+    """Return the section about states in the description of the definition in *text*."""
+    return next(part for part in text_of(_facts(text)).split("\n\n") if part.startswith(heading))
+
+
+def test_delays_and_subflows_of_0_6() -> None:
+    """A delay is called that, and a subflow, with how often it is repeated."""
+    assert _states(IN_0_6) == (
+        "states\n  Rest: delay\n    waits PT1S\n    → Poll\n"
+        "  Poll: subflow\n    runs workflow ask\n"
+        "    again and again, while ${ .left > 0 } holds after each run, 2 times at most, until enough came,"
+        " also after an error\n    → end"
+    )
+    diagram = diagram_of(_facts(IN_0_6))
+    assert '"Rest (delay)"' in diagram
+    assert '"Poll (subflow)"' in diagram
+
+
+def test_loops_of_2019() -> None:
+    """A state with a loop is one state, of its own type."""
+    assert _states(OF_DECEMBER) == (
+        "states\n  Solve: OPERATION\n    for each of $.all, sequential, PT1S apart, until $.solved == true\n"
+        "    calls solve\n    → Next\n  Next: SUBFLOW\n    runs workflow next\n    → end"
+    )
+    assert diagram_of(_facts(OF_DECEMBER)).count("Solve") == 1
+
+
+def test_tasks_of_may_2020() -> None:
+    """Tasks are called that, also where it is told who calls a function; the parent of the draft has states."""
+    assert (
+        _states(json.dumps(TASKS), "tasks")
+        == "tasks\n  A: delay\n    waits PT1S\n    → B\n  B: operation\n    calls f\n    → end"
+    )
+    assert "    called by task 'B'" in text_of(_facts(json.dumps(TASKS)))
+    of_parent = json.dumps(TASKS).replace("tasks", "states").replace("nextTask", "nextState")
+    assert _states(of_parent).startswith("states\n  A: delay")
+    assert "    called by state 'B'" in text_of(_facts(of_parent))

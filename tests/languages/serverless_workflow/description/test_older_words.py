@@ -53,7 +53,7 @@ def _facts(text: str) -> dict[str, object]:
 
 def _states(text: str, heading: str = "states") -> str:
     """Return the section about states in the description of the definition in *text*."""
-    return next(part for part in text_of(_facts(text)).split("\n\n") if part.startswith(heading))
+    return next(part for part in text_of(_facts(text)).split("\n\n") if part.startswith(f"{heading}\n"))
 
 
 def test_delays_and_subflows_of_0_6() -> None:

@@ -7,7 +7,7 @@ progress record: plain JSON, written as the lane goes, read when a suspended ins
 
 from collections.abc import Coroutine, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
 from typing_extensions import TypeVar as DefaultTypeVar
 
@@ -46,7 +46,7 @@ G = TypeVar("G", bound=Frame)
 class Lane(Tracer, Generic[F_co]):
     """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
 
-    __slots__ = ("branch", "execution", "frame", "path", "program", "run", "scope", "state", "variables")
+    __slots__ = ("branch", "execution", "frame", "path", "program", "run", "scope", "state", "state_path", "variables")
 
     def __init__(
         self,
@@ -66,6 +66,8 @@ class Lane(Tracer, Generic[F_co]):
         self.scope = scope
         """The states that the state stands among: where its transitions lead."""
         self.state = state
+        self.state_path = scope.path_of(state.name)
+        """The path of the state: its name, after the names of what holds it."""
         self.frame = frame
         self.variables = variables
         self.path = path
@@ -92,12 +94,6 @@ class Lane(Tracer, Generic[F_co]):
         """Return a lane inside this one, whose frame is *frame*."""
         own = {**self.variables, **variables} if variables else self.variables
         return Lane(self.execution, self.state, frame, own, path, self.scope, branch or self.branch)
-
-    @property
-    def state_path(self) -> str:
-        """The path of the state: its name, after the names of what holds it."""
-        scope, name = self.scope, self.state.name
-        return scope.path_of(name) if scope.path else name
 
     @property
     def semantics(self) -> int:
@@ -193,6 +189,10 @@ class Lane(Tracer, Generic[F_co]):
 
     # Waiting
 
+    @overload
+    def deadline(self, key: Deadline, text: str, data: JSON) -> float: ...
+    @overload
+    def deadline(self, key: Deadline, text: str | None, data: JSON) -> float | None: ...
     def deadline(self, key: Deadline, text: str | None, data: JSON) -> float | None:
         """Return the moment at which a timeout ends, as seconds of the epoch.
 
@@ -212,8 +212,7 @@ class Lane(Tracer, Generic[F_co]):
         until = self.deadline(key, text, data)
         if not begun:
             self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
-        if until is not None:
-            await self.run.sleep_until(until, why)
+        await self.run.sleep_until(until, why)
 
     async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
         """Return the result of *work*, or raise TimedOut when *deadline* comes first."""

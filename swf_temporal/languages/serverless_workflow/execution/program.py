@@ -6,6 +6,7 @@ all the runs of its definition and never changes.
 
 from collections.abc import Iterable, Iterator
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 
 from swf_temporal.calls import Auth, Function
@@ -15,6 +16,7 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
+from swf_temporal.languages.serverless_workflow.execution.frames import Deadline
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
@@ -24,7 +26,9 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
 from swf_temporal.languages.serverless_workflow.model.states import (
     EventState,
+    InjectState,
     ParallelState,
+    SleepState,
     State,
     StateTimeouts,
     all_states,
@@ -34,6 +38,18 @@ from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+
+
+@dataclass(frozen=True, slots=True)
+class StatePlan:
+    """What surrounds the body of a state."""
+
+    timeouts: StateTimeouts
+    """Its own, and those that it inherits from the workflow."""
+    limits: tuple[tuple[Deadline, str], ...]
+    """How long the state itself may take: durations, each with the key that its end is kept under."""
+    retries_errors: bool
+    """Whether entries of its onErrors try it again."""
 
 
 class Program:
@@ -58,7 +74,7 @@ class Program:
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
         self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
         self.expressions = expressions or expressions_of(workflow, guesses=semantics == FIRST_SEMANTICS)
-        self._timeouts: dict[int, StateTimeouts] = {}
+        self._plans: dict[int, StatePlan] = {}
         self._rules: dict[int, RetryRule | None] = {}
 
     @property
@@ -100,7 +116,7 @@ class Program:
         variant = copy(self)
         own = vars(variant)
         own.update(workflow=workflow, retries={retry.name: retry for retry in workflow.retries})
-        own.update(_timeouts={}, _rules={})
+        own.update(_plans={}, _rules={})
         own.pop("about", None)
         return variant
 
@@ -137,18 +153,13 @@ class Program:
 
     def timeouts(self, state: State) -> StateTimeouts:
         """Return the timeouts of *state*; what it does not say it inherits from the workflow."""
-        known = self._timeouts.get(id(state))
+        return self.plan(state).timeouts
+
+    def plan(self, state: State) -> StatePlan:
+        """Return what surrounds the body of *state*."""
+        known = self._plans.get(id(state))
         if known is None:
-            ours, own = self.workflow.timeouts, state.timeouts
-            whole = ours if own.state_exec_timeout is None else own
-            known = StateTimeouts(
-                state_exec_timeout=whole.state_exec_timeout,
-                single_state_exec_timeout=whole.single_state_exec_timeout,
-                action_exec_timeout=own.action_exec_timeout or ours.action_exec_timeout,
-                branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
-                event_timeout=own.event_timeout or ours.event_timeout,
-            )
-            self._timeouts[id(state)] = known
+            known = self._plans[id(state)] = self._make_plan(state)
         return known
 
     def retry_rule(self, action: Action) -> RetryRule | None:
@@ -166,6 +177,28 @@ class Program:
             raise WrongData(f"retry {name!r}: {error}") from None
         assert rule is not None  # noqa: S101 - only an action without a retry has none
         return rule
+
+    def _make_plan(self, state: State) -> StatePlan:
+        ours, own = self.workflow.timeouts, state.timeouts
+        whole = ours if own.state_exec_timeout is None else own
+        timeouts = StateTimeouts(
+            state_exec_timeout=whole.state_exec_timeout,
+            single_state_exec_timeout=whole.single_state_exec_timeout,
+            action_exec_timeout=own.action_exec_timeout or ours.action_exec_timeout,
+            branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
+            event_timeout=own.event_timeout or ours.event_timeout,
+        )
+        total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
+        if self.semantics == FIRST_SEMANTICS:
+            single = None
+            if isinstance(state, InjectState | SleepState):
+                total = own.state_exec_timeout
+        given: tuple[tuple[Deadline, str | None], ...] = (("deadline", total), ("single", single))
+        return StatePlan(
+            timeouts=timeouts,
+            limits=tuple((key, length) for key, length in given if length is not None),
+            retries_errors=any(entry.retry_ref is not None for entry in state.on_errors),
+        )
 
     def _retry(self, name: str) -> Retry:
         retry = self.retries.get(name)

@@ -20,16 +20,14 @@ from swf_temporal.languages.serverless_workflow.execution.step import Diverted, 
 from swf_temporal.languages.serverless_workflow.model.states import (
     End,
     EventExpressionState,
-    InjectState,
     Leaving,
     OnError,
-    SleepState,
     State,
     SwitchState,
     Transition,
 )
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, slow_is_fatal
+from swf_temporal.runtime.semantics import slow_is_fatal
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +67,19 @@ def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[Sta
 
 
 async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
-    flow = lane.program.data_flow
+    program = lane.program
+    flow, plan = program.data_flow, program.plan(state)
     given = data
     try:
         data = flow.state_input(state, data, lane)
-        if any(entry.retry_ref is not None for entry in state.on_errors):
+        if plan.retries_errors:
             step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane))
         elif state.retries:
             step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane))
         else:
             step = await _in_time(state, data, lane)
-        return Step(flow.state_output(state, given, step.data, lane), step.by)
+        output = flow.state_output(state, given, step.data, lane)
+        return step if output is step.data else Step(output, step.by)
     except WorkflowFault as fault:
         if _goes_on(state, fault):
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
@@ -104,14 +104,10 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     thing, and the shorter decides.
     """
     body = lane.child(lane.frame.setdefault("body", {}), lane.path)
-    timeouts = lane.program.timeouts(state)
-    total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
-    if lane.semantics == FIRST_SEMANTICS:
-        single = None
-        if isinstance(state, InjectState | SleepState):
-            total = state.timeouts.state_exec_timeout
-    ends = [lane.deadline("deadline", total, data), lane.deadline("single", single, data)]
-    deadline = min((end for end in ends if end is not None), default=None)
+    limits = lane.program.plan(state).limits
+    if not limits:
+        return await run_body(state, data, body)
+    deadline = min(lane.deadline(key, length, data) for key, length in limits)
     return await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
 
 

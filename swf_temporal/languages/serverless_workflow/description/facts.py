@@ -14,11 +14,12 @@ from swf_temporal.languages.serverless_workflow.description.stated import Facts,
 from swf_temporal.languages.serverless_workflow.description.states import facts_of_state
 from swf_temporal.languages.serverless_workflow.execution.functions import function_of, priority_of
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
-from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
+from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 
 
 def facts_of(
@@ -31,7 +32,7 @@ def facts_of(
     left out, but lists of what every reader asks for are there and empty.
     """
     workflow = definition.workflow
-    nodes, schedule = Nodes(workflow), workflow.start.schedule
+    nodes, schedule = nodes_of(workflow), workflow.start.schedule
     leads = addresses(use.function for use in definition.functions)
     return {
         **stated(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
@@ -58,7 +59,7 @@ def facts_of(
     }
 
 
-def _functions(workflow: Workflow, nodes: Nodes, addresses: Mapping[str, dict[str, Any]]) -> list[Facts]:
+def _functions(workflow: Workflow, nodes: NodesByKind, addresses: Mapping[str, dict[str, Any]]) -> list[Facts]:
     uses = list(nodes.each(FunctionRef))
     return [
         {
@@ -73,7 +74,7 @@ def _functions(workflow: Workflow, nodes: Nodes, addresses: Mapping[str, dict[st
     ]
 
 
-def _events(workflow: Workflow, nodes: Nodes) -> list[Facts]:
+def _events(workflow: Workflow, nodes: NodesByKind) -> list[Facts]:
     uses = list(event_uses(nodes))
     return [
         {
@@ -92,7 +93,7 @@ def _rule(rule: Correlation) -> Facts:
     return facts if rule.path is None else {**stated(path=facts.pop("@path")), **facts}
 
 
-def _others(nodes: Nodes, kind: type[SubflowRef] | type[ContinueAs], catalogue: Catalogue) -> list[Facts]:
+def _others(nodes: NodesByKind, kind: type[SubflowRef] | type[ContinueAs], catalogue: Catalogue) -> list[Facts]:
     """Return the other workflows that references of *kind* lead to, and whether they were found."""
     found: dict[tuple[str, str | None], Facts] = {}
     for ref, owner in nodes.each(kind):

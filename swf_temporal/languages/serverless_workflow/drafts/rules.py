@@ -6,6 +6,7 @@ from functools import cache
 from typing import TypeVar
 
 from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.text.origin import Source
@@ -18,9 +19,7 @@ class DraftContext(ABC):
 
     def __init__(self, root: Node, source: Source) -> None:
         self._source = source
-        self._by_kind: dict[type[Node], list[tuple[Node, str]]] = {}
-        for node, owner in self._walk(root, "the workflow", ""):
-            self._by_kind.setdefault(type(node), []).append((node, owner))
+        self._nodes = NodesByKind(self._walk(root, "the workflow", ""))
 
     @abstractmethod
     def called(self, node: Node, number: int) -> str:
@@ -28,11 +27,7 @@ class DraftContext(ABC):
 
     def each(self, kind: type[_Kind]) -> Iterator[tuple[_Kind, str]]:
         """Yield every node of *kind*, or of a kind derived from it, with the words for where it is."""
-        for found, placed in self._by_kind.items():
-            if issubclass(found, kind):
-                for node, owner in placed:
-                    if isinstance(node, kind):
-                        yield node, owner
+        return self._nodes.each(kind)
 
     def error(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
         """Return a problem that keeps the definition from running."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from swf_temporal.expressions.evaluation import BadExpression, Compiled, Expressions, Target
+from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
-from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
 
 Result: TypeAlias = Compiled | Target | BadExpression
 
 
-def compiled_fields(nodes: Nodes, expressions: Expressions) -> Iterator[tuple[Field, Result]]:
+def compiled_fields(nodes: NodesByKind, expressions: Expressions) -> Iterator[tuple[Field, Result]]:
     """Yield every text that holds an expression, with what it compiles to, or with why it does not."""
     for field in fields(nodes):
         if field.sort is not Sort.TEMPLATE or expressions.opening in field.text:

@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.states import State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.compiling import Result, compiled_fields
 from swf_temporal.languages.serverless_workflow.validation.fields import Field
-from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
+from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.text.suggestions import did_you_mean
 
 
@@ -20,7 +20,7 @@ class Context:
         self.workflow = workflow
         self.compiler = expressions
         """What compiles the expressions; None if they are in a language that is not supported: a rule says so."""
-        self.nodes = Nodes(workflow)
+        self.nodes = nodes_of(workflow)
 
     @cached_property
     def expressions(self) -> Sequence[tuple[Field, Result]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from swf_temporal.errors import Position
 from swf_temporal.languages.serverless_workflow.model.actions import EventRef
+from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
     EventCondition,
@@ -12,7 +13,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     ProduceEvent,
     Repeat,
 )
-from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class EventUse:
     position: Position
 
 
-def event_uses(nodes: Nodes) -> Iterator[EventUse]:
+def event_uses(nodes: NodesByKind) -> Iterator[EventUse]:
     """Yield every reference to an event, kind by kind of what refers to it."""
     for events, owner in nodes.each(OnEvents):
         for index, name in enumerate(events.event_refs):

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 from typing import Any
 
 from swf_temporal.errors import Position
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.validation.walk import Nodes
 from swf_temporal.text.origin import Source
 
 
@@ -90,7 +91,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
 }
 
 
-def fields(nodes: Nodes) -> Iterator[Field]:
+def fields(nodes: NodesByKind) -> Iterator[Field]:
     """Yield every text in which an expression stands or may stand.
 
     A field that is an expression by definition may be an object or a list, whose texts are then templates.
@@ -111,7 +112,9 @@ def fields(nodes: Nodes) -> Iterator[Field]:
             yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))
 
 
-def _attributes(kind: type[Node]) -> dict[str, str]:
+@cache
+def _attributes(kind: type[Node]) -> Mapping[str, str]:
+    """Return the names of the fields of *kind*, by their keys."""
     return {info.alias or name: name for name, info in kind.model_fields.items()}
 
 

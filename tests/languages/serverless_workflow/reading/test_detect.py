@@ -128,6 +128,12 @@ def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, l
             "0.8",
             "'condition' in line 5 came with 0.8",
         ),
+        # Of several keys of one version it is the first in the table, wherever they stand.
+        (
+            f'schemaVersion: "0.6"\nsecrets: []\nconstants: {{}}\nerrors: []\ntimeouts: {{}}\n{SWITCH}',
+            "0.6",
+            "'timeouts' in line 5 came with 0.7",
+        ),
     ],
 )
 def test_a_number_that_the_shape_contradicts(text: str, version: str, told: str) -> None:

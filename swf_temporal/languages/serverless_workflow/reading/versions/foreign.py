@@ -1,6 +1,6 @@
 """Tells documents of other languages, and of the drafts before 0.5, by their shape."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, having, objects
@@ -37,10 +37,18 @@ class Foreign:
 def foreign(root: Object) -> tuple[Foreign, Giveaway] | None:
     """Return the language or draft that *root* is written in, and what shows it; None for 0.5 and later."""
     for one in FOREIGN:
-        for giveaway in one.giveaways:
-            found = giveaway(root)
-            if found is not None:
-                return one, found
+        found = _first(root, one.giveaways)
+        if found is not None:
+            return one, found
+    return None
+
+
+def _first(root: Object, giveaways: Iterable[Callable[[Object], Giveaway | None]]) -> Giveaway | None:
+    """Return the first of *giveaways* that *root* has."""
+    for giveaway in giveaways:
+        found = giveaway(root)
+        if found is not None:
+            return found
     return None
 
 
@@ -58,10 +66,14 @@ def _without_states(*keys: str) -> Callable[[Object], Giveaway | None]:
 
 def _with(path: str, claim: Callable[[Object], str | None]) -> Callable[[Object], Giveaway | None]:
     """Return a giveaway that is the key which *claim* returns for one of the objects at *path*."""
+    keys = path.split(".")
 
     def giveaway(root: Object) -> Giveaway | None:
-        found = ((node, claim(node)) for node in objects(root, path.split(".")))
-        return next((Giveaway(key, node.where.key(key)) for node, key in found if key), None)
+        for node in objects(root, keys):
+            key = claim(node)
+            if key:
+                return Giveaway(key, node.where.key(key))
+        return None
 
     return giveaway
 
@@ -97,19 +109,24 @@ def _compared(state: Object) -> str | None:
     return "dataConditions" if is_compared else None
 
 
-def _started_in_state(giveaway: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
-    """Return *giveaway* for documents with a start in a state: since 0.6 its key means nothing, and is ignored."""
+def _started_in_state(*giveaways: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
+    """Return the first of *giveaways* for documents with a start in a state.
+
+    Since 0.6 its key means nothing, and is ignored.
+    """
+    has_kind = having("kind")
 
     def shown(root: Object) -> Giveaway | None:
-        is_started = any(having("kind")(state.get("start")) for state in objects(root, ["states"]))
-        return giveaway(root) if is_started else None
+        if not any(has_kind(state.get("start")) for state in objects(root, ["states"])):
+            return None
+        return _first(root, giveaways)
 
     return shown
 
 
-def _started_by_name(giveaway: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
-    """Return *giveaway* for documents with `startsAt`."""
-    return lambda root: giveaway(root) if "startsAt" in root else None
+def _started_by_name(*giveaways: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
+    """Return the first of *giveaways* for documents with `startsAt`."""
+    return lambda root: _first(root, giveaways) if "startsAt" in root else None
 
 
 FOREIGN: tuple[Foreign, ...] = (
@@ -124,16 +141,20 @@ FOREIGN: tuple[Foreign, ...] = (
             _keyed("tasks"),
             _with("states", _having("eventsActions")),
             # The texts of early 2020 begin as the draft of 2019 does, and are the draft of May in all else.
-            _started_by_name(_keyed("functions", "events")),
-            _started_by_name(_with("states", _having("stateDataFilter"))),
-            _started_by_name(_with("states.actions", _having("functionRef"))),
-            _started_in_state(_with("states", _having("onError", "states", "retry"))),
-            _started_in_state(_with("states", _compared)),
-            _started_in_state(_with("functions", _having("resource"))),
-            _started_in_state(_with("events", _having("correlationToken"))),
-            _started_in_state(_with("states.branches", _having("states"))),
-            _started_in_state(_with("states.default", _having("nextState"))),
-            _started_in_state(_with("states.stateDataFilter", _with_bare_path("dataInputPath", "dataOutputPath"))),
+            _started_by_name(
+                _keyed("functions", "events"),
+                _with("states", _having("stateDataFilter")),
+                _with("states.actions", _having("functionRef")),
+            ),
+            _started_in_state(
+                _with("states", _having("onError", "states", "retry")),
+                _with("states", _compared),
+                _with("functions", _having("resource")),
+                _with("events", _having("correlationToken")),
+                _with("states.branches", _having("states")),
+                _with("states.default", _having("nextState")),
+                _with("states.stateDataFilter", _with_bare_path("dataInputPath", "dataOutputPath")),
+            ),
         ),
         version="May 2020",
         reader="swf_temporal.languages.serverless_workflow.drafts.may_2020.reader",

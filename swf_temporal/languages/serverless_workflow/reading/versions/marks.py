@@ -1,7 +1,7 @@
 """Keys and words by which the shape of a document shows which versions it can be written in."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swf_temporal.errors import Position
@@ -100,40 +100,56 @@ MARKS: Final[tuple[Mark, ...]] = (
 
 
 def marked(root: Object) -> list[Marked]:
-    """Return the marks that *root* has, each with the first place where it stands."""
-    return [found for path, marks in _BY_PATH.items() for found in _at(root, path, marks)]
-
-
-def _at(root: Object, path: tuple[str, ...], marks: Mapping[str, list[Mark]]) -> list[Marked]:
+    """Return the marks that *root* has, in the order of `MARKS`, each with the first place where it stands."""
     found: dict[int, Marked] = {}
-    for node in objects(root, path):
-        for key in node.keys() & marks.keys():
-            for mark in marks[key]:
-                if id(mark) not in found and mark.holds(node[key]):
-                    found[id(mark)] = Marked(mark, Giveaway(key, node.where.key(key)))
-    return list(found.values())
+    _look(root, _PLACES, found)
+    return [found[index] for index in sorted(found)]
 
 
-def objects(root: Any, path: Iterable[str]) -> list[Object]:
-    """Return the objects that the keys of *path* lead to, through lists if there are some."""
-    here = [root]
-    for key in path:
-        values = [node[key] for node in here if key in node]
-        here = [
-            one
-            for value in values
-            for one in (value if isinstance(value, list) else (value,))
-            if isinstance(one, Object)
-        ]
-    return here
+def objects(root: Object, path: Sequence[str]) -> Iterator[Object]:
+    """Yield the objects that the keys of *path* lead to, through lists if there are some."""
+    if not path:
+        yield root
+        return
+    for one in _objects_under(root, path[0]):
+        yield from objects(one, path[1:])
 
 
-def _by_path() -> dict[tuple[str, ...], dict[str, list[Mark]]]:
-    found: dict[tuple[str, ...], dict[str, list[Mark]]] = {}
-    for mark in MARKS:
-        path = tuple(mark.path.split(".")) if mark.path else ()
-        found.setdefault(path, {}).setdefault(mark.key, []).append(mark)
-    return found
+def _objects_under(node: Object, key: str) -> list[Object]:
+    value = node.get(key)
+    if isinstance(value, Object):
+        return [value]
+    return [one for one in value if isinstance(one, Object)] if isinstance(value, list) else []
 
 
-_BY_PATH: Final = _by_path()
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Objects at one path: the marks that they may have, each with its number, and the keys of further objects."""
+
+    marks: dict[str, list[tuple[int, Mark]]] = field(default_factory=dict)
+    inside: "dict[str, _Place]" = field(default_factory=dict)
+
+
+def _look(node: Object, place: _Place, found: dict[int, Marked]) -> None:
+    """Add the marks that *node* and the objects in it have to *found*, by their numbers."""
+    for key in node:
+        for number, mark in place.marks.get(key, ()):
+            if number not in found and mark.holds(node[key]):
+                found[number] = Marked(mark, Giveaway(key, node.where.key(key)))
+        inside = place.inside.get(key)
+        if inside is not None:
+            for one in _objects_under(node, key):
+                _look(one, inside, found)
+
+
+def _places() -> _Place:
+    root = _Place()
+    for number, mark in enumerate(MARKS):
+        place = root
+        for key in mark.path.split(".") if mark.path else ():
+            place = place.inside.setdefault(key, _Place())
+        place.marks.setdefault(mark.key, []).append((number, mark))
+    return root
+
+
+_PLACES: Final = _places()

@@ -30,13 +30,13 @@ _TIMES: Mapping[str, frozenset[str]] = {
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each property that means nothing where it stands."""
-    for placed in context.nodes.all():
-        known, where = every_part(type(placed.node)).keys(), placed.node.where
-        is_open = isinstance(placed.node, Workflow)
+    for node, owner in context.nodes.all():
+        known, where = every_part(type(node)).keys(), node.where
+        is_open = isinstance(node, Workflow)
         for key in where.keys.keys() - known:
-            meant = nearest(key, parts(type(placed.node)).keys() - _OURS, 0.8 if is_open else 0.7)
+            meant = nearest(key, parts(type(node)).keys() - _OURS, 0.8 if is_open else 0.7)
             if meant is not None or not is_open:
-                message = f"{placed.owner}: {key!r} is not a property {_of(placed.node)}"
+                message = f"{owner}: {key!r} is not a property {_of(node)}"
                 hint = None if meant is None else f"did you mean {meant!r}?"
                 yield context.warning("unknown-property", message, where.key(key), hint)
     for state, owner in context.nodes.each(StateBase):

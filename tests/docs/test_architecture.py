@@ -12,8 +12,11 @@ import swf_temporal
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.cli.lazy import COMMANDS
 from swf_temporal.function_types import TYPES
+from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
+from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
-from swf_temporal.runtime.host import TraceKind
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import NUMBERS
+from swf_temporal.runtime.host import Host, TraceKind
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -86,9 +89,17 @@ def _variables() -> list[str]:
     return sorted(set(re.findall(r'"(SWF_[A-Z_]+)"', text)))
 
 
+def _members(port: type) -> list[str]:
+    return [name for name in vars(port) if not name.startswith("_")]
+
+
 KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a rule": [_rules, _codes],
     "a function type of the package": [lambda: sorted(TYPES)],
+    "a protocol of AsyncAPI documents": [lambda: sorted(WIRES)],
+    "something that the outside must do": [lambda: _members(Host)],
+    "a version of a language": [lambda: list(NUMBERS)],
+    "a language": [lambda: _members(Language)],
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],
     "an entry of the trace": [lambda: [str(kind) for kind in TraceKind]],
@@ -102,6 +113,7 @@ IN_PASSING = (
     "tests/scenarios/*",
     "tests/conformance/*",
     "tests/upgrades/cases.py",
+    "tests/cli/test_describe.py",
     "swf_temporal/languages/*/drafts/*",
     "CHANGELOG.md",
     "docs/conformance.md",

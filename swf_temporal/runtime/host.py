@@ -179,6 +179,8 @@ class SubflowCall(CallFacts):
     """Invoked `async`."""
     outlives_parent: bool = False
     """`onParentComplete: continue`."""
+    thread: Mapping[str, str] = field(default_factory=dict)
+    """The variables of the scope `thread` that it shares with its caller, as `Instance` has them."""
 
 
 class Host(Protocol):
@@ -224,10 +226,12 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Which execution this is: what `$WORKFLOW` tells about it."""
+    """Which execution this is: what `$WORKFLOW` tells about it, and what its caller shares with it."""
 
     instance_id: str
     run_id: str
+    thread: Mapping[str, str] = field(default_factory=dict)
+    """The variables of the scope `thread` that its caller had: by their keys, the instances that made them."""
 
 
 @dataclass(frozen=True, slots=True)

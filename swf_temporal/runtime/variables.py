@@ -6,7 +6,12 @@ from typing import Final, Literal, Protocol
 
 JSON_TYPE: Final = "application/json"
 
-Scope = Literal["instance", "workflow", "namespace"]
+Scope = Literal["instance", "workflow", "namespace", "thread", "file"]
+"""Who shares a variable.
+
+`thread`: an instance, and the sub-workflows that it calls once it has the variable. `file`: no variable, but a file of
+the namespace, which can only be read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +20,9 @@ class VariableRef:
 
     scope: Scope
     owner: str
-    """The instance, the workflow or the namespace that it belongs to."""
+    """The instance, the workflow or the namespace that it belongs to; of a file the workflow that asks for it."""
     key: str
+    """Its name, or the path of a file in its namespace, which begins with a slash."""
 
 
 @dataclass(frozen=True, slots=True)

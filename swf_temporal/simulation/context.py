@@ -12,7 +12,15 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import FatalFault, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.host import (
+    Completed,
+    ContinuedAs,
+    Instance,
+    SubflowCall,
+    Suspended,
+    TraceEntry,
+    TraceKind,
+)
 from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
@@ -81,6 +89,8 @@ class SimulationContext:
         self._programs: dict[str, Program] = {}
         self._instances: dict[str, tuple[tuple[int, ...], Run]] = {}
         """By their ids, with their places."""
+        self._threads: dict[str, Mapping[str, str]] = {}
+        """By the ids of instances, the variables that they share with their callers."""
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
@@ -121,16 +131,16 @@ class SimulationContext:
             data = json_of(first.input_of(given))
         except NotJSON as error:
             raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
-        return await self.run_instance(first.id, first.version, data, first.id)
+        thread = self.variables.thread_of(first.id)
+        return await self.run_instance(first.id, first.version, data, first.id, thread=thread)
 
-    async def run_child(
-        self, workflow_id: str, version: str | None, data: JSON, instance_id: str, place: tuple[int, ...] = ()
-    ) -> JSON:
-        """Run an instance that another started, and note what came of it."""
+    async def run_child(self, call: SubflowCall, instance_id: str, place: tuple[int, ...] = ()) -> JSON:
+        """Run an instance that another called for, and note what came of it."""
+        workflow_id, version = call.workflow_id, call.version
         number = len(self.instances)
         self.instances.append(SimulatedInstance(workflow_id, "waiting"))
         try:
-            output = await self.run_instance(workflow_id, version, data, instance_id, place)
+            output = await self.run_instance(workflow_id, version, call.data, instance_id, place, call.thread)
         except WorkflowFault as fault:
             self.instances[number] = SimulatedInstance(workflow_id, "failed", error_of(fault))
             raise
@@ -158,8 +168,10 @@ class SimulationContext:
         data: JSON,
         instance_id: str,
         place: tuple[int, ...] = (),
+        thread: Mapping[str, str] | None = None,
     ) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""
+        self._threads[instance_id] = thread or {}
         PLACE.set(place)
         execution = ContinuedAs(workflow_id, version, data)
         course = Course()
@@ -191,7 +203,7 @@ class SimulationContext:
         events = [*execution.events, *self._early]
         self._early = []
         while True:
-            instance = Instance(instance_id, self.new_id())
+            instance = Instance(instance_id, self.new_id(), self._threads[instance_id])
             run = Run(program, host, data, instance, progress, limit)
             self._instances[instance_id] = (PLACE.get(), run)
             while events:

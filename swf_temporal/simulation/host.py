@@ -139,7 +139,7 @@ class SimulatedHost:
         check_size(size_of(call.data), ONE_STEP)
         own_id = id_of_child(self.instance_id, call.id)
         place = self._next_place()
-        work = partial(self.context.run_child, call.workflow_id, call.version, call.data, own_id, place)
+        work = partial(self.context.run_child, call, own_id, place)
         if call.fire_and_forget:
             child = self.context.detach(partial(self._forgiving, work), place)
             if not call.outlives_parent:

@@ -20,6 +20,7 @@ from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read
 from swf_temporal.simulation.result import Observed, Simulation
 from swf_temporal.simulation.script import Scripted, Sleep, jitter_in, scripted
 from swf_temporal.simulation.simulate import events_of
+from swf_temporal.simulation.variables import VariableStore
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.services.stub_services import StubServices
@@ -61,8 +62,9 @@ def run(scenario: Scenario) -> tuple[Simulation | None, list[str]]:
 
 def context_of(scenario: Scenario) -> SimulationContext:
     """Return a fresh context in which *scenario* can run once."""
+    workflows = workflows_of(scenario)
     context = SimulationContext(
-        workflows_of(scenario),
+        workflows,
         scripted(scenario.answers, _sleep),
         events_of(scenario.events),
         scenario.secrets,
@@ -71,6 +73,7 @@ def context_of(scenario: Scenario) -> SimulationContext:
         stub_services=stub_services_of(scenario),
     )
     context.jitter = jitter_in(scenario)
+    context.variables = VariableStore({}, workflows, scenario.file.parent)
     return context
 
 

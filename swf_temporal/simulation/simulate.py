@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from swf_temporal.cloud_event import CloudEvent
@@ -43,7 +44,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     fails does not raise: see `Simulation.error`.
     """
     workflows = definitions_in(definition, definitions, namespace)
-    store = VariableStore(variables or {}, workflows.known)
+    store = VariableStore(variables or {}, workflows.known, None if namespace is None else Path(namespace))
     context = SimulationContext(workflows.known, functions or {}, events_of(events), secrets or {})
     context.variables = store
     context.broken = workflows.broken

@@ -2,22 +2,28 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from swf_temporal.data import json_of
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
+from swf_temporal.namespace_files import read_file
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
 
-_SCOPES = ("namespace", "workflow", "instance")
+_SCOPES = ("namespace", "workflow", "instance", "thread")
 _BYTES = "application/octet-stream"
 
 
 class VariableStore:
     """What variables hold. They are given, and told, as values by their keys; bytes are neither JSON nor text."""
 
-    def __init__(self, given: Mapping[str, Any], definitions: Iterable[Definition]) -> None:
-        """Hold what is *given*. Raises UsageError for a scope that there is not, and for what is not JSON."""
+    def __init__(self, given: Mapping[str, Any], definitions: Iterable[Definition], folder: Path | None = None) -> None:
+        """Hold what is *given*; files are read in *folder*.
+
+        Raises UsageError for a scope that there is not, and for what is not JSON.
+        """
+        self._folders = [] if folder is None else [folder]
         unknown = next((scope for scope in given if scope not in _SCOPES), None)
         if unknown is not None:
             raise UsageError(f"variables have no scope {unknown!r}", f"they have {', '.join(_SCOPES)}")
@@ -28,14 +34,15 @@ class VariableStore:
         self._held: dict[VariableRef, Variable] = {}
         self._hold("namespace", "", given.get("namespace", {}))
         self._hold("instance", definitions[0].id, given.get("instance", {}))
+        self._hold("thread", definitions[0].id, given.get("thread", {}))
         for called, values in given.get("workflow", {}).items():
             owner = self._meant(called)
             self._called[owner] = called
             self._hold("workflow", owner, values)
 
     def read(self, of: VariableRef) -> Variable | None:
-        """Return what a variable holds."""
-        return self._held.get(of)
+        """Return what a variable holds, or a file of the namespace."""
+        return read_file(of.key, self._folders) if of.scope == "file" else self._held.get(of)
 
     def write(self, of: VariableRef, value: Variable | None) -> None:
         """Let a variable hold *value*; None takes it away."""
@@ -43,6 +50,10 @@ class VariableStore:
             self._held.pop(of, None)
         else:
             self._held[of] = value
+
+    def thread_of(self, instance: str) -> dict[str, str]:
+        """Return the variables of the scope `thread` that *instance* has: by their keys, whose they are."""
+        return {of.key: of.owner for of in self._held if of.scope == "thread" and of.owner == instance}
 
     def as_given(self, instance: str) -> dict[str, Any]:
         """Return what variables hold, in the form in which they are given; of instances those of *instance*."""
@@ -52,7 +63,7 @@ class VariableStore:
             if of.scope == "workflow":
                 told["workflow"].setdefault(self._called.get(of.owner, of.owner), {})[of.key] = _value(variable)
             elif of.scope == "namespace" or of.owner == instance:
-                told[of.scope][of.key] = _value(variable)
+                told.setdefault(of.scope, {})[of.key] = _value(variable)
         return told
 
     def _hold(self, scope: Any, owner: str, values: Mapping[str, Any]) -> None:

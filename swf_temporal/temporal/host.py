@@ -51,6 +51,8 @@ HEARTBEAT = timedelta(seconds=30)
 """Within this time a worker that died is on_trace."""
 
 _UNSUPPORTED = "Unsupported"
+_OF_INSTANCES = ("instance", "thread")
+"""The scopes whose variables end with the instance that made them."""
 _MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
@@ -118,9 +120,8 @@ class TemporalHost:
         await self._variable(WRITE_VARIABLE, of, [await self._payload(record)])
 
     async def _variable(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
-        if of.scope == "instance":
-            # An id can be given to another instance once this one has ended.
-            of = replace(of, owner=f"{of.owner}/{workflow.info().first_execution_run_id}")
+        if of.scope in _OF_INSTANCES:
+            of = replace(of, owner=self._lasting(of.owner))
         payloads = [await self._payload(ref_to_json(of)), *more]
         try:
             return await workflow.execute_activity(
@@ -133,6 +134,11 @@ class TemporalHost:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, name) from None
+
+    def _lasting(self, owner: str) -> str:
+        """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
+        info = workflow.info()
+        return f"{owner}/{info.first_execution_run_id}" if owner == info.workflow_id else owner
 
     def changed(self, change: str) -> bool:
         """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
@@ -220,7 +226,8 @@ class TemporalHost:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
         parent = self.pin
-        pin = Pin(parent.definitions, call.version, semantics=parent.semantics)
+        thread = {key: self._lasting(owner) for key, owner in call.thread.items()}
+        pin = Pin(parent.definitions, call.version, semantics=parent.semantics, thread=thread)
         broken_off: list[bool] = []
         try:
             handle = await noticing(self._start_child(call.workflow_id, call, pin), lambda: broken_off.append(True))

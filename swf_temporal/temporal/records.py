@@ -83,6 +83,7 @@ class PinRecord(TypedDict, total=False):
     numbers: dict[str, int]
     limit: LimitRecord | float
     call: "CallRecord"
+    thread: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -101,6 +102,8 @@ class Pin:
     """What a `continueAs` sets in place of the workflow's own timeout."""
     call: "CallRecord | None" = None
     """The call that this run consists in: one that was invoked `async`, whose result no path waits for."""
+    thread: Mapping[str, str] = field(default_factory=dict)
+    """The variables that a sub-workflow shares with its caller: by their keys, the instances that made them."""
     semantics: int | None = SEMANTICS
     """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
     format: int = FIRST_FORMAT
@@ -124,6 +127,7 @@ class Pin:
             "numbers": numbers,
             "limit": self.limit,
             "call": self.call,
+            "thread": dict(self.thread),
         }
         return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})
 
@@ -148,6 +152,7 @@ class Pin:
             numbers=numbers,
             limit=record.get("limit"),
             call=record.get("call"),
+            thread=dict(record.get("thread", {})),
             semantics=semantics,
             format=number,
             others={key: value for key, value in record.items() if key not in PinRecord.__annotations__},

@@ -110,7 +110,7 @@ class VariablesOfScope:
             try:
                 await workflow.wait_condition(
                     lambda before=writes: self._writes > before,  # type: ignore[misc]  # its type is known
-                    timeout=LOOKING if scope == "instance" else None,
+                    timeout=LOOKING if scope in ("instance", "thread") else None,
                 )
             except TimeoutError:
                 minute = timedelta(minutes=1)

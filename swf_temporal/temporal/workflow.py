@@ -196,7 +196,7 @@ class Interpreter:
         host.on_trace = self._on_trace
         self._definition = definition
         self._log.started(definition)
-        instance = Instance(info.workflow_id, info.run_id)
+        instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         while True:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from temporalio import activity
@@ -20,6 +21,7 @@ from swf_temporal.app.scenarios.virtual_time import TOO_LATE, Report
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
+from swf_temporal.namespace_files import read_file
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource
 from swf_temporal.runtime.variables import Variable, VariableRef
@@ -49,6 +51,8 @@ class Session:
     produced: list[Mapping[str, JSON]] = field(default_factory=list)
     delays: list[tuple[str, timedelta]] = field(default_factory=list)
     variables: dict[VariableRef, Variable] = field(default_factory=dict)
+    folder: Path = Path()
+    """Where files of the namespace are."""
 
     @classmethod
     def of(cls, scenario: Scenario, family: Family) -> "Session":
@@ -60,7 +64,12 @@ class Session:
             await _turn(family)
 
         return cls(
-            family, scripted(scenario.answers, take), scenario.secrets, jitter_in(scenario), stub_services_of(scenario)
+            family,
+            scripted(scenario.answers, take),
+            scenario.secrets,
+            jitter_in(scenario),
+            stub_services_of(scenario),
+            folder=scenario.file.parent,
         )
 
     async def close(self) -> None:
@@ -113,9 +122,11 @@ class ScriptedCalls:
         session.produced.append(event.to_json())
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds in this scenario."""
+        """Return what the variable holds in this scenario; files are those beside it."""
         session = self._session()
         await _turn(session.family)
+        if of.scope == "file":
+            return await asyncio.to_thread(read_file, of.key, [session.folder])
         return session.variables.get(of)
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:  # noqa: ARG002 - no attempt is lost

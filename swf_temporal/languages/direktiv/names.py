@@ -20,6 +20,12 @@ def candidates(reference: str, caller: str) -> tuple[tuple[str, ...], str | None
     return tuple(dict.fromkeys(_candidates(path, caller))), version
 
 
+def path_of(file: str, caller: str) -> str:
+    """Return the path of a file in the namespace. Where *caller* begins it with a dot, it is one from its folder."""
+    start = dirname(caller) if caller.startswith("/") and file.startswith(".") else "/"
+    return normpath(join(start, file.lstrip("/")))
+
+
 def _candidates(path: str, caller: str) -> Iterator[str]:
     folder = dirname(caller) if caller.startswith("/") else "/"
     starts = [] if path.startswith(".") else [normpath(join("/", path))]

@@ -1,5 +1,6 @@
 """Performing an action: a call of a function or of a sub-workflow, with its retries."""
 
+from posixpath import basename
 from typing import TYPE_CHECKING
 
 from swf_temporal.calls import Function as Callee
@@ -13,7 +14,7 @@ from swf_temporal.languages.direktiv.execution.data import instance_data
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.variables import SCOPES, ref_of
 from swf_temporal.languages.direktiv.functions import called
-from swf_temporal.languages.direktiv.model.states import Action, RetryPolicy
+from swf_temporal.languages.direktiv.model.states import Action, FunctionFile, RetryPolicy
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
 from swf_temporal.languages.direktiv.names import candidates
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
@@ -113,8 +114,12 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
 
 
 def _folder(action: Action, lane: Lane) -> CallFolder:
-    files = [CallFile(ref_of(one.scope, one.key, lane), one.as_ or one.key, one.type or "") for one in action.files]
+    files = [CallFile(ref_of(one.scope, one.key, lane), _name_of(one), one.type or "") for one in action.files]
     return CallFolder(tuple(files), {scope: ref_of(scope, "", lane).owner for scope in SCOPES})
+
+
+def _name_of(file: FunctionFile) -> str:
+    return file.as_ or (basename(file.key) if file.scope == "file" else file.key)
 
 
 async def _answer(call: FunctionCall, callee: Callee, lane: Lane) -> JSON:
@@ -144,6 +149,7 @@ async def _run_subflow(action: Action, function: SubflowFunction, lane: Lane, *,
             action=action.function,
             fire_and_forget=forget,
             outlives_parent=forget,
+            thread=lane.execution.thread,
         )
         try:
             return await run.host.run_subflow(call)

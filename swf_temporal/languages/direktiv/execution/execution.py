@@ -4,6 +4,7 @@ Per state, in this order: its log and its metadata, its logic within its timeout
 error in any of these goes to the state's own catches.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
@@ -39,6 +40,17 @@ class DirektivExecution(ExecutionBase):
     def frame(self) -> Frame:
         """How far the instance is: its state, its data, and what stands below."""
         return self.run.frame
+
+    @property
+    def thread(self) -> Mapping[str, str]:
+        """The variables of the scope `thread` that it has: by their keys, the instances that made them."""
+        made: dict[str, str] = self.frame.get("thread", {})
+        return {**self.run.instance.thread, **made}
+
+    def begin_thread_variable(self, key: str) -> None:
+        """Have a variable of the scope `thread`: one that its caller had is the caller's still."""
+        if key not in self.thread:
+            self.frame.setdefault("thread", {})[key] = self.run.instance.instance_id
 
     async def execute(self) -> Completed:
         """Run to the end. Raises the WorkflowFault that the instance failed with."""

@@ -8,10 +8,12 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.names import path_of
 from swf_temporal.runtime.variables import JSON_TYPE, Scope, Variable, VariableRef
 
 BYTES_TYPE = "application/octet-stream"
 SCOPES: tuple[Scope, ...] = ("namespace", "workflow", "instance")
+"""Those of the variables that functions leave behind."""
 TEXT_TYPES = ("text/plain", "text/plain; charset=utf-8")
 
 
@@ -24,6 +26,10 @@ def ref_of(scope: str | None, key: str, lane: Lane) -> VariableRef:
             return VariableRef("workflow", lane.execution.program.id, key)
         case "namespace":
             return VariableRef("namespace", "", key)
+        case "thread":
+            return VariableRef("thread", lane.execution.thread.get(key, lane.run.instance.instance_id), key)
+        case "file":
+            return VariableRef("file", lane.execution.program.id, path_of(key, lane.execution.program.id))
         case other:
             raise codes.internal(f"there is no scope {other!r}")
 
@@ -57,6 +63,8 @@ def _uuid(unique: str) -> str:
 
 async def store(scope: str | None, key: str, variable: Variable | None, lane: Lane) -> None:
     """Let the variable hold *variable*; None takes it away."""
+    if scope == "thread":
+        lane.execution.begin_thread_variable(key)
     await lane.run.host.write_variable(ref_of(scope, key, lane), variable)
 
 

@@ -308,3 +308,9 @@ def may_end(state: State) -> bool:
     if isinstance(state, EventsXorState):
         return any(not (one.transition or state.transition) for one in state.events)
     return not state.transition
+
+
+def variables_of(state: State) -> tuple[GetVariable | SetVariable | FunctionFile, ...]:
+    """Return where *state* names variables, or files of the namespace."""
+    own = state.variables if isinstance(state, GetterState | SetterState) else ()
+    return (*own, *(file for action in actions_of(state) for file in action.files))

@@ -21,7 +21,7 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
     for state in workflow.states:
         if isinstance(state, GetterState | SetterState):
             for one in state.variables:
-                if _KEY.fullmatch(one.key) is None:
+                if one.scope != "file" and _KEY.fullmatch(one.key) is None:
                     yield _bad(f"state {state.id!r}: the variable {one.key!r}", "letters", one, "key", source)
 
 

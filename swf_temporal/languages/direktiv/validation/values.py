@@ -21,14 +21,16 @@ from swf_temporal.languages.direktiv.model.states import (
     Timed,
     ValidateState,
     actions_of,
+    variables_of,
 )
 from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, Workflow
-from swf_temporal.languages.direktiv.validation.carried_out import NOT_CARRIED_OUT, variables_of
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean
 
-_SCOPES: Final = ("instance", "workflow", "namespace")
+_STORED: Final = ("instance", "workflow", "namespace", "thread")
+_SCOPES: Final[dict[type, tuple[str, ...]]] = {SetterState: _STORED, GetterState: (*_STORED, "file", "system")}
+_OF_FILES: Final = (*_STORED, "file")
 _MIME_TYPE: Final = re.compile(r"\w+/[-+.\w]+")
 
 
@@ -98,9 +100,12 @@ def _schema(state: ValidateState, who: str, source: Source) -> Iterator[Problem]
 
 
 def _scopes(state: State, who: str, source: Source) -> Iterator[Problem]:
-    known = (*_SCOPES, "system") if isinstance(state, GetterState) else _SCOPES
+    known = _SCOPES.get(type(state), _OF_FILES)
     for one in variables_of(state):
-        if one.scope and one.scope not in (*known, *NOT_CARRIED_OUT):
+        if one.scope == "file" and isinstance(state, SetterState):
+            message = f"{who}: files of the namespace can be read, and not written"
+            yield source.problem("enum", message, one.where.value("scope"), f"store it in {', '.join(known)}")
+        elif one.scope and one.scope not in known:
             message = f"{who}: scope {one.scope!r} is not one of {', '.join(known)}"
             yield source.problem("enum", message, one.where.value("scope"), did_you_mean(one.scope, known))
 

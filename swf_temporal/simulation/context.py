@@ -131,8 +131,7 @@ class SimulationContext:
             data = json_of(first.input_of(given))
         except NotJSON as error:
             raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
-        thread = self.variables.thread_of(first.id)
-        return await self.run_instance(first.id, first.version, data, first.id, thread=thread)
+        return await self.run_instance(first.id, first.version, data, first.id)
 
     async def run_child(self, call: SubflowCall, instance_id: str, place: tuple[int, ...] = ()) -> JSON:
         """Run an instance that another called for, and note what came of it."""

@@ -11,7 +11,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.namespace_files import read_file
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
 
-_SCOPES = ("namespace", "workflow", "instance", "thread")
+_SCOPES = ("namespace", "workflow", "instance")
 _BYTES = "application/octet-stream"
 
 
@@ -34,7 +34,6 @@ class VariableStore:
         self._held: dict[VariableRef, Variable] = {}
         self._hold("namespace", "", given.get("namespace", {}))
         self._hold("instance", definitions[0].id, given.get("instance", {}))
-        self._hold("thread", definitions[0].id, given.get("thread", {}))
         for called, values in given.get("workflow", {}).items():
             owner = self._meant(called)
             self._called[owner] = called
@@ -51,10 +50,6 @@ class VariableStore:
         else:
             self._held[of] = value
 
-    def thread_of(self, instance: str) -> dict[str, str]:
-        """Return the variables of the scope `thread` that *instance* has: by their keys, whose they are."""
-        return {of.key: of.owner for of in self._held if of.scope == "thread" and of.owner == instance}
-
     def as_given(self, instance: str) -> dict[str, Any]:
         """Return what variables hold, in the form in which they are given; of instances those of *instance*."""
         told: dict[str, Any] = {"namespace": {}, "workflow": {called: {} for called in self._called.values()}}
@@ -62,8 +57,8 @@ class VariableStore:
         for of, variable in self._held.items():
             if of.scope == "workflow":
                 told["workflow"].setdefault(self._called.get(of.owner, of.owner), {})[of.key] = _value(variable)
-            elif of.scope == "namespace" or of.owner == instance:
-                told.setdefault(of.scope, {})[of.key] = _value(variable)
+            elif of.scope == "namespace" or (of.scope == "instance" and of.owner == instance):
+                told[of.scope][of.key] = _value(variable)
         return told
 
     def _hold(self, scope: Any, owner: str, values: Mapping[str, Any]) -> None:

@@ -23,6 +23,15 @@ _OTHERS: Final = frozenset({
     "schemaVersion", "secrets", "specVersion", "startsAt", "States", "StartAt", "tasks", "version",
 })  # fmt: skip
 """Keys at the top of definitions in other languages, and never in this one."""
+_VERSIONS: Final = frozenset(
+    {"do", "document", "schemaVersion", "specVersion", "startsAt", "States", "StartAt", "tasks"}
+)
+"""Those of them by which another language is told whatever states there are."""
+_ONLY_OURS: Final = frozenset({
+    "action", "consumeEvent", "error", "eventsAnd", "eventsXor", "generateEvent", "getter", "noop", "setter",
+    "validate",
+})  # fmt: skip
+"""Types of states that no other language has. Their definition is ours whatever stands beside them by mistake."""
 
 
 class Direktiv(LanguageBase):
@@ -34,8 +43,10 @@ class Direktiv(LanguageBase):
     def recognises(self, root: Object) -> bool:
         """Tell whether *root* has states with ids and without names, of types that this language has."""
         states = root.get("states")
-        if not isinstance(states, list) or _OTHERS.intersection(root):
+        if not isinstance(states, list) or _VERSIONS.intersection(root):
             return False
+        if _OTHERS.intersection(root):
+            return any(_is_ours(one) and one.get("type") in _ONLY_OURS for one in _objects(states))
         return any(map(_is_ours, _objects(states))) or any(
             one.get("type") in FUNCTION_TYPES for one in _objects(root.get("functions"))
         )

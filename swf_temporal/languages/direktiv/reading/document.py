@@ -18,7 +18,8 @@ from swf_temporal.text.suggestions import did_you_mean
 _CALLED = {
     "states": "state", "functions": "function", "catch": "catch", "conditions": "condition", "events": "event",
     "variables": "variable", "actions": "action", "retries": "retry policy", "files": "file", "action": "action",
-    "event": "event", "start": "start", "timeouts": "timeouts",
+    "event": "event", "start": "start", "timeouts": "timeouts", "secrets": "secret", "codes": "code",
+    "correlate": "attribute", "args": "argument",
 }  # fmt: skip
 """What a thing in the list, or the object, under each key is called."""
 _EXPECTED = {
@@ -51,6 +52,8 @@ def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]
         for details in refused.errors(include_url=False):
             if details["type"] == "too_short" and _Place(root, details["loc"]).value:
                 continue  # what stands in the list is wrong, which is told for itself
+            if details["loc"][-1:] == ("int",):
+                continue  # it is no fraction either, which says more
             problem = _problem(details, root, source)
             found.setdefault((problem.position, problem.code, problem.message), problem)
         return None, list(found.values())
@@ -67,6 +70,7 @@ class _Place:
         self.section = ""
         """The key of the list or object that the owner stands in."""
         names: list[str] = []
+        held_by: list[str] = []
         under = ""
         of_type: Object | None = None
         for step in path:
@@ -74,25 +78,31 @@ class _Place:
                 of_type = self.value
                 if step == self.value.get("type"):
                     continue  # a path names the type before what stands in it
-            if isinstance(self.value, Object) and step in self.value:
-                self.owner, self.section = self.value, under
-                self.key = under = str(step)
+            if isinstance(self.value, Object) and (written := _written(str(step), self.value)) is not None:
+                self.owner, self.section, held_by = self.value, under, [*names]
+                self.key = under = written
                 self.position, self.value = self.owner.where.value(self.key), self.owner[self.key]
                 if isinstance(self.value, Object) and self.key in _CALLED:
                     names.append(_CALLED[self.key])
             elif isinstance(self.value, list) and isinstance(step, int) and step < len(self.value):
                 if isinstance(self.value, Array):
                     self.position = self.value.positions[step]
-                self.value = self.value[step]
+                self.value, self.key = self.value[step], ""
                 names.append(_named(_CALLED.get(under, "element"), self.value, step))
         if isinstance(self.value, Object):
             self.position, self.owner, self.section = self.value.where.position, self.value, under
-        self.who = " of ".join(reversed(names)) or "the workflow"
+        self.who = _joined(names)
+        self.subject = f"{_joined(held_by)}: {self.key}" if self.key else self.who
+        """The words for the value itself: an element of a list has its own, all else is told by its key."""
 
-    @property
-    def subject(self) -> str:
-        """The words for the value itself."""
-        return f"{self.who}: {self.key}" if self.key and not isinstance(self.value, Object) else self.who
+
+def _written(key: str, value: Object) -> str | None:
+    """Return how *key* is written in *value*, in letters of either case; None if it is not there."""
+    return key if key in value else next((one for one in value if one.lower() == key.lower()), None)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " of ".join(reversed(names)) or "the workflow"
 
 
 def _named(word: str, value: Any, index: int) -> str:
@@ -120,7 +130,8 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
 
 def _unknown(place: _Place, key: str, source: Source) -> Problem:
     written = next((one for one in place.owner if one.lower() == key.lower()), key)
-    hint = did_you_mean(written, _keys_of(place))
+    known = _keys_of(place)
+    hint = did_you_mean(written, known) or f"it may have {', '.join(known)}"
     message = f"{place.who} has a key {written!r}, which this language does not know"
     return source.problem("unknown-property", message, place.owner.where.key(written), hint)
 

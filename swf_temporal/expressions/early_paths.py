@@ -98,19 +98,33 @@ def is_path(text: str) -> bool:
     return stripped.startswith(("$.", "$[")) or stripped == "$" or _WITHOUT_DOT.match(stripped) is not None
 
 
-def early_text(text: str, synonyms: Mapping[str, str] | None = None) -> Compiled:
-    """Return what fills a text: a path with what it finds, or a text that has paths in it. Raises BadExpression."""
+class PathInText(str):
+    """A piece of a text that is a path."""
+
+    __slots__ = ()
+
+
+def pieces_of(text: str) -> list[str]:
+    """Return *text* alone, as a PathInText if it is one path; or the pieces of one that has paths in it."""
     if "$" not in text:
-        return Constant(text)
+        return [text]
     stripped = text.strip()
     if is_path(stripped) and (" " not in stripped or _is_whole(stripped)):
-        return EarlyPath(stripped, synonyms)
-    pieces: list[str | Compiled] = []
+        return [PathInText(stripped)]
+    pieces: list[str] = []
     at = 0
     for match in _IN_A_TEXT.finditer(text):
-        pieces += [text[at : match.start()], EarlyPath(match[0], synonyms)]
+        pieces += [text[at : match.start()], PathInText(match[0])]
         at = match.end()
-    return Joined([*pieces, text[at:]]) if at else Constant(text)
+    return [*pieces, text[at:]]
+
+
+def early_text(text: str, synonyms: Mapping[str, str] | None = None) -> Compiled:
+    """Return what fills a text: a path with what it finds, or a text that has paths in it. Raises BadExpression."""
+    pieces = [EarlyPath(piece, synonyms) if isinstance(piece, PathInText) else piece for piece in pieces_of(text)]
+    if len(pieces) > 1:
+        return Joined(pieces)
+    return Constant(text) if isinstance(pieces[0], str) else pieces[0]
 
 
 def _is_whole(text: str) -> bool:

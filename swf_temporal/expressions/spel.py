@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
+from typing import Literal as TypingLiteral
 
 from swf_temporal.data import JSON, identity
 from swf_temporal.errors import ExpressionFailed
@@ -26,8 +27,6 @@ MAX_DEPTH: Final = 40
 WHOLE: Final = frozenset({"taskOutputData", "stateOutputData", "taskData", "stateData"})
 """Names of the data as a whole."""
 
-_Value: TypeAlias = Callable[[JSON], Sequence[JSON]]
-"""Yields the values that an operand may have: none where it finds nothing."""
 _Truth: TypeAlias = Callable[[JSON], bool]
 
 _TOKEN: Final = re.compile(
@@ -53,6 +52,72 @@ _KNOWN: Final = "what is known: eq ne lt le gt ge is matches, and or not, JSONPa
 
 
 @dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that is written out."""
+
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a path finds in the data or, with a name before it, in what that names."""
+
+    path: EarlyPath
+    of: "Operand | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name of the data as a whole stands for, where the data has no such key: *whole* finds the same there."""
+
+    first: str
+    path: EarlyPath
+    whole: EarlyPath
+
+
+Operand: TypeAlias = Literal | Found | Named
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison by `==`, `!=`, `<`, `<=`, `>`, `>=` or `matches`."""
+
+    operator: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A value in the place of a condition: it holds if the value is neither null nor false."""
+
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Conditions of which all, or any, have to hold."""
+
+    word: TypingLiteral["and", "or"]
+    parts: "tuple[Condition, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """A condition that must not hold."""
+
+    inner: "Condition"
+
+
+Condition: TypeAlias = Compared | Alone | Joined | Negated
+
+
+def parsed(text: str) -> Condition:
+    """Return what the condition *text* is made of. Raises BadExpression."""
+    return _Parser(text).condition()
+
+
+@dataclass(frozen=True, slots=True)
 class _Token:
     kind: str
     text: str
@@ -71,7 +136,7 @@ class SpelCondition:
     def __init__(self, text: str) -> None:
         """Compile *text*. Raises BadExpression, which says what of it is not known here."""
         self.text = text
-        self._holds = _Parser(text).condition()
+        self._holds = _truth(parsed(text))
 
     def __call__(self, data: JSON, _variables: Variables) -> Outcome:
         """Tell whether the condition holds of *data*. Raises ExpressionFailed where values have no order."""
@@ -90,33 +155,32 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def condition(self) -> _Truth:
+    def condition(self) -> Condition:
         holds = self._alternatives()
         if self._at < len(self._tokens):
             raise self._refused(self._tokens[self._at])
         return holds
 
-    def _alternatives(self) -> _Truth:
-        return self._joined("or", self._conjunction, any)
+    def _alternatives(self) -> Condition:
+        return self._joined("or", self._conjunction)
 
-    def _conjunction(self) -> _Truth:
-        return self._joined("and", self._negation, all)
+    def _conjunction(self) -> Condition:
+        return self._joined("and", self._negation)
 
-    def _joined(self, word: str, part: Callable[[], _Truth], quantifier: Callable[..., bool]) -> _Truth:
+    def _joined(self, word: TypingLiteral["and", "or"], part: Callable[[], Condition]) -> Condition:
         parts = [part()]
         while _JOINING.get(self._peek()) == word:
             self._at += 1
             parts.append(part())
-        return parts[0] if len(parts) == 1 else lambda data: quantifier(one(data) for one in parts)
+        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
 
-    def _negation(self) -> _Truth:
+    def _negation(self) -> Condition:
         if _JOINING.get(self._peek()) != "not":
             return self._comparison()
         with_not = self._next()
-        inner = self._nested(self._negation, with_not)
-        return lambda data: not inner(data)
+        return Negated(self._nested(self._negation, with_not))
 
-    def _comparison(self) -> _Truth:
+    def _comparison(self) -> Condition:
         if self._peek() == "(":
             opening = self._next()
             holds = self._nested(self._alternatives, opening)
@@ -127,15 +191,15 @@ class _Parser:
         left = self._operand()
         operator = _COMPARISONS.get(self._peek())
         if operator is None:
-            return lambda data: any(is_true(one) for one in left(data))
+            return Alone(left)
         self._at += 1
         place = self._tokens[self._at] if self._at < len(self._tokens) else None
         right = self._operand()
         if operator == "matches" and place is not None and place.kind == "text":
             _check_pattern(place)
-        return _compared(operator, left, right)
+        return Compared(operator, left, right)
 
-    def _nested(self, part: Callable[[], _Truth], token: _Token) -> _Truth:
+    def _nested(self, part: Callable[[], Condition], token: _Token) -> Condition:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise BadExpression("this is nested too deeply", token.offset)
@@ -143,42 +207,39 @@ class _Parser:
         self._depth -= 1
         return inner
 
-    def _operand(self) -> _Value:
+    def _operand(self) -> Operand:
         token = self._next()
         match token.kind:
             case "text":
-                value: JSON = _unquoted(token.text)
-                return lambda _: (value,)
+                return Literal(_unquoted(token.text))
             case "number":
-                number: JSON = float(token.text) if {".", "e", "E"} & set(token.text) else int(token.text)
-                return lambda _: (number,)
+                return Literal(float(token.text) if {".", "e", "E"} & set(token.text) else int(token.text))
             case "path":
-                return _path(token).found
+                return Found(_path(token))
             case "call":
                 return self._json_path(token)
             case "name" if token.text in _CONSTANTS:
-                constant = _CONSTANTS[token.text]
-                return lambda _: (constant,)
+                return Literal(_CONSTANTS[token.text])
             case "name" if token.text not in _COMPARISONS and token.text not in _JOINING:
                 return _named(token.text)
             case _:
                 raise self._refused(token)
 
-    def _json_path(self, call: _Token) -> _Value:
+    def _json_path(self, call: _Token) -> Operand:
         if call.text != "#jsonPath":
             raise BadExpression(f"the function {call.text!r} is not known; {_KNOWN}", call.offset)
         self._expect("(", call)
         of = self._next()
         if of.kind not in ("name", "path"):
             raise self._refused(of)
-        root = _path(of).found if of.kind == "path" else _named(of.text)
+        root = Found(_path(of)) if of.kind == "path" else _named(of.text)
         self._expect(",", call)
         text = self._next()
         if text.kind != "text":
             raise BadExpression("the second argument of #jsonPath is a path in quotes", text.offset)
         path = _path(_Token("path", _unquoted(text.text), text.offset + 1))
         self._expect(")", call)
-        return lambda data: [found for one in root(data) for found in path.found(one)]
+        return Found(path, root)
 
     def _peek(self) -> str:
         token = self._tokens[self._at] if self._at < len(self._tokens) else None
@@ -249,25 +310,44 @@ def _path(token: _Token) -> EarlyPath:
         raise BadExpression(error.message, token.offset) from None
 
 
-def _named(name: str) -> _Value:
+def _named(name: str) -> Operand:
     """Return what looks a name up in the data: as a path does, but for names of the data as a whole."""
     first, _, rest = name.partition(".")
     path = EarlyPath(f"$.{name}")
-    whole = EarlyPath(f"$.{rest}" if rest else "$") if first in WHOLE else None
-
-    def found(data: JSON) -> Sequence[JSON]:
-        if whole is not None and not (isinstance(data, dict) and first in data):
-            return whole.found(data)
-        return path.found(data)
-
-    return found
+    return Named(first, path, EarlyPath(f"$.{rest}" if rest else "$")) if first in WHOLE else Found(path)
 
 
-def _compared(operator: str, left: _Value, right: _Value) -> _Truth:
+def _values(operand: Operand, data: JSON) -> Sequence[JSON]:
+    """Return the values that *operand* may have: none where it finds nothing."""
+    match operand:
+        case Literal(value):
+            return (value,)
+        case Found(path, of):
+            return path.found(data) if of is None else [one for whole in _values(of, data) for one in path.found(whole)]
+        case Named(first, path, whole):
+            return path.found(data) if isinstance(data, dict) and first in data else whole.found(data)
+
+
+def _truth(condition: Condition) -> _Truth:
+    match condition:
+        case Compared(operator, left, right):
+            return _compared(operator, left, right)
+        case Alone(operand):
+            return lambda data: any(is_true(one) for one in _values(operand, data))
+        case Negated(inner):
+            holds = _truth(inner)
+            return lambda data: not holds(data)
+        case Joined(word, parts):
+            truths = [_truth(part) for part in parts]
+            quantifier = all if word == "and" else any
+            return lambda data: quantifier(one(data) for one in truths)
+
+
+def _compared(operator: str, left: Operand, right: Operand) -> _Truth:
     """Return what compares two operands; what finds nothing is null."""
 
     def holds(data: JSON) -> bool:
-        pairs = [(one, other) for one in left(data) or (None,) for other in right(data) or (None,)]
+        pairs = [(one, other) for one in _values(left, data) or (None,) for other in _values(right, data) or (None,)]
         if operator == "!=":
             return not any(identity(one) == identity(other) for one, other in pairs)
         return any(_fits(operator, one, other) for one, other in pairs)

@@ -230,6 +230,8 @@ class Change:
     kind: Literal["respelled", "reshaped", "unsayable"]
     """Only called otherwise; said in another form; not to be said in the newer version, and left as it was."""
     message: str
+    line: int | None = None
+    """Where it was first met; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,45 @@
 """What rewriting a definition changed, and what it could not say."""
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from swf_temporal.languages.port import Change
 
 
 @dataclass(slots=True)
 class Report:
-    """All changes to one definition, each told once."""
+    """All changes to one definition, each told once, where it was first met."""
 
     changes: list[Change] = field(default_factory=list)
+    word: str = "state"
+    """What the author calls a state."""
+    _lines: dict[int, tuple[Any, int]] = field(default_factory=dict)
+    """By the identity of an object in the document: the object, which keeps it from another's use, and its line."""
 
-    def respelled(self, message: str) -> None:
-        """Note that something is only called otherwise."""
-        self._add(Change("respelled", message))
+    def place(self, node: Any, line: int) -> None:
+        """Take note that *node* is written in *line*."""
+        self._lines[id(node)] = (node, line)
 
-    def reshaped(self, message: str) -> None:
-        """Note that something is said in another form."""
-        self._add(Change("reshaped", message))
+    def called(self, state: MutableMapping[str, Any]) -> str:
+        """Return the words for *state*."""
+        return f"{self.word} {state.get('name')!r}"
 
-    def unsayable(self, message: str) -> None:
-        """Note that something cannot be said in the newer version, and is left as it was."""
-        self._add(Change("unsayable", message))
+    def respelled(self, message: str, node: Any = None) -> None:
+        """Note that something in *node* is only called otherwise."""
+        self._add(Change("respelled", message, self._line(node)))
+
+    def reshaped(self, message: str, node: Any = None) -> None:
+        """Note that something in *node* is said in another form."""
+        self._add(Change("reshaped", message, self._line(node)))
+
+    def unsayable(self, message: str, node: Any = None) -> None:
+        """Note that something in *node* cannot be said in the newer version, and is left as it was."""
+        self._add(Change("unsayable", message, self._line(node)))
+
+    def _line(self, node: Any) -> int | None:
+        return self._lines.get(id(node), (None, None))[1]
 
     def _add(self, change: Change) -> None:
-        if change not in self.changes:
+        if all((one.kind, one.message) != (change.kind, change.message) for one in self.changes):
             self.changes.append(change)

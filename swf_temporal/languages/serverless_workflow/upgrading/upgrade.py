@@ -6,7 +6,7 @@ from its own version on.
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.port import Upgraded
@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions.detection impor
 from swf_temporal.languages.serverless_workflow.upgrading import from_0_5, from_0_6, to_next, tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
-from swf_temporal.text.located import Unreadable
+from swf_temporal.text.located import Object, Unreadable
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import RoundTrip, add
@@ -53,6 +53,7 @@ def upgrade(source: Source, to: str = "0.8") -> Upgraded:
     else:
         steps = _STEPS[detected.version]
     document, report = RoundTrip(source.text), Report()
+    _place(located, document.root, report)
     for step in steps:
         step(document.root, report)
     if to == "0.8-next" and detected.version != to:
@@ -60,6 +61,18 @@ def upgrade(source: Source, to: str = "0.8") -> Upgraded:
     _say_version(document.root, report)
     text = document.written() if report.changes else source.text
     return Upgraded(text, detected.version, tuple(report.changes))
+
+
+def _place(located: Any, node: Any, report: Report) -> None:
+    """Take note where the objects below *node* are written, which is *located* as it was read."""
+    if isinstance(located, Object) and isinstance(node, Mapping):
+        report.place(node, located.where.position.line)
+        for key, value in located.items():
+            if key in node:
+                _place(value, node[key], report)
+    elif isinstance(located, list) and isinstance(node, list):
+        for value, inner in zip(located, node, strict=False):
+            _place(value, inner, report)
 
 
 def _say_version(root: Tree, report: Report) -> None:

@@ -158,6 +158,7 @@ FOREIGN: tuple[Foreign, ...] = (
         ),
         version="May 2020",
         reader="swf_temporal.languages.serverless_workflow.drafts.may_2020.reader",
+        upgrader="swf_temporal.languages.serverless_workflow.upgrading.may_2020.upgrade",
     ),
     Foreign(
         "the November 2019 draft of Serverless Workflow",

@@ -1,0 +1,147 @@
+"""Events: which are produced, what tells those of one instance, and what of them goes into the data.
+
+The path of a filter leads into the payload or, where that has no such thing, into the whole event, and an attribute by
+which events are correlated is known in the data by its name. So these definitions ask for the whole event.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import alone, goes_one_way, keyed
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, path
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.text.round_trip import add, replace
+
+
+class Events:
+    """The events of a definition, and the uses of them."""
+
+    def __init__(self, root: Tree, report: Report) -> None:
+        self._root = root
+        self._report = report
+        self._tokens = {
+            event.get("name"): event["correlationToken"]
+            for event in children(root, "events")
+            if isinstance(event.get("correlationToken"), str)
+        }
+        uses = list(_uses(root))
+        self._consumed = {ref for _, refs, _ in uses for ref in refs}
+        self._produced = {one.get("eventRef") for holder in _leavings(root) for one in children(holder, "produceEvent")}
+        filtered = {ref for holder, refs, _ in uses if _path_of(holder) is not None for ref in refs}
+        # Definitions are shared: what is used as a whole once is seen as a whole by all that use it.
+        self._whole = filtered | {ref for ref in self._consumed if ref in self._tokens}
+
+    def rewrite(self) -> None:
+        """Rewrite the definitions, and the filters of all that consume events."""
+        for holder, refs, owner in list(_uses(self._root)):
+            self._filter(holder, refs, owner)
+        for event in children(self._root, "events"):
+            name = event.get("name")
+            if name in self._produced - self._consumed:
+                add(event, "kind", "produced", "type" if "type" in event else "name")
+                self._report.reshaped("events that are only produced say so by their kind", event)
+            if "correlationToken" in event:
+                token = event["correlationToken"]
+                replace(event, "correlationToken", {"correlation": [{"contextAttributeName": token}]})
+                self._report.reshaped("a correlationToken is an attribute of the correlation", event)
+            if name in self._whole:
+                add(event, "dataOnly", False, "type" if "type" in event else "name")
+
+    def _filter(self, holder: Tree, refs: list[str], owner: Tree) -> None:
+        text = _path_of(holder)
+        whole = [ref for ref in refs if ref in self._whole]
+        if not whole:
+            holder.pop("eventDataFilter", None)
+            return
+        tokens = {self._tokens.get(ref) for ref in refs}
+        if len(tokens) > 1 or len(whole) < len(refs):
+            self._report.unsayable(
+                f"{self._report.called(owner)} waits for events with and without the same correlationToken", holder
+            )
+            return
+        made = _selected(None if text is None else path(text), next(iter(tokens)))
+        if "eventDataFilter" in holder:
+            holder["eventDataFilter"] = made
+        else:
+            add(
+                holder, "eventDataFilter", made, next((key for key in ("eventRefs", "eventRef") if key in holder), None)
+            )
+        self._report.reshaped("the filter of an event sees the whole event, with dataOnly: false", holder)
+
+
+def _selected(finds: JqFinds | None, token: str | None) -> dict[str, str]:
+    """Return the filter that selects what *finds* finds, or the payload, and the attribute *token*."""
+    if finds is None and token is None:
+        return {"data": braced(".data")}
+    if finds is None:
+        return {"data": braced(f"{_PAYLOAD}{_attribute(token)}")}
+    inside = f".data | values | {finds.found}"
+    if finds.is_singular:
+        either = f"first(({inside}), ({finds.found}))" if finds.steps else "first((.data | values), .)"
+        found = f"[{either}]"
+        or_all = f"first(({inside}), ({finds.found}), .)" if finds.steps else either
+    else:
+        found = f"first((([{inside}], [{finds.found}]) | select(. != [])), [])"
+        or_all = f"first((([{inside}], [{finds.found}]) | select(. != [])), .)"
+    value = alone(finds, or_all)
+    if finds.last_key is None and token is None:
+        return {"data": braced(value)}
+    if goes_one_way(finds) and token is None:
+        return {"data": braced(value), "toStateData": braced(place([finds.last_key or ""]))}
+    if finds.last_key is None:
+        made = f"({value} | {_AS_OBJECT})"
+    elif goes_one_way(finds):
+        made = f"({value} | if . == null then {{}} else {{{field(finds.last_key)}: .}} end)"
+    elif token is None:
+        return {"data": braced(keyed(finds, found, "."))}
+    else:
+        made = f"(({keyed(finds, found, '.')}) // {{}})"
+    return {"data": braced(f"{made}{_attribute(token)}")}
+
+
+_AS_OBJECT = 'if type == "object" then . elif . == null then {} else {response: .} end'
+_PAYLOAD = f"(.data | {_AS_OBJECT})"
+
+
+def _attribute(token: str | None) -> str:
+    """Return what adds the attribute *token*, whose name counts in any case, to an object made of an event."""
+    if token is None:
+        return ""
+    name = json.dumps(token, ensure_ascii=False)
+    lower = json.dumps(token.lower(), ensure_ascii=False)
+    return f" + with_entries(select((.key | ascii_downcase) == {lower} and .value != null) | .key = {name})"
+
+
+def _uses(root: Tree) -> Iterator[tuple[Tree, list[str], Tree]]:
+    """Yield what consumes events, at any depth: what has the filter, the names of the events, and the state."""
+    for state in _all_states(root):
+        for entry in children(state, "eventsActions"):
+            refs = entry.get("eventRefs")
+            yield entry, [str(ref) for ref in refs] if isinstance(refs, list) else [], state
+        for one in children(state, "eventConditions"):
+            yield one, [str(one.get("eventRef"))], state
+        if state.get("type") == "callback":
+            yield state, [str(state.get("eventRef"))], state
+
+
+def _all_states(holder: Tree) -> Iterator[Tree]:
+    for state in children(holder, "states"):
+        yield state
+        yield from _all_states(state)
+        for branch in children(state, "branches"):
+            yield from _all_states(branch)
+
+
+def _leavings(root: Tree) -> Iterator[Tree]:
+    for state in _all_states(root):
+        yield from children(state, "transition", "end", "default")
+        for holder in children(state, "dataConditions", "eventConditions", "onError"):
+            yield from children(holder, "transition")
+
+
+def _path_of(holder: Tree) -> Any:
+    given = holder.get("eventDataFilter")
+    return given.get("dataOutputPath") if isinstance(given, dict) else None

@@ -1,0 +1,88 @@
+"""Filters: what a path selects goes by the last key on the path, which 0.8 has to be told.
+
+Where a path selects nothing the draft takes the whole, and puts it at the path.
+"""
+
+from typing import Any
+
+from swf_temporal.expressions.early_paths import is_path
+from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, path
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, renamed
+from swf_temporal.text.round_trip import replace
+
+_FILTERS = "what a path selects goes under its last key, as expressions say now"
+
+
+def state_filter(state: Tree, report: Report, *, leads_on: bool) -> None:
+    """Rewrite the filter of *state*, whose output another state sees if it *leads_on*."""
+    given = state.get("stateDataFilter")
+    if not isinstance(given, dict):
+        return
+    if "dataInputPath" in given:
+        given["dataInputPath"] = braced(path(given["dataInputPath"]).or_all)
+    if "dataOutputPath" in given:
+        given["dataOutputPath"] = braced(output(given["dataOutputPath"], leads_on=leads_on))
+    renamed(given, {"dataInputPath": "input", "dataOutputPath": "output"})
+    report.reshaped(_FILTERS, given)
+
+
+def output(text: Any, *, leads_on: bool) -> str:
+    """Return what a state gives on: what is no object stands under the path's last key for the state that follows."""
+    finds = path(text)
+    if not leads_on or finds.last_key is None:
+        return finds.or_all
+    return f'{finds.or_all} | if type == "object" then . else {{{field(finds.last_key)}: .}} end'
+
+
+def action_filter(action: Tree, report: Report) -> None:
+    """Rewrite the filter of *action*."""
+    given = action.get("actionDataFilter")
+    if not isinstance(given, dict):
+        return
+    if "dataInputPath" in given:
+        given["dataInputPath"] = braced(path(given["dataInputPath"]).or_all)
+        renamed(given, {"dataInputPath": "fromStateData"})
+    text = given.get("dataResultsPath")
+    if isinstance(text, str) and not is_path(text):
+        del given["dataResultsPath"]
+        report.reshaped(f"the dataResultsPath {text!r} is no path, and selects nothing", given)
+    elif text is not None:
+        replace(given, "dataResultsPath", _kept("results", path(text)))
+    if not given:
+        del action["actionDataFilter"]
+    report.reshaped(_FILTERS, given)
+
+
+def _kept(key: str, finds: JqFinds) -> dict[str, str]:
+    """Return what selects what *finds* finds of a result, and its place."""
+    selected = alone(finds, finds.or_all)
+    if finds.last_key is None:
+        return {key: braced(selected)}
+    if goes_one_way(finds):
+        return {key: braced(selected), "toStateData": braced(place([finds.last_key]))}
+    return {key: braced(keyed(finds, f"[{finds.found}]", "."))}
+
+
+def goes_one_way(finds: JqFinds) -> bool:
+    """Tell whether what is found and, where nothing is, the whole go to the same place."""
+    return not _names_each_step(finds) or len(finds.steps or ()) == 1
+
+
+def keyed(finds: JqFinds, found: str, whole: str) -> str:
+    """Return an object that has what is *found*, an array of at most one, under the last key, or else the *whole*."""
+    nested = whole
+    for step in reversed(finds.steps or ()):
+        nested = f"{{{field(str(step))}: {nested}}}"
+    one = f"{{{field(finds.last_key or '')}: ($found[0] | values)}}"
+    return f"{found} as $found | if $found == [] then {nested} else {one} end"
+
+
+def alone(finds: JqFinds, value: str) -> str:
+    """Return *value*, or the element alone where a path that may find several has found one."""
+    return value if finds.is_singular else f'{value} | if type == "array" and length == 1 then .[0] else . end'
+
+
+def _names_each_step(finds: JqFinds) -> bool:
+    return bool(finds.steps) and all(isinstance(step, str) for step in finds.steps or ())

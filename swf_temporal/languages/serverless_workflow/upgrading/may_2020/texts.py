@@ -1,0 +1,74 @@
+"""Paths, and texts with paths in them, as 0.8 writes them."""
+
+import json
+from typing import Any, Final
+
+from swf_temporal.expressions.early_paths import PathInText, pieces_of
+from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
+from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
+from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+
+SYNONYMS: Final = {"exception": "error"}
+"""What the draft's examples call otherwise than its text does."""
+
+
+def path(text: Any) -> JqFinds:
+    """Return what the path *text* finds. Raises NotInJqError."""
+    return JqFinds(str(text), SYNONYMS)
+
+
+def braced(jq: str) -> str:
+    """Return an expression as definitions write it."""
+    return f"${{ {jq} }}"
+
+
+def value(text: Any) -> str:
+    """Return the expression that yields what the path *text* finds. Raises NotInJqError."""
+    return braced(path(text).value)
+
+
+def template(given: Any) -> Any:
+    """Return *given* with the paths in its texts in braces, changed in place where it can be. Raises NotInJqError."""
+    if isinstance(given, dict):
+        for key in given:
+            given[key] = template(given[key])
+    elif isinstance(given, list):
+        given[:] = [template(item) for item in given]
+    elif isinstance(given, str):
+        return _text(given)
+    return given
+
+
+def literal(text: str) -> str:
+    """Return a text that means itself."""
+    return text if "${" not in text else braced(json.dumps(text, ensure_ascii=False))
+
+
+def _text(text: str) -> str:
+    pieces = pieces_of(text)
+    if len(pieces) == 1:
+        piece = pieces[0]
+        if not isinstance(piece, PathInText):
+            return text if "${" not in text else literal(text)
+        return value(piece)
+    made = []
+    for piece in pieces:
+        if isinstance(piece, PathInText):
+            finds = path(piece)
+            made.append(braced(finds.found if finds.is_singular else finds.value))
+        else:
+            made.append(literal(piece))
+    return "".join(made)
+
+
+def body_of(expression: Any) -> str:
+    """Return the text of a condition, which may stand alone or in an object. Raises NotInJqError where it has none."""
+    body = expression.get("body") if isinstance(expression, dict) else expression
+    if not isinstance(body, str):
+        raise NotInJqError("an expression has no body")
+    return body
+
+
+def condition(expression: Any) -> str:
+    """Return a condition in the Spring Expression Language as one in jq. Raises NotInJqError."""
+    return in_spel(body_of(expression))

@@ -15,15 +15,20 @@ from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq impo
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 
 PATHS = (
-    "$", "$.", "$.a", "$.a.b", "$.a.b.c", "$['a']['x-y']", "$.x-y", "$.a[0]", "$.a[-1]", "$.a[-2].b", "$.a[0].b", "$a.b",
+    "$", "$.", "$.a", "$.a.b", "$.a.b.c", "$['a']['x-y']", "$.x-y", "$.a[0]", "$.a[-1]", "$.a[-2].b", "$.a[0].b",
+    "$a.b",
     "$.a[*]", "$.a[*].b", "$.a.*", "$..b", "$..a.b", "$..[0]", "$..*",
     "$.a[?(@.b)]", "$.a[?(@.b == 1)]", "$.a[?(@.b == true)].c", "$.a[?(@.b != 'x')]", "$.a[?(@.b > 1)]",
-    "$.a[?(@.b == null)]", "$.a[?(@.b > 1 && @.c == 'x')]", "$.a[?(@.b > 1 || !(@.c))]", "$.[?(@.b == 1)]", "$.a[?(@.b > 1 || !(@.c))]",
+    "$.a[?(@.b == null)]", "$.a[?(@.b > 1 && @.c == 'x')]", "$.a[?(@.b > 1 || !(@.c))]", "$.[?(@.b == 1)]",
+    "$.a[?(@.b > 1 || !(@.c))]",
 )  # fmt: skip
-OPERANDS = (None, True, False, 0, 1, 2, 18, 1.5, "", "x", "y", "1", "18", "true", "null", " 2 ", "abc")
+OPERANDS: tuple[Any, ...] = (None, True, False, 0, 1, 2, 18, 1.5, "", "x", "y", "1", "18", "true", "null", " 2 ", "abc")
+FOUND: list[Any] = [{"a": one} for one in (*OPERANDS, [1, "x"], ["18", 2, None], {"b": 1}, [], [[1]])]
 SPEL = (
-    "$.a eq 'x'", "a == 1", "$.a.b != null", "a.b eq null", "$..b eq 1", "a and not b", "(a eq 1 or b eq 2) and c ne 'x'",
-    "#jsonPath(taskOutputData,'$..b') eq 'x'", "taskOutputData.a eq 1", "$.a gt 1", "a lt 'x'", "1 lt a", "a matches '^x'",
+    "$.a eq 'x'", "a == 1", "$.a.b != null", "a.b eq null", "$..b eq 1", "a and not b",
+    "(a eq 1 or b eq 2) and c ne 'x'",
+    "#jsonPath(taskOutputData,'$..b') eq 'x'", "taskOutputData.a eq 1", "$.a gt 1", "a lt 'x'", "1 lt a",
+    "a matches '^x'",
     "$.a ge $.b", "$.a == $.b", "$.a[*] ne $.b", "not a", "$.a.b", "a is null", "$.a <= 18", "a ne b and a ne 1",
 )  # fmt: skip
 
@@ -62,7 +67,7 @@ def test_a_path_finds_the_same(path: str) -> None:
 def test_some_path_finds_something() -> None:
     """The samples are such that the comparison above is of more than nothing."""
     for path in PATHS:
-        assert any(EarlyPath(path).found(data) for data in _both(len(path), 600)), path
+        assert any(EarlyPath(path).found(data) for data in _both(1, 3000)), path
 
 
 def test_another_name_of_an_error() -> None:
@@ -84,11 +89,11 @@ def test_another_name_of_an_error() -> None:
 def test_a_comparison_holds_of_the_same(operator: str) -> None:
     """Whatever is found, and whatever it is compared with."""
     test = OPERATORS_OF_2019.get(operator) or OPERATORS[operator]
-    values = [*OPERANDS, *([] if operator in OPERATORS_OF_2019 else [[1], {"b": 1}])]
+    values: list[Any] = [*OPERANDS, *([] if operator in OPERATORS_OF_2019 else [[1], {"b": 1}])]
     for path in ("$.a", "$.a[*]"):
         for value in values:
             program = jq.compile(compared(path, operator, value))
-            for data in ({"a": one} for one in [*OPERANDS, [1, "x"], ["18", 2, None], {"b": 1}, [], [[1]]]):
+            for data in FOUND:
                 expected = test(EarlyPath(path).found(data), value)
                 assert program.input_value(data).first() is expected, (path, operator, value, data)
             assert program.input_value({}).first() is test([], value)

@@ -77,8 +77,8 @@ class Errors:
         last = next((index for index, names in enumerate(asked) if names == [ALL]), None)
         if last is None:
             self._report.unsayable(
-                f"the onError of {self._report.called(state)} asks {body_of(entries[0].get('expression'))!r} of an error: since 0.5"
-                " errors are known by their names",
+                f"the onError of {self._report.called(state)} asks {body_of(entries[0].get('expression'))!r} of an"
+                " error: since 0.5 errors are known by their names",
                 entries[0],
             )
             return None
@@ -110,16 +110,16 @@ class Errors:
         jq = _with_error(given.get("dataOutputPath") if isinstance(given, dict) else None)
         if text is not None:
             jq = f"{jq} | {output(text, leads_on=way is not None)}"
-        told = {"type": "inject", "data": {}, "stateDataFilter": {"input": braced(jq)}, **leading}
+        told = {"type": "inject", "data": {}, "stateDataFilter": {"output": braced(jq)}, **leading}
         return insert(f"{state.get('name')} has failed", told)
 
     def go_on_when_late(self, state: Tree, insert: Insert) -> None:
-        """Let *state* lead on where an action took too long, as the draft has it for states that say nothing of errors."""
+        """Let *state* lead on where an action took too long, as the draft has it where nothing is said of errors."""
         way = {key: deepcopy(state[key]) for key in ("transition", "end") if key in state} or {"end": True}
         filters = state.get("stateDataFilter")
         if isinstance(filters, dict) and "dataOutputPath" in filters:
             text = braced(output(filters["dataOutputPath"], leads_on="transition" in way))
-            passing = {"type": "inject", "data": {}, "stateDataFilter": {"input": text}, **way}
+            passing = {"type": "inject", "data": {}, "stateDataFilter": {"output": text}, **way}
             way = {"transition": insert(f"{state.get('name')} is late", passing)}
         add(state, "onErrors", [{"errorRef": self.named(LATE), **way}], "type")
         self._report.reshaped("a state that goes on after the timeout of an action handles the error TimedOut", state)
@@ -131,9 +131,10 @@ def _with_error(text: Any) -> str:
     if text is None:
         return f"({data}) + {{error: {ERROR}}}"
     finds = path(text)
-    known = f"($error + {{$error, exception: $error}} | {finds.found}), ($error.body | {finds.found})"
+    whole_error, body = f"$error + {{$error, exception: $error}} | {finds.found}", f"$error.body | {finds.found}"
+    known = f"({whole_error}), ({body})"
     if not finds.is_singular:
-        known = f"first(([$error + {{$error, exception: $error}} | {finds.found}], [$error.body | {finds.found}]) | select(. != []))"
+        known = f"first(([{whole_error}], [{body}]) | select(. != []))"
         found = f"[{known}] | if . == [] then . elif .[0] | length == 1 then .[0] else . end"
     else:
         found = f"[first({known})]"

@@ -48,7 +48,7 @@ class Events:
                 replace(event, "correlationToken", {"correlation": [{"contextAttributeName": token}]})
                 self._report.reshaped("a correlationToken is an attribute of the correlation", event)
             if name in self._whole:
-                add(event, "dataOnly", False, "type" if "type" in event else "name")
+                add(event, "dataOnly", value=False, after="type" if "type" in event else "name")
 
     def _filter(self, holder: Tree, refs: list[str], owner: Tree) -> None:
         text = _path_of(holder)

@@ -9,7 +9,7 @@ from swf_temporal.expressions.early_paths import is_path
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, renamed
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, renamed
 from swf_temporal.text.round_trip import replace
 
 _FILTERS = "what a path selects goes under its last key, as expressions say now"
@@ -21,11 +21,26 @@ def state_filter(state: Tree, report: Report, *, leads_on: bool) -> None:
     if not isinstance(given, dict):
         return
     if "dataInputPath" in given:
-        given["dataInputPath"] = braced(path(given["dataInputPath"]).or_all)
+        finds = path(given["dataInputPath"])
+        selected = finds.or_all
+        if finds.last_key is not None and _adds_by_keys(state):
+            # What is added stands beside what was selected, which needs a key for that.
+            selected += f' | if type == "object" then . else {{{field(finds.last_key)}: .}} end'
+        given["dataInputPath"] = braced(selected)
     if "dataOutputPath" in given:
         given["dataOutputPath"] = braced(output(given["dataOutputPath"], leads_on=leads_on))
     renamed(given, {"dataInputPath": "input", "dataOutputPath": "output"})
     report.reshaped(_FILTERS, given)
+
+
+def _adds_by_keys(state: Tree) -> bool:
+    """Tell whether all that *state* adds to its data goes under keys."""
+    entries = list(children(state, "eventsActions"))
+    actions = [action for holder in (state, *entries) for action in children(holder, "actions", "action")]
+    filters = [next(children(one, "actionDataFilter"), {}).get("dataResultsPath") for one in actions]
+    consuming = [*entries, *children(state, "eventConditions"), *([state] if state.get("type") == "callback" else [])]
+    filters += [next(children(one, "eventDataFilter"), {}).get("dataOutputPath") for one in consuming]
+    return bool(filters) and all(isinstance(one, str) and is_path(one) and path(one).last_key for one in filters)
 
 
 def output(text: Any, *, leads_on: bool) -> str:
@@ -72,7 +87,7 @@ def goes_one_way(finds: JqFinds) -> bool:
 
 def keyed(finds: JqFinds, found: str, whole: str) -> str:
     """Return an object that has what is *found*, an array of at most one, under the last key, or else the *whole*."""
-    nested = whole
+    nested = f"({whole} | values)"
     for step in reversed(finds.steps or ()):
         nested = f"{{{field(str(step))}: {nested}}}"
     one = f"{{{field(finds.last_key or '')}: ($found[0] | values)}}"

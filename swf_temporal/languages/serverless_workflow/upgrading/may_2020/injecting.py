@@ -8,13 +8,16 @@ from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import 
 
 
 def rewrite(data: Any, steps: tuple[str, ...] = ()) -> Any:
-    """Return *data*, which are injected at *steps*, as an inject state of 0.8 has them; objects are changed in place."""
+    """Return *data*, which are injected at *steps*, as an inject state of 0.8 has them; objects change in place."""
     if isinstance(data, dict) and data:
         for key in data:
             data[key] = rewrite(data[key], (*steps, str(key)))
         return data
     if isinstance(data, str) or data is None or (data == {} and steps):
         return braced(_jq(data, steps))
+    if data in ({}, None):
+        # Other data than an object would be replaced by an empty one.
+        return braced('if type == "object" then {} else . end')
     return _literals(data)
 
 

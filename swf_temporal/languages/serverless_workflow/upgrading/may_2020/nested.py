@@ -7,6 +7,7 @@ data that are put in as a function that is an expression. What else they do cann
 from collections.abc import Iterator
 from typing import Any
 
+from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import place as place_in
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import injecting
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import action_filter, output
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, path, template, value
@@ -63,7 +64,7 @@ class Nested:
             text = given.get("dataOutputPath") if isinstance(given, dict) else None
             jq = "." if text is None else output(text, leads_on=False)
             actions.append({"functionRef": self._expression(f"output of {state.get('name')}", jq)})
-            state["outputCollection"] = value(state["outputCollection"])
+            state["outputCollection"] = braced(place_in(path(state["outputCollection"]).steps or []))
         self._put(state, actions)
         state["inputCollection"] = value(state.get("inputCollection", "$"))
         if "inputParameter" in state:

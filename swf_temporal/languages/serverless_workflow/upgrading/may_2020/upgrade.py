@@ -36,7 +36,7 @@ class _Rewriting:
         self._errors = Errors(report)
         self._nested = Nested(root, report)
         self._names = {state.get("name") for state in children(root, "states")}
-        self._inserted: list[dict[str, Any]] = []
+        self._inserted: list[Tree] = []
 
     def rewrite(self) -> None:
         """Rewrite everything."""
@@ -64,6 +64,7 @@ class _Rewriting:
             add(self._root, "errors", self._errors.definitions, "start" if "start" in self._root else "id")
 
     def _insert(self, name: str, rest: dict[str, Any]) -> str:
+        """Put a state behind the one at hand, and return its name."""
         number, free = 1, name
         while free in self._names:
             number += 1
@@ -88,9 +89,10 @@ class _Rewriting:
             start = state.pop("start", None)
             if isinstance(start, dict) and "schedule" in start and state is found:
                 self._report.unsayable(
-                    f"{self._report.called(state)} starts only within {start['schedule'].get('interval')!r}: since 0.5 a schedule"
-                    " says when to start", state,
-                )  # fmt: skip
+                    f"{self._report.called(state)} starts only within {start['schedule'].get('interval')!r}: since 0.5"
+                    " a schedule says when to start",
+                    state,
+                )
         if found is None:
             return None
         add(self._root, "start", found.get("name"), "version" if "version" in self._root else "id")
@@ -118,9 +120,11 @@ class _Rewriting:
         self._errors.handle(state, self._insert)
         state_filter(state, self._report, leads_on="transition" in state or kind == "switch")
         self._body(state)
-        for holder in (state, *self._inserted):
-            self._ways(holder)
-        older_words.upgrade({"states": [state]}, self._report)
+        self._ways(state)
+        for inserted in self._inserted:
+            self._ways(inserted)
+        one: Tree = {"states": [state]}
+        older_words.upgrade(one, self._report)
 
     def _ways(self, state: Tree) -> None:
         ways.of_default(state, self._report)
@@ -140,8 +144,7 @@ class _Rewriting:
             case "inject":
                 state["data"] = injecting.rewrite(state.get("data", {}))
             case "subflow":
-                action = sub_flow(state)
-                replace(state, "workflowId", {"actions": [action]})
+                replace(state, "workflowId", {"actions": [sub_flow(state)]})
                 state.pop("waitForCompletion", None)
                 self._report.reshaped("workflowId is an action with a subFlowRef", state)
             case "parallel" | "foreach":
@@ -170,8 +173,8 @@ class _Rewriting:
         waits_for = {ref for entry in entries for ref in entry.get("eventRefs", ())}
         if is_start and "timeout" in state and state.get("exclusive") is False and len(waits_for) > 1:
             self._report.unsayable(
-                f"{self._report.called(state)} starts the workflow, and its timeout is the time between events: since 0.5 it is that"
-                " for all of them",
+                f"{self._report.called(state)} starts the workflow, and its timeout is the time between events:"
+                " since 0.5 it is that for all of them",
                 state,
             )
         lists = [children(entry, "actions") for entry in entries] or [children(state, "actions", "action")]
@@ -184,7 +187,14 @@ class _Rewriting:
                 f"actions of {self._report.called(state)} have different timeouts: since 0.7 they share one", state
             )
             return
-        if "onError" not in state and "retry" not in state:
+        if "retry" in state:
+            self._report.unsayable(
+                f"the timeout of an action of {self._report.called(state)}, which is retried: since 0.7 it is one for"
+                " all attempts",
+                state,
+            )
+            return
+        if "onError" not in state:
             self._errors.go_on_when_late(state, self._insert)
         for action in found:
             time = action.pop("timeout")
@@ -207,8 +217,8 @@ class _Rewriting:
         if names is None:
             body = retries[0].get("expression")
             self._report.unsayable(
-                f"{self._report.called(state)} runs once more if {_body(body)!r} holds of its data: since 0.5 errors are retried,"
-                " by their names",
+                f"{self._report.called(state)} runs once more if {_body(body)!r} holds of its data: since 0.5 errors"
+                " are retried, by their names",
                 state,
             )
             return

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, renamed
-from swf_temporal.text.round_trip import add, rename
+from swf_temporal.text.round_trip import add
 
 _TYPES: Final = {"relay": "inject"}
 _NAMES: Final = {"taskDataFilter": "stateDataFilter"}
@@ -50,10 +50,7 @@ def _state(state: Tree, report: Report) -> None:
     renamed(state, {"inject": "data"} if state.get("type") == "inject" else {})
     for entry in children(state, "eventsActions"):
         _lower(entry, "actionMode")
-    for holder in (state, *children(state, "eventsActions", "eventConditions")):
-        for given in children(holder, "eventDataFilter"):
-            for old in ("dataInputPath", "inputPath"):
-                renamed(given, {old: "dataOutputPath"})
+    _event_filters(state)
     for one in children(state, "dataConditions"):
         _lower(one, "operator", _OPERATORS)
     for start in children(state, "start"):
@@ -68,6 +65,13 @@ def _state(state: Tree, report: Report) -> None:
         _transition(holder, "transition")
     _transition(state, "default")
     _completion(state)
+
+
+def _event_filters(state: Tree) -> None:
+    for holder in (state, *children(state, "eventsActions", "eventConditions")):
+        for given in children(holder, "eventDataFilter"):
+            for old in ("dataInputPath", "inputPath"):
+                renamed(given, {old: "dataOutputPath"})
 
 
 def _transition(holder: Tree, key: str) -> None:
@@ -98,9 +102,3 @@ def _completion(state: Tree) -> None:
     waits = [branch.pop("waitForCompletion") for branch in branches if "waitForCompletion" in branch]
     if waits and len(waits) == len(branches) and not any(waits) and "completionType" not in state:
         add(state, "completionType", "xor", "type")
-
-
-def transition_to(holder: Tree, old: str) -> None:
-    """Call what is under *old* the transition of *holder*."""
-    if old in holder and old != "transition":
-        rename(holder, old, "transition")

@@ -106,7 +106,8 @@ def _show(one: _Rewritten, mode: Mode) -> None:
         typer.echo("".join(unified_diff(*lines, one.name, one.name)), nl=False)
     for change in one.result.changes:
         word = styled(_TOLD[change.kind], sys.stderr, fg=_COLOURS[change.kind])
-        typer.echo(f"{one.name}: {word}: {change.message}", err=True)
+        place = one.name if change.line is None else f"{one.name}:{change.line}"
+        typer.echo(f"{place}: {word}: {change.message}", err=True)
     typer.echo(f"{one.name}: {_outcome(one, mode)}", err=True)
 
 
@@ -126,6 +127,9 @@ def _facts(one: _Rewritten, mode: Mode, to: str) -> dict[str, Any]:
         "to": to,
         "changed": one.is_changed,
         "replaced": mode is Mode.WRITE and one.is_changed and one.result.is_complete,
-        "changes": [{"kind": change.kind, "message": change.message} for change in one.result.changes],
+        "changes": [
+            {"kind": change.kind, "message": change.message, **({} if change.line is None else {"line": change.line})}
+            for change in one.result.changes
+        ],
         **({"text": one.result.text} if mode is Mode.PRINT else {}),
     }

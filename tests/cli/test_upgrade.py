@@ -14,7 +14,7 @@ def test_prints_the_definition(swf: Swf) -> None:
     ended = swf("upgrade", swf.write("old.yaml", OLD))
 
     assert (ended.code, ended.out) == (0, NEW)
-    assert "old.yaml: respelled: timeDelay is duration\n" in ended.err
+    assert "old.yaml:3: respelled: timeDelay is duration\n" in ended.err
     assert ended.err.endswith("old.yaml: 0.6, rewritten\n")
 
 
@@ -42,7 +42,7 @@ def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
     ended = swf("upgrade", swf.write("old.yaml", PARTIAL), "--write")
 
     assert ended.code == 1
-    assert "old.yaml: cannot be said: the repeat of state 'A'\n" in ended.err
+    assert "old.yaml:3: cannot be said: the repeat of state 'A'\n" in ended.err
     assert (swf.folder / "old.yaml").read_text() == PARTIAL
 
 
@@ -58,7 +58,7 @@ def test_tells_programs(swf: Swf) -> None:
         True,
         False,
     )
-    assert {"kind": "respelled", "message": "timeDelay is duration"} in facts["changes"]
+    assert {"kind": "respelled", "message": "timeDelay is duration", "line": 3} in facts["changes"]
 
 
 def test_several_are_not_printed(swf: Swf) -> None:

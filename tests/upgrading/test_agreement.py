@@ -9,13 +9,13 @@ import yaml
 
 from swf_temporal.errors import UsageError
 from tests.upgrading.agreeing import Document, differences, run, upgraded
-from tests.upgrading.older import VERSIONS, older
+from tests.upgrading.generated import VERSIONS, generated
 
 ROOT = Path(__file__).parents[2]
 SEEDS = range(9_000, 9_015)
 """`python -m tests.upgrading --count 500` asks of more."""
 pytestmark = pytest.mark.timeout(600)  # a minute, and more on a machine that is busy
-FOLDERS = ("versions", "subflow", "switch", "parallel", "foreach", "errors", "refused")
+FOLDERS = ("drafts", "versions", "subflow", "switch", "parallel", "foreach", "errors", "refused")
 
 
 def _scenarios() -> list[Document]:
@@ -58,7 +58,7 @@ def test_scenarios_come_to_the_same() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_generated_definitions_come_to_the_same(version: str) -> None:
     """Definitions of each version, with the means that it has."""
-    found = {seed: _differing(older(seed, version)) for seed in SEEDS}
+    found = {seed: _differing(generated(seed, version)) for seed in SEEDS}
 
     assert {seed: told for seed, told in found.items() if told} == {}
     assert sum(told is not None for told in found.values()) > len(SEEDS) / 2
@@ -67,7 +67,7 @@ def test_generated_definitions_come_to_the_same(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_successor_comes_to_the_same(version: str) -> None:
     """What is rewritten in the text after 0.8."""
-    document = older(next(iter(SEEDS)), version)
+    document = generated(next(iter(SEEDS)), version)
     rewritten, made = upgraded(document, "0.8-next")
     before, after = run(document), run(rewritten)
 

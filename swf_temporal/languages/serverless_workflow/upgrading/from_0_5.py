@@ -38,10 +38,10 @@ def _start(root: Tree, report: Report) -> None:
             continue
         schedule = start.get("schedule") if isinstance(start, dict) else None
         if isinstance(schedule, dict) and schedule.pop("directInvoke", None) == "deny":
-            report.unsayable("directInvoke 'deny' of the start")
+            report.unsayable("directInvoke 'deny' of the start", state)
         made: Any = state.get("name") if schedule is None else {"stateName": state.get("name"), "schedule": schedule}
         add(root, "start", made, "version" if "version" in root else "id")
-        report.reshaped(f"the start of {called(state)} stands at the top")
+        report.reshaped(f"the start of {called(state)} stands at the top", state)
 
 
 def _leaving(node: Tree, report: Report) -> None:
@@ -53,15 +53,15 @@ def _leaving(node: Tree, report: Report) -> None:
             end["terminate"] = True
         if not end:
             node["end"] = True
-        report.reshaped("ends have no kind")
+        report.reshaped("ends have no kind", end)
     transition = node.get("transition")
     if isinstance(transition, dict):
         _produced(transition)
         if "expression" in transition:
-            report.unsayable(f"the expression of the transition to {transition.get('nextState')!r}")
+            report.unsayable(f"the expression of the transition to {transition.get('nextState')!r}", transition)
         elif list(transition) == ["nextState"]:
             node["transition"] = transition["nextState"]
-            report.reshaped("transitions without more are the name of the next state")
+            report.reshaped("transitions without more are the name of the next state", transition)
 
 
 def _produced(node: Tree) -> None:
@@ -80,7 +80,7 @@ def _names(root: Tree, report: Report) -> None:
         if isinstance(event, dict) and isinstance(event.get("names"), list):
             rest = {key: value for key, value in event.items() if key != "names"}
             events[index : index + 1] = [{"name": name, **rest} for name in event["names"]]
-            report.reshaped("events with several names are defined once for each")
+            report.reshaped("events with several names are defined once for each", event)
 
 
 def _renamed_filters(root: Tree, report: Report) -> None:

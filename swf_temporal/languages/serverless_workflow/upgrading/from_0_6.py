@@ -27,7 +27,7 @@ def upgrade(root: Tree, report: Report) -> None:
     for retry in children(root, "retries"):
         if "maxAttempts" in retry:
             retry["maxAttempts"] = _with_first(retry["maxAttempts"])
-            report.reshaped("maxAttempts counts the first attempt, too")
+            report.reshaped("maxAttempts counts the first attempt, too", retry)
     older_words.upgrade(root, report)
 
 
@@ -73,7 +73,7 @@ class _Errors:
         name, code = str(entry["error"]), entry.pop("code", None)
         entry["error"] = self._name(name, code)
         rename(entry, "error", "errorRef")
-        self._report.reshaped("errors are defined at the top, and referred to by errorRef")
+        self._report.reshaped("errors are defined at the top, and referred to by errorRef", entry)
 
     def _name(self, name: str, code: Any) -> str:
         """Return under which name an error is defined: one of another code under the same needs another."""
@@ -100,7 +100,9 @@ class _Errors:
             older_words.sub_workflow(state, self._report)
             alone = next(iter(action_lists(state)))[1]
         if len(alone) != 1 or len({str(entry["retryRef"]) for entry in retried}) > 1:
-            self._report.unsayable(f"{called(state)} runs as a whole once more on an error: since 0.7 an action does")
+            self._report.unsayable(
+                f"{called(state)} runs as a whole once more on an error: since 0.7 an action does", state
+            )
             return False
         action = alone[0]
         if any(str(entry.get("error")) == _WILDCARD for entry in retried):
@@ -115,7 +117,7 @@ class _Errors:
         add(action, "retryRef", retried[0]["retryRef"], first)
         for entry in retried:
             del entry["retryRef"]
-        self._report.reshaped("retries are those of the action that failed")
+        self._report.reshaped("retries are those of the action that failed", state)
         return True
 
 
@@ -130,12 +132,12 @@ def _action_timeouts(state: Tree, report: Report) -> None:
         if times == {"None"}:
             continue
         if len(times) > 1:
-            report.unsayable(f"actions of {called(state)} have different timeouts: since 0.7 they share one")
+            report.unsayable(f"actions of {called(state)} have different timeouts: since 0.7 they share one", state)
             continue
         for action in found:
             time = action.pop("timeout")
         older_words.set_timeout(place, "actionExecTimeout", time)
-        report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch")
+        report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch", place)
 
 
 def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
@@ -146,7 +148,7 @@ def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
         state["workflowId"] = {
             "workflowId": state["workflowId"], "invoke": "async", "onParentComplete": "continue",
         }  # fmt: skip
-        report.reshaped("a sub-workflow that is not waited for is invoked async, and outlives its parent")
+        report.reshaped("a sub-workflow that is not waited for is invoked async, and outlives its parent", state)
     if isinstance(repeat, dict) and not _as_loop(root, state, repeat, report):
         state["repeat"] = repeat
 
@@ -158,7 +160,7 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
     name = state.get("name")
     ways = [key for key in ("transition", "end") if key in state]
     if not plain or special or not isinstance(name, str) or len(ways) != 1:
-        report.unsayable(f"the repeat of {called(state)}")
+        report.unsayable(f"the repeat of {called(state)}", state)
         return False
     listed = root["states"]
     names = {one.get("name") for one in states(root)}
@@ -177,7 +179,7 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
         state["name"] = other
     position = next(index for index, one in enumerate(listed) if one is state)
     listed.insert(position if checks_before else position + 1, loop)
-    report.reshaped(f"the repeat of state {name!r} is a switch that leads back")
+    report.reshaped(f"the repeat of state {name!r} is a switch that leads back", state)
     return True
 
 

@@ -25,7 +25,7 @@ def upgrade(root: Tree, report: Report) -> None:
         multiplier = retry.get("multiplier")
         if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in retry:
             replace(retry, "multiplier", {"increment": multiplier})
-            report.respelled("a multiplier that is a duration is the increment")
+            report.respelled("a multiplier that is a duration is the increment", retry)
 
 
 def _exec_timeout(root: Tree, report: Report) -> None:
@@ -46,27 +46,27 @@ def sub_workflow(node: Tree, report: Report) -> None:
     """Make an action of the workflow that a state or branch runs."""
     if "workflowId" in node and "actions" not in node:
         replace(node, "workflowId", {"actions": [{"subFlowRef": node["workflowId"]}]})
-        report.reshaped("workflowId is an action with a subFlowRef")
+        report.reshaped("workflowId is an action with a subFlowRef", node)
 
 
 def _state(state: Tree, report: Report) -> None:
     kind = state.get("type")
     if isinstance(kind, str) and kind in _TYPES:
         state["type"] = _TYPES[kind]
-        report.respelled(f"the state type {kind!r} is {_TYPES[kind]!r}")
+        report.respelled(f"the state type {kind!r} is {_TYPES[kind]!r}", state)
     names = {"default": "defaultCondition", "timeDelay": "duration", "n": "numCompleted", "max": "batchSize",
              "inputParameter": "iterationParam"}  # fmt: skip
     for old in renamed(state, names):
-        report.respelled(f"{old} is {names[old]}")
+        report.respelled(f"{old} is {names[old]}", state)
     word = state.get("completionType")
     if isinstance(word, str) and word in _COMPLETIONS:
         more = {key: value for key, value in _COMPLETIONS[word].items() if key == "completionType" or key not in state}
         replace(state, "completionType", more)
-        report.respelled(f"completionType {word!r} is {more['completionType']!r}")
+        report.respelled(f"completionType {word!r} is {more['completionType']!r}", state)
     for old in ("eventTimeout", "timeout"):
         if old in state:
             set_timeout(state, "eventTimeout", state.pop(old))
-            report.reshaped(f"{old} of {called(state)} is the eventTimeout of its timeouts")
+            report.reshaped(f"{old} of {called(state)} is the eventTimeout of its timeouts", state)
 
 
 def set_timeout(node: Tree, key: str, value: Any) -> None:

@@ -22,11 +22,11 @@ def upgrade(root: Tree, report: Report) -> None:
     for _, action in actions(root):
         for reference in children(action, "eventRef"):
             for old in renamed(reference, _EVENT_REFS):
-                report.respelled(f"{old} is {_EVENT_REFS[old]}")
+                report.respelled(f"{old} is {_EVENT_REFS[old]}", reference)
     _without_ids(root, report)
     for state in states(root):
         if state.get("type") == "sleep" and "timeouts" in state:
-            report.unsayable(f"timeouts of the sleep state {state.get('name')!r}")
+            report.unsayable(f"timeouts of the sleep state {state.get('name')!r}", state)
 
 
 def _without_ids(root: Tree, report: Report) -> None:
@@ -38,7 +38,7 @@ def _without_ids(root: Tree, report: Report) -> None:
     }
     for state in states(root):
         if state.pop("id", None) is not None:
-            report.reshaped("states have no ids: they are referred to by their names")
+            report.reshaped("states have no ids: they are referred to by their names", state)
         _named(state, "compensatedBy", ids)
     for node in leavings(root):
         _named(node, "transition", ids)

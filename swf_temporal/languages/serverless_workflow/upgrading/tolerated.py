@@ -43,7 +43,7 @@ def upgrade(root: Tree, report: Report) -> None:
 
 def _told(node: Tree, names: dict[str, str], report: Report) -> None:
     for old in renamed(node, names):
-        report.respelled(f"{old} is {names[old]}")
+        report.respelled(f"{old} is {names[old]}", node)
 
 
 def _action(action: Tree, report: Report) -> None:
@@ -54,17 +54,17 @@ def _action(action: Tree, report: Report) -> None:
             action["functionRef"] = reference = {"refName": reference}
         if key in action and isinstance(reference, dict) and "arguments" not in reference:
             reference["arguments"] = action.pop(key)
-            report.respelled(f"{key} beside functionRef are its arguments")
+            report.respelled(f"{key} beside functionRef are its arguments", action)
     for reference in children(action, "functionRef"):
         _told(reference, {"parameters": "arguments", "args": "arguments"}, report)
         for key in ("retryRef", "retryableErrors", "nonRetryableErrors"):
             if key in reference and key not in action:
                 action[key] = reference.pop(key)
-                report.respelled(f"{key} stands in the action")
+                report.respelled(f"{key} stands in the action", action)
     for reference in children(action, "eventRef"):
         if "event" in reference and "triggerEventRef" not in reference and "produceEventRef" not in reference:
             rename(reference, "event", "triggerEventRef")
-            report.respelled("event is triggerEventRef")
+            report.respelled("event is triggerEventRef", reference)
         _attributes(reference, report)
 
 
@@ -72,7 +72,7 @@ def _leaving(node: Tree, report: Report) -> None:
     end = node.get("end")
     if isinstance(end, str) and end.lower() in _TRUTHS:
         node["end"] = end = _TRUTHS[end.lower()]
-        report.respelled("end is true or an object")
+        report.respelled("end is true or an object", node)
     for way in children(node, "end", "transition"):
         for produced in children(way, "produceEvents"):
             _attributes(produced, report)
@@ -83,4 +83,4 @@ def _attributes(node: Tree, report: Report) -> None:
     if isinstance(attributes, list) and all(isinstance(one, dict) for one in attributes):
         merged = {key: value for one in attributes for key, value in one.items()}
         replace(node, "contextAttributes", {"contextAttributes": merged})
-        report.respelled("contextAttributes is an object")
+        report.respelled("contextAttributes is an object", node)

@@ -3,7 +3,8 @@
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_type, repetition
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowered_tasks import repetition
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_type
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import injecting, ways, words

@@ -48,6 +48,7 @@ class Calls:
                 attempt=attempt,
                 auth=call.auth,
                 secrets=secrets,
+                folder=call.folder,
             )
         )
 

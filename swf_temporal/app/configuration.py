@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator
 
-from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
+from swf_temporal.app.settings import Address, LogFormat, LogLevel, WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
 from swf_temporal.functions.operator.parsers import as_count, as_switch, as_timeout
@@ -35,6 +35,14 @@ def _as_port(value: object) -> int:
     return int(text)
 
 
+def _as_address(value: object) -> Address:
+    host, colon, port = str(value).strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host:
+        raise ValueError("it must be an address and a port, such as 127.0.0.1:8889")
+    return Address(host, _as_port(port))
+
+
 def _as_one_of(words: type[_Word]) -> Callable[[object], _Word]:
     def read(value: object) -> _Word:
         try:
@@ -52,6 +60,7 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "max_cached_workflows": as_count,
     "grace_period": as_timeout,
     "health_port": _as_port,
+    "container_endpoint": _as_address,
     "log_format": _as_one_of(LogFormat),
     "log_level": _as_one_of(LogLevel),
 }
@@ -65,6 +74,7 @@ class _Worker(Section):
     max_cached_workflows: Annotated[int | None, BeforeValidator(_READERS["max_cached_workflows"])] = None
     grace_period: Annotated[timedelta | None, BeforeValidator(_READERS["grace_period"])] = None
     health_port: Annotated[int | None, BeforeValidator(_READERS["health_port"])] = None
+    container_endpoint: Annotated[Address | None, BeforeValidator(_READERS["container_endpoint"])] = None
     log_format: Annotated[LogFormat | None, BeforeValidator(_READERS["log_format"])] = None
     log_level: Annotated[LogLevel | None, BeforeValidator(_READERS["log_level"])] = None
 
@@ -78,7 +88,8 @@ def read_worker_settings(env: Mapping[str, str], *, file: Path | None = None, **
     content: Any = {} if path is None else content_of(path)
     found: dict[str, Any] = {}
     if path is not None and isinstance(content, dict) and isinstance(content.get("worker"), dict):
-        found = validated(_Worker, content["worker"], path, ("worker",)).model_dump(exclude_none=True)
+        said = validated(_Worker, content["worker"], path, ("worker",))
+        found = {name: value for name, value in said if value is not None}
     for name, reader in _READERS.items():
         variable = f"SWF_{name.upper()}"
         if env.get(variable, "").strip():

@@ -27,6 +27,18 @@ class LogLevel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerSettings:
     """What a worker serves, how much of it at once, and what it tells about itself."""
 
@@ -42,5 +54,7 @@ class WorkerSettings:
     """How long calls that are under way may still take when the worker is told to stop."""
     health_port: int | None = None
     """The port on which it answers `/livez` and `/readyz`; none if there is no such port."""
+    container_endpoint: Address | None = None
+    """Where functions in containers reach it; nowhere if it is None."""
     log_format: LogFormat = LogFormat.TEXT
     log_level: LogLevel = LogLevel.INFO

@@ -15,6 +15,7 @@ from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.configuration import read_worker_settings
+from swf_temporal.app.container_endpoint import container_endpoint
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.reachability import watched
 from swf_temporal.app.settings import WorkerSettings
@@ -22,6 +23,8 @@ from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.call import causes
 from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.containers.containers import Containers
+from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
@@ -29,6 +32,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.temporal.namespace_variables import NamespaceVariables
+from swf_temporal.temporal.variables import TemporalVariables
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 _log = logging.getLogger("swf")
@@ -124,7 +129,12 @@ class Worker:
     async def _serving(self, client: temporal.Client) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
         settings = self.settings
         call_settings = self._call_settings or read_settings(os.environ)
-        calls = Calls(self._offered, env=os.environ, settings=call_settings)
+        variables, running = TemporalVariables(client, settings.task_queue), RunningCalls()
+        named = NamespaceVariables(variables, self.catalogue)
+        functions = Functions(
+            self._offered, call_settings, replaced={"direktiv": lambda shared: Containers(shared, named, running)}
+        )
+        calls = Calls(env=os.environ, functions=functions)
         sink = HttpSink(os.environ.get("SWF_SINK"))
         if weak := calls.secrets.unprotected():
             _log.warning(
@@ -139,10 +149,13 @@ class Worker:
             only_known=settings.known_definitions_only,
             capacity=Capacity(settings.max_cached_workflows, settings.max_activities),
             graceful_shutdown_timeout=settings.grace_period,
+            variables=variables,
         )
         try:
             async with AsyncExitStack() as stack:
                 await stack.enter_async_context(watched(client))
+                if settings.container_endpoint is not None:
+                    await stack.enter_async_context(container_endpoint(settings.container_endpoint, running, variables))
                 await stack.enter_async_context(worker)
                 if settings.health_port is not None:
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))

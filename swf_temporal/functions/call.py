@@ -8,6 +8,7 @@ from typing import Any
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.runtime.host import CallFolder
 
 CHECK_RESPONSE = "checkResponse"
 HIDE_SECRETS = "hideSecrets"
@@ -32,6 +33,8 @@ class Call:
     """The definition's `auth`, of which the function may use some."""
     secrets: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """What the definition's `auth` may refer to. Kept out of results and of error texts."""
+    folder: CallFolder | None = None
+    """The directory that a function in a container is given, and what stands in it."""
 
 
 def permanent_failure(code: str, message: str) -> CallFailed:

@@ -49,6 +49,10 @@ class Performer(ABC):
     async def perform(self, call: Call) -> JSON:
         """Return the result of one attempt. Raises CallFailed."""
 
+    def name_in_settings(self, call: Call) -> str:
+        """Return the name under which the operator may say something of the function."""
+        return call.function.name
+
     async def look(self, call: Call) -> Described | None:  # noqa: ARG002 - for those that know something
         """Return what is known of the function before it is called. Nothing is fetched, and None is for nothing.
 

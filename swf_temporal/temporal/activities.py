@@ -12,16 +12,15 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, PayloadTooLarge, UnknownDefinition, WorkflowFault
+from swf_temporal.errors import CallFailed, PayloadTooLarge, StoreUnavailable, UnknownDefinition, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.namespace_files import folder_of, read_file
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
-from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
-from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
+from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
+from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.records import LOOK_UP, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
@@ -84,6 +83,9 @@ class Activities:
             raise _told(call, fault, info.attempt, key) from None
         except ApplicationError:
             raise  # the performer has decided already
+        except StoreUnavailable as error:
+            log_lost_attempt(call.function.name, error, info.attempt)
+            raise ApplicationError(str(error), type=type(error).__name__) from None
         except Exception as error:
             # Whatever a performer raises is the function's error: the definition decides what becomes of it.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
@@ -102,19 +104,10 @@ class Activities:
     async def read_variable(self, of: RefRecord) -> VariableRecord | None:
         """Return what a variable holds, or a file of the namespace."""
         try:
-            found = await self._found(ref_from_json(of))
+            found = await NamespaceVariables(self.variables, self.catalogue).read_variable(ref_from_json(of))
         except WorkflowFault as fault:
             raise application_error(fault, non_retryable=not fault.retryable) from None
         return None if found is None else variable_to_json(found)
-
-    async def _found(self, of: VariableRef) -> Variable | None:
-        if of.scope == "file":
-            folders = {one.id: folder for one in self.catalogue if (folder := folder_of(one.id, one.source.name))}
-            if folders:
-                # The workflow's own folder, if this worker knows it, and else all that it has.
-                looked = [folders[of.owner]] if of.owner in folders else list(dict.fromkeys(folders.values()))
-                return await asyncio.to_thread(read_file, of.key, looked)
-        return await self.variables.read_variable(of)
 
     @activity.defn(name=WRITE_VARIABLE)
     async def write_variable(self, of: RefRecord, value: VariableRecord | None) -> None:

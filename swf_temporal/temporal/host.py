@@ -14,9 +14,9 @@ from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellat
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import FatalFault, WorkflowFault
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
-from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.runtime.retrying import RetryRule
@@ -50,7 +50,6 @@ CALL_LIMIT = timedelta(days=1)
 HEARTBEAT = timedelta(seconds=30)
 """Within this time a worker that died is on_trace."""
 
-_UNSUPPORTED = "Unsupported"
 _OF_INSTANCES = ("instance", "thread")
 """The scopes whose variables end with the instance that made them."""
 _MAX_PAUSE = 100.0
@@ -120,9 +119,7 @@ class TemporalHost:
         await self._variable(WRITE_VARIABLE, of, [await self._payload(record)])
 
     async def _variable(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
-        if of.scope in _OF_INSTANCES:
-            of = replace(of, owner=self._lasting(of.owner))
-        payloads = [await self._payload(ref_to_json(of)), *more]
+        payloads = [await self._payload(ref_to_json(self._held(of))), *more]
         try:
             return await workflow.execute_activity(
                 name,
@@ -134,6 +131,10 @@ class TemporalHost:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, name) from None
+
+    def _held(self, of: VariableRef) -> VariableRef:
+        """Return *of* as it is known where variables are held."""
+        return replace(of, owner=self._lasting(of.owner)) if of.scope in _OF_INSTANCES else of
 
     def _lasting(self, owner: str) -> str:
         """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
@@ -150,8 +151,7 @@ class TemporalHost:
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name."""
-        if call.folder is not None and call.folder.files:
-            raise FatalFault("files of functions are not carried out on Temporal yet", name=_UNSUPPORTED)
+        call = self._with_owners(call)
         if call.fire_and_forget:
             await self._detach(call)
             return None
@@ -179,6 +179,14 @@ class TemporalHost:
             raise fault_of_activity(error, call.action) from None
         finally:
             self._made_room()
+
+    def _with_owners(self, call: FunctionCall) -> FunctionCall:
+        """Return *call* with its variables as they are known where they are held; those of a detached call are so."""
+        if call.folder is None or self.pin.call is not None:
+            return call
+        files = (replace(file, of=self._held(file.of)) for file in call.folder.files)
+        owners = {scope: self._held(VariableRef(scope, owner, "")).owner for scope, owner in call.folder.owners.items()}
+        return replace(call, folder=CallFolder(tuple(files), owners))
 
     async def _run_engine_activity(self, call: FunctionCall, terms: ActivityOptions) -> JSON:
         """Run an activity that is none of ours."""

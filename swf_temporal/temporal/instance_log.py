@@ -16,7 +16,7 @@ from typing import Any
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, CancelledError
 
-from swf_temporal.errors import ExpressionFailed, SchemaMismatch, SubflowFailed, WorkflowFault
+from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
@@ -105,6 +105,12 @@ def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: ti
     if again is not None:
         told["again"] = again.total_seconds()
     _calls.log(level, "call of %r failed%s: %s", function, more, in_a_line(fault), extra={FACTS: told})
+
+
+def log_lost_attempt(function: str, error: StoreUnavailable, attempt: int) -> None:
+    """Tell that an attempt at a call is made again, since its variables could not be read or written."""
+    told = {"event": "call failed", "function": function, "error": type(error).__name__, "attempt": attempt}
+    _calls.warning("call of %r is made again: %s", function, error, extra={FACTS: told})
 
 
 def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> None:

@@ -21,10 +21,12 @@ from swf_temporal.errors import NewerRecord
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.runtime.host import FunctionCall, LimitRecord, SecretTemplate, TemplateRecord
+from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, LimitRecord, SecretTemplate, TemplateRecord
 from swf_temporal.runtime.retrying import RetryRecord, RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.runtime.variables import Scope
+from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_json
 
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
@@ -189,6 +191,19 @@ def program_of(
     return definition, definition.language.prepare(definition, semantics)
 
 
+class _FileRecord(TypedDict):
+    of: RefRecord
+    name: str
+    form: str
+
+
+class FolderRecord(TypedDict):
+    """A CallFolder as it travels."""
+
+    files: list[_FileRecord]
+    owners: dict[str, str]
+
+
 class _CallRecord(TypedDict):
     function: dict[str, JSON]
     """Releases up to 0.1.0 refuse a function, and an auth, with fields that they do not know."""
@@ -205,6 +220,7 @@ class CallRecord(_CallRecord, total=False):
     selectionSet: JSON
     auth: list[dict[str, JSON]]
     secrets: list[str]
+    folder: FolderRecord
     format: int
     """Missing in records of the first format."""
 
@@ -224,6 +240,8 @@ def call_to_json(call: FunctionCall, source: str) -> CallRecord:
         record["auth"] = [auth.to_json() for auth in call.auth]
     if call.secrets:
         record["secrets"] = list(call.secrets)
+    if call.folder is not None:
+        record["folder"] = _folder_to_json(call.folder)
     return record
 
 
@@ -246,4 +264,15 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
         selection_set=record.get("selectionSet"),
         auth=tuple(Auth.from_json(auth) for auth in record.get("auth", ())),
         secrets=tuple(record.get("secrets", ())),
+        folder=_folder_from_json(record["folder"]) if "folder" in record else None,
     )
+
+
+def _folder_to_json(folder: CallFolder) -> FolderRecord:
+    files = [_FileRecord(of=ref_to_json(file.of), name=file.name, form=file.form) for file in folder.files]
+    return {"files": files, "owners": {str(scope): owner for scope, owner in folder.owners.items()}}
+
+
+def _folder_from_json(record: FolderRecord) -> CallFolder:
+    files = (CallFile(ref_from_json(file["of"]), file["name"], file.get("form", "")) for file in record["files"])
+    return CallFolder(tuple(files), {cast("Scope", scope): owner for scope, owner in record["owners"].items()})

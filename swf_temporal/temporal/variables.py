@@ -39,6 +39,8 @@ INSTANCE_ENDED: Final = "instance has ended"
 LOOKING: Final = timedelta(days=1)
 """How long after a write, and how often from then on, the workflow of an instance's scope looks for the instance."""
 
+_MAX_WAIT: Final = 30.0
+"""Seconds in which a scope has to answer; then the attempt that asks it is made again."""
 MAX_IDS: Final = 1000
 """How many ids of writes a scope carries on when it continues as new."""
 
@@ -150,9 +152,10 @@ class TemporalVariables:
         """Ask the workflow of the scope, if there is one."""
         handle = self._client.get_workflow_handle_for(VariablesOfScope.run, _id_of(of))
         try:
-            found: Any = await handle.query(VariablesOfScope.read, of.key)
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
+            async with asyncio.timeout(_MAX_WAIT):
+                found: Any = await handle.query(VariablesOfScope.read, of.key)
+        except (RPCError, TimeoutError) as error:
+            if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
                 return None
             raise _unavailable(of, error) from error
         return None if found is None else variable_from_json(found)
@@ -177,10 +180,11 @@ class TemporalVariables:
             raise PayloadTooLarge(_FULL)  # more than the server would take
         records = {of.key: None if value is None else variable_to_json(value) for of, value in values.items()}
         try:
-            await self._client.execute_update_with_start_workflow(
-                VariablesOfScope.write, records, start_workflow_operation=begun, id=write_id
-            )
-        except (WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, RPCError) as error:
+            async with asyncio.timeout(_MAX_WAIT):
+                await self._client.execute_update_with_start_workflow(
+                    VariablesOfScope.write, records, start_workflow_operation=begun, id=write_id
+                )
+        except (WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, RPCError, TimeoutError) as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from None
@@ -203,7 +207,9 @@ class TemporalVariables:
 
 
 def _unavailable(of: VariableRef, error: Exception) -> StoreUnavailable:
-    return StoreUnavailable(f"the {of.scope} variable {of.key!r} cannot be reached at the moment: {error}")
+    return StoreUnavailable(
+        f"the {of.scope} variable {of.key!r} cannot be reached at the moment: {str(error) or 'no answer'}"
+    )
 
 
 def _id_of(of: VariableRef) -> str:

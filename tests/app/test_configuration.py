@@ -8,7 +8,7 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from swf_temporal.app.configuration import read_worker_settings
-from swf_temporal.app.settings import LogFormat, LogLevel, WorkerSettings
+from swf_temporal.app.settings import Address, LogFormat, LogLevel, WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import read_settings
 
@@ -21,6 +21,7 @@ worker:
   maxCachedWorkflows: 100
   gracePeriod: PT1M
   healthPort: 8080
+  containerEndpoint: 127.0.0.1:8889
   logFormat: json
   logLevel: warning
 """
@@ -48,6 +49,7 @@ def test_a_file_says_everything(file: Path) -> None:
         max_cached_workflows=100,
         grace_period=timedelta(minutes=1),
         health_port=8080,
+        container_endpoint=Address("127.0.0.1", 8889),
         log_format=LogFormat.JSON,
         log_level=LogLevel.WARNING,
     )
@@ -77,6 +79,8 @@ def test_the_nearest_word_wins(file: Path) -> None:
         ("worker: {taskQueue: ''}", "worker › taskQueue: it must be a text"),
         ("worker: {maxActivities: 0}", "worker › maxActivities: it must be a whole number, at least 1"),
         ("worker: {healthPort: 70000}", "worker › healthPort: it must be a port, from 1 to 65535"),
+        ("worker: {containerEndpoint: 8889}", "worker › containerEndpoint: it must be an address and a port"),
+        ("worker: {containerEndpoint: 'a:0'}", "worker › containerEndpoint: it must be a port, from 1 to 65535"),
         ("worker: {logFormat: xml}", "worker › logFormat: it must be one of text, json"),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
     ],

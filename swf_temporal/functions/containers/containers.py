@@ -7,63 +7,115 @@ the result, whatever the status is. A call that is not wanted any more is ended 
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.containers.running_calls import RunningCalls
+from swf_temporal.functions.containers.shared_folders import CallDirectory, call_directory
 from swf_temporal.functions.containers.type import TYPE
 from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
+from swf_temporal.runtime.variables import VariableStore
 
 ACTION_ID: Final = "Direktiv-ActionID"
+TEMP_DIR: Final = "Direktiv-TempDir"
 ERROR_CODE: Final = "Direktiv-ErrorCode"
 ERROR_MESSAGE: Final = "Direktiv-ErrorMessage"
 INTERNAL: Final = "direktiv.internal.error"
 """The code of an error that has a message alone: nothing can catch it."""
 _GRACE: Final = 10.0
 """Seconds in which a function may be told that it is not wanted any more."""
+_TIMEOUT: Final = "Timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What a function answered."""
+
+    headers: Mapping[str, str]
+    result: JSON
 
 
 class Containers(Performer):
     """Sends requests to where functions stand."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(
+        self, services: Services, variables: VariableStore | None = None, running: RunningCalls | None = None
+    ) -> None:
+        """Let functions read and leave *variables*, if they are held somewhere; *running* is told of the calls."""
         self._services = services
+        self._variables = variables
+        self._running = RunningCalls() if running is None else running
+
+    def name_in_settings(self, call: Call) -> str:
+        """Return the function's id, its image or its service, whichever the operator speaks of."""
+        return self._services.settings.name_of(_names(call))
 
     def check(self, call: Call) -> None:
         """Raise CallFailed where it is not configured where the function stands."""
         self._url(call)
 
     async def perform(self, call: Call) -> JSON:
-        """Return the result of one attempt. Raises CallFailed."""
-        url, action = self._url(call), _action_id(call)
-        body = json.dumps(call.arguments, separators=(",", ":"), ensure_ascii=False).encode()
-        headers = ((ACTION_ID, action), ("Content-Type", "application/json"))
-        try:
-            content, answered = await self._services.http.request_raw(
-                Request("POST", url, headers, body, call.function.name)
-            )
-        except HttpStatusError as error:
-            # The contract does not look at the status.
-            _raise_told(error.answer.headers)
-            return error.answer.body if not error.answer.is_empty else ""
-        except asyncio.CancelledError:
-            await self._end(url, action, call)
-            raise
-        _raise_told(answered)
-        return _result(content)
+        """Return the result of one attempt. Raises CallFailed, and what is wrong with variables.
 
-    async def _end(self, url: str, action: str, call: Call) -> None:
+        What the function leaves in its directory becomes variables, also where it tells of an error.
+        """
+        url, action = self._url(call), _action_id(call)
+        async with self._directory(call, action) as directory:
+            headers = [(ACTION_ID, action), ("Content-Type", "application/json")]
+            if directory is not None:
+                headers.append((TEMP_DIR, directory.in_container))
+            body = json.dumps(call.arguments, separators=(",", ":"), ensure_ascii=False).encode()
+            with self._running.entered(action, call):
+                answered = await self._ask(Request("POST", url, tuple(headers), body, self.name_in_settings(call)))
+            if directory is not None:
+                await directory.keep()
+        _raise_told(answered.headers)
+        return answered.result
+
+    @asynccontextmanager
+    async def _directory(self, call: Call, action: str) -> AsyncIterator[CallDirectory | None]:
+        """Yield the directory of *call*, or None where no folder is shared with the function."""
+        shared = self._services.settings.shared_folder_for(_names(call))
+        if shared is None or call.folder is None or self._variables is None:
+            if call.folder is not None and call.folder.files:
+                known = f"'functions: {{{json.dumps(call.function.name)}: {{sharedFolder: …}}}}'"
+                message = f"no folder is shared with function {call.function.name!r}, which is given files"
+                raise permanent_failure("NoSharedFolder", f"{message}: the configuration needs {known}")
+            yield None
+            return
+        async with call_directory(shared, action, call, call.folder, self._variables) as directory:
+            yield directory
+
+    async def _ask(self, request: Request) -> _Answered:
+        """Return what the function answers, whatever the status is: the contract does not look at it."""
+        try:
+            content, headers = await self._services.http.request_raw(request)
+        except HttpStatusError as error:
+            answer = error.answer
+            return _Answered(answer.headers, "" if answer.is_empty else answer.body)
+        except CallFailed as fault:
+            if fault.code == _TIMEOUT:
+                await self._end(request)
+            raise
+        except asyncio.CancelledError:
+            await self._end(request)
+            raise
+        return _Answered(headers, _result(content))
+
+    async def _end(self, request: Request) -> None:
         """Tell the function that its result is not wanted any more, if it can be told."""
-        request = Request("DELETE", url, ((ACTION_ID, action),), None, call.function.name)
+        headers = tuple((name, value) for name, value in request.headers if name == ACTION_ID)
         with suppress(CallFailed, TimeoutError):
             async with asyncio.timeout(_GRACE):
-                await self._services.http.request_raw(request)
+                await self._services.http.request_raw(Request("DELETE", request.url, headers, None, request.function))
 
     def _url(self, call: Call) -> str:
         names = list(_names(call))

@@ -1,15 +1,12 @@
 """Lines that a workflow writes to the log, with functions that SonataFlow knows: `sysout:LEVEL`."""
 
 import json
-import logging
 
 from swf_temporal.data import JSON
+from swf_temporal.functions import log_lines
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.type import LEVELS
-from swf_temporal.functions.secrets import scrub
 from swf_temporal.text.suggestions import suggestion
-
-_log = logging.getLogger("swf.function")
 
 
 def is_sysout(operation: object) -> bool:
@@ -24,13 +21,10 @@ async def write_line(call: Call) -> JSON:
     if level is None:
         message = f"function '{call.function.name}': '{word}' is not a level{suggestion(word.upper(), LEVELS)}"
         raise permanent_failure("BadOperation", f"{message}; those known are {', '.join(LEVELS)}")
-    line = scrub(_line(call.arguments), call.secrets)
-    _log.log(level, "%s: %s [%s]", call.function.name, line, call.idempotency_key or "no instance")
+    log_lines.write_line(call, level, _text(call.arguments))
     return None
 
 
-def _line(arguments: JSON) -> str:
+def _text(arguments: JSON) -> str:
     given = arguments["message"] if isinstance(arguments, dict) and "message" in arguments else arguments
-    text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    # What comes with the data must not look like a line of its own.
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)

@@ -19,7 +19,7 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_text
 from swf_temporal.functions.operator import parsers
 from swf_temporal.functions.operator.network import Network, Pattern, read_pattern
-from swf_temporal.functions.operator.options import Options, Rate, environment_name
+from swf_temporal.functions.operator.options import Options, Rate, SharedFolder, environment_name
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.functions.operator.variables import Variables
@@ -57,6 +57,7 @@ class _ForHost(Section):
 
 class _ForFunction(_ForHost):
     base_url: Annotated[str | None, BeforeValidator(parsers.as_url)] = None
+    shared_folder: Annotated[SharedFolder | None, BeforeValidator(parsers.as_shared_folder)] = None
 
 
 class _Network(Section):
@@ -171,6 +172,7 @@ def _options(said: _ForHost, path: Path | None, place: str | None = None) -> Opt
         rate=said.rate,
         max_response_bytes=said.max_response_bytes,
         check_responses=said.check_responses,
+        shared_folder=said.shared_folder if isinstance(said, _ForFunction) else None,
     )
 
 

@@ -19,6 +19,14 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedFolder:
+    """A folder that a worker and functions in containers both see, each at a path of its own."""
+
+    worker: str
+    container: str
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """How calls of one function, or to one host, are made. What is None is as it is for all."""
 
@@ -37,6 +45,8 @@ class Options:
     """The largest answer that is taken."""
     check_responses: bool | None = None
     """Whether answers must fit the schema that an OpenAPI document has for them."""
+    shared_folder: SharedFolder | None = None
+    """Where the directories of calls stand that are given one: functions in containers."""
 
     def merged_over(self, other: Self) -> Self:
         """Return these options, and those of *other* where these have none; headers of both."""

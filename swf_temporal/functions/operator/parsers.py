@@ -7,7 +7,7 @@ from datetime import timedelta
 import httpx
 
 from swf_temporal.durations import parse_duration
-from swf_temporal.functions.operator.options import Rate
+from swf_temporal.functions.operator.options import Rate, SharedFolder
 
 _SCHEMES = frozenset({
     "http", "https", "grpc", "grpcs", "ws", "wss", "mqtt", "mqtts", "secure-mqtt", "amqp", "amqps", "nats", "nats+tls",
@@ -63,6 +63,15 @@ def as_rate(value: object) -> Rate:
     if not calls or not seconds:
         raise ValueError("it must be a number of calls in a time, such as 100/s, 30/m or 5/10s")
     return Rate(calls, float(seconds))
+
+
+def as_shared_folder(value: object) -> SharedFolder:
+    """Read a folder by its path: that of the worker, and, where a container sees it elsewhere, a colon and its own."""
+    worker, colon, container = str(value).strip().partition(":")
+    found = SharedFolder(worker, container if colon else worker)
+    if not found.worker.startswith("/") or not found.container.startswith("/"):
+        raise ValueError("it must be an absolute path, or two such as /srv/functions:/mnt/shared, the worker's first")
+    return found
 
 
 def as_count(value: object) -> int:

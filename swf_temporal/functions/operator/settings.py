@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.operator.network import Network, Pattern
-from swf_temporal.functions.operator.options import Effective, Options, environment_name
+from swf_temporal.functions.operator.options import Effective, Options, SharedFolder, environment_name
 from swf_temporal.functions.operator.tls import Tls
 
 __all__ = ["Settings", "environment_name"]
@@ -60,6 +60,15 @@ class Settings:
     def for_function(self, function: str) -> Options:
         """Return what is configured for a function alone."""
         return self.named.get(environment_name(function), _NOTHING)
+
+    def name_of(self, names: Iterable[str]) -> str:
+        """Return the first of *names* under which something is configured, or else the first."""
+        names = list(names)
+        return next((name for name in names if environment_name(name) in self.named), names[0])
+
+    def shared_folder_for(self, names: Iterable[str]) -> SharedFolder | None:
+        """Return the folder that is shared with a function that has *names*, if one is: the first has precedence."""
+        return next(filter(None, (self.for_function(name).shared_folder for name in names)), self.calls.shared_folder)
 
     def for_host(self, host: str, port: int) -> Options:
         """Return what is configured for a host alone: its own entry first, then those with wildcards, longest first."""

@@ -10,7 +10,7 @@ import pytest
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.network import read_pattern
-from swf_temporal.functions.operator.options import Options, Rate
+from swf_temporal.functions.operator.options import Options, Rate, SharedFolder
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
 
@@ -24,6 +24,7 @@ calls:
   rate: 100/s
   maxResponseBytes: 1000
   checkResponses: true
+  sharedFolder: /srv/functions
 functions:
   check-stock:
     baseUrl: http://stock:8080/api
@@ -31,6 +32,7 @@ functions:
     headers: {x-team: stock, X-Shelf: 7}
     proxy: ""
     rate: 5/10s
+    sharedFolder: /srv/stock:/mnt/shared
 hosts:
   api.example.com: {timeout: 7, concurrency: 2}
   "*.example.com": {timeout: 8, maxResponseBytes: 2000}
@@ -72,8 +74,11 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
         rate=Rate(100),
         max_response_bytes=1000,
         check_responses=True,
+        shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
     )
     assert settings.named["CHECK_STOCK"].rate == Rate(5, 10)
+    assert settings.shared_folder_for(["other", "check-stock"]) == SharedFolder("/srv/stock", "/mnt/shared")
+    assert settings.shared_folder_for(["other"]) == settings.calls.shared_folder
     assert settings.modules == ("shop", "bank.cards")
     assert settings.scripts
     assert [str(pattern.name) for pattern in settings.network.deny] == ["bad.example.com"]
@@ -136,6 +141,7 @@ def test_variables_say_it_too() -> None:
             "SWF_RATE_CHECK_STOCK": "30/m",
             "SWF_MAX_RESPONSE_BYTES": "1000",
             "SWF_CHECK_RESPONSES": "yes",
+            "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
             "SWF_FUNCTION_MODULES": "shop, bank.cards",
             "SWF_SCRIPTS": "true",
             "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8",
@@ -154,6 +160,7 @@ def test_variables_say_it_too() -> None:
     assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=6)
     assert settings.calls.concurrency == 9
     assert settings.named["CHECK_STOCK"].rate == Rate(30, 60)
+    assert settings.named["CHECK_STOCK"].shared_folder == SharedFolder("/srv/stock", "/mnt/shared")
     assert (settings.modules, settings.scripts) == (("shop", "bank.cards"), True)
     assert settings.network.allow == (read_pattern("localhost"), read_pattern("10.0.0.0/8"))
     assert settings.network.deny == (read_pattern("10.0.0.1"),)
@@ -237,6 +244,8 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
         ("SWF_HEADERS", '{"X-Team": '),
         ("SWF_PROXY", "socks5://proxy:1080"),
         ("SWF_CHECK_RESPONSES", "perhaps"),
+        ("SWF_SHARED_FOLDER", "srv/functions"),
+        ("SWF_SHARED_FOLDER_STOCK", "/srv/functions:mnt"),
         ("SWF_SCRIPTS", "perhaps"),
         ("SWF_ALLOW_HOSTS", "http://a"),
         ("SWF_TLS_CA", "no-such-file.pem"),

@@ -1,0 +1,112 @@
+"""What functions in containers may ask for while they are called: `log` and `var`.
+
+    GET or POST …/log?aid=ID[&log=TEXT]         a line of the log: the parameter, or the body
+    GET         …/var?aid=ID&scope=SCOPE&key=KEY    what a variable holds; nothing if it is not there
+    POST        …/var?aid=ID&scope=SCOPE&key=KEY    lets a variable hold the body, of the type in Content-Type
+
+The id is that of the header `Direktiv-ActionID`. Only calls that are under way on this worker have one.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+from uuid import uuid4
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
+from swf_temporal.functions.containers.folders import BYTES_TYPE, MAX_BYTES
+from swf_temporal.functions.containers.running_calls import RunningCall, RunningCalls
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+
+MAX_LINE_BYTES: Final = 4 * 1024 * 1024
+
+_NOT_FOUND, _BAD_REQUEST, _TOO_LARGE, _UNAVAILABLE = 404, 400, 413, 503
+
+
+class _RefusedError(Exception):
+    """Why a request is answered with an error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def endpoint(running: RunningCalls, variables: VariableStore) -> Starlette:
+    """Return the application that answers the functions whose calls are *running*, about *variables*."""
+
+    async def log(request: Request) -> Response:
+        call = _call(request, running)
+        text = request.query_params.get("log", "")
+        if request.method == "POST":
+            text = (await _body(request, MAX_LINE_BYTES)).decode(errors="replace") or text
+        if text:
+            call.log(text)
+        return Response()
+
+    async def read(request: Request) -> Response:
+        found = await variables.read_variable(_variable(request, running))
+        return Response() if found is None else Response(found.content, headers={"Content-Type": found.mime_type})
+
+    async def write(request: Request) -> Response:
+        of = _variable(request, running)
+        mime_type = request.headers.get("content-type") or BYTES_TYPE
+        value = Variable(await _body(request, MAX_BYTES), mime_type)
+        await variables.write_variables({of: value}, uuid4().hex)
+        return Response()
+
+    return Starlette(
+        routes=[
+            Route("/log", _answering(log), methods=["GET", "POST"]),
+            Route("/var", _answering(read), methods=["GET"]),
+            Route("/var", _answering(write), methods=["POST"]),
+        ]
+    )
+
+
+def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return *handler* with its errors as answers, whose text says what is wrong."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except _RefusedError as error:
+            return PlainTextResponse(f"{error}\n", error.status)
+        except PayloadTooLarge as error:
+            return PlainTextResponse(f"{error}\n", _TOO_LARGE)
+        except StoreUnavailable as error:
+            return PlainTextResponse(f"{error}\n", _UNAVAILABLE)
+        except ClientDisconnect:
+            return Response()  # nobody reads it
+
+    return answer
+
+
+def _call(request: Request, running: RunningCalls) -> RunningCall:
+    action_id = request.query_params.get("aid", "")
+    call = running.get(action_id)
+    if call is None:
+        raise _RefusedError(_NOT_FOUND, f"no call with the id {action_id!r} is under way on this worker; see 'aid'")
+    return call
+
+
+def _variable(request: Request, running: RunningCalls) -> VariableRef:
+    call = _call(request, running)
+    scope, key = request.query_params.get("scope", ""), request.query_params.get("key", "")
+    of = call.variable(scope, key)
+    if of is None:
+        raise _RefusedError(_BAD_REQUEST, f"there is no scope {scope!r}: see 'scope'")
+    if not key:
+        raise _RefusedError(_BAD_REQUEST, "the name of the variable is missing: see 'key'")
+    return of
+
+
+async def _body(request: Request, most: int) -> bytes:
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > most:
+            raise _RefusedError(_TOO_LARGE, f"the body is larger than {most:,} bytes")
+    return bytes(content)

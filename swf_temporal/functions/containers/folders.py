@@ -1,0 +1,143 @@
+"""The directory of a function in a container: variables that became files, and files that become variables."""
+
+import io
+import json
+import os
+import stat
+import tarfile
+from base64 import b64decode
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from swf_temporal.errors import CallFailed, PayloadTooLarge
+from swf_temporal.runtime.host import CallFile, CallFolder
+from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
+
+MAX_BYTES: Final = 128 * 1024 * 1024
+"""What the files may hold together that a function leaves: they are read into memory."""
+
+BYTES_TYPE: Final = "application/octet-stream"
+
+_OUT: Final = "out"
+_INTERNAL: Final = "direktiv.internal.error"
+_PACKED = "application/gzip"
+_TEXT = "text/plain; charset=utf-8"
+_FOR_ALL: Final = 0o777
+"""The mode of directories: the container may run as another user. Who may come near is said by the folder around."""
+_READABLE: Final = 0o644
+
+
+def write_files(folder: Path, call: CallFolder, variables: Mapping[VariableRef, Variable | None]) -> None:
+    """Write the files of *call*, made of *variables*, into *folder*, and directories for what the function leaves.
+
+    A variable that is not there is an empty file. Raises CallFailed for what cannot be a file.
+    """
+    for file in call.files:
+        _write(folder, file, variables.get(file.of))
+    for scope in call.owners:
+        _make(folder / _OUT / scope, folder)
+
+
+def read_files(folder: Path, call: CallFolder) -> dict[VariableRef, Variable]:
+    """Return the variables that a function left in *folder*, under `out/SCOPE`.
+
+    A file is one, by its name; a directory is one that holds a packed archive. Nothing else is, and no link is
+    followed: it could lead anywhere. Raises PayloadTooLarge.
+    """
+    found: dict[VariableRef, Variable] = {}
+    left = MAX_BYTES
+    for scope, owner in call.owners.items():
+        directory = folder / _OUT / scope
+        if any(path.is_symlink() for path in (directory, directory.parent)) or not directory.is_dir():
+            continue
+        for path in sorted(directory.iterdir()):
+            variable = _read(path, left)
+            if variable is not None:
+                left -= len(variable.content)
+                found[VariableRef(scope, owner, path.name)] = variable
+    return found
+
+
+def _write(folder: Path, file: CallFile, variable: Variable | None) -> None:
+    path = _path_of(folder, file)
+    content = b"" if variable is None else variable.content
+    try:
+        if file.form in ("tar", "tar.gz"):
+            _make(path, folder)
+            if content:
+                with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+                    archive.extractall(path, filter="data")
+        else:
+            _make(path.parent, folder)
+            with path.open("xb") as opened:
+                opened.write(b64decode(content, validate=True) if file.form == "base64" else content)
+            path.chmod(_READABLE)
+    except FileExistsError:
+        raise _internal(f"two files of a function have the name {file.name!r}") from None
+    except (OSError, ValueError, tarfile.TarError) as error:
+        message = f"the variable {file.of.key!r} cannot be a file of the form {file.form or 'plain'!r}: {error}"
+        raise _internal(message) from None
+
+
+def _path_of(folder: Path, file: CallFile) -> Path:
+    """Return where *file* stands: its name may be a path, which leads nowhere but into *folder*."""
+    name = PurePosixPath(file.name)
+    if name.is_absolute() or ".." in name.parts or not name.parts or "\0" in file.name:
+        raise _internal(f"a file cannot have the name {file.name!r}, which leads out of its directory")
+    return folder / name
+
+
+def _make(directory: Path, within: Path) -> None:
+    """Make *directory*, and those between it and *within*, for any user."""
+    if directory != within and not directory.is_dir():
+        _make(directory.parent, within)
+        directory.mkdir()
+        directory.chmod(_FOR_ALL)
+
+
+def _read(path: Path, most: int) -> Variable | None:
+    """Return the variable that *path* is, of at most *most* bytes; None if it is neither a file nor a directory."""
+    if path.is_dir() and not path.is_symlink():
+        _check(sum(each.lstat().st_size for each in path.rglob("*")), most)
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+            archive.add(path, arcname=".")
+        return Variable(packed.getvalue(), _PACKED)
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        if path.is_symlink() or not path.is_file():
+            return None
+        raise
+    with open(opened, "rb") as file:  # noqa: PTH123 - the file that was opened, whatever has the name by now
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return None
+        content = file.read(most + 1)
+    _check(len(content), most)
+    return Variable(content, _type_of(content))
+
+
+def _check(size: int, most: int) -> None:
+    if size > most:
+        raise PayloadTooLarge(f"the files that a function left hold more than {MAX_BYTES:,} bytes")
+
+
+def _type_of(content: bytes) -> str:
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return _TEXT if _is_text(content) else BYTES_TYPE
+    return JSON_TYPE
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _internal(message: str) -> CallFailed:
+    return CallFailed(message, code=_INTERNAL, retryable=False)

@@ -1,0 +1,50 @@
+"""The calls of functions in containers that are under way on this worker: what these may still ask for."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.log_lines import write_line
+from swf_temporal.runtime.variables import Scope, VariableRef
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCall:
+    """A call that is under way."""
+
+    call: Call
+
+    def log(self, text: str) -> None:
+        """Write *text* to the log of the worker, as a line of the instance."""
+        write_line(self.call, logging.INFO, text)
+
+    def variable(self, scope: str, key: str) -> VariableRef | None:
+        """Return which variable the function means; no scope is the instance's. None if there is no such scope."""
+        owners = {} if self.call.folder is None else self.call.folder.owners
+        named: list[Scope] = [one for one in owners if one == (scope or "instance")]
+        return VariableRef(named[0], owners[named[0]], key) if named else None
+
+
+class RunningCalls:
+    """The calls that are under way, by their action ids."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, list[RunningCall]] = {}
+
+    @contextmanager
+    def entered(self, action_id: str, call: Call) -> Iterator[None]:
+        """Let *call* be known for as long as the context lasts. Two attempts may be under way for a moment."""
+        running = RunningCall(call)
+        self._calls.setdefault(action_id, []).append(running)
+        try:
+            yield
+        finally:
+            self._calls[action_id].remove(running)
+            if not self._calls[action_id]:
+                del self._calls[action_id]
+
+    def get(self, action_id: str) -> RunningCall | None:
+        """Return the latest attempt at the call that is known by *action_id*."""
+        return self._calls.get(action_id, [None])[-1]

@@ -1,0 +1,371 @@
+"""Functions in containers are given files by a real worker, and what they leave becomes variables."""
+
+import io
+import logging
+import socket
+import tarfile
+import threading
+from base64 import b64encode
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.settings import Address, WorkerSettings
+from swf_temporal.app.worker import Worker
+from swf_temporal.functions.operator.options import Options, SharedFolder
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.loading import load
+from swf_temporal.temporal.client import RunEnded
+from swf_temporal.temporal.variables import MAX_BYTES
+from tests.containers import MOUNTED, Asked, Container, Function, Refused, container
+from tests.temporal.conftest import Bench, events_of
+
+pytestmark = pytest.mark.temporal
+
+State = dict[str, Any]
+PATIENCE = 60
+QUEUE = "containers"
+"""One for all: the variables of the namespace are held where the first of them was written."""
+
+
+FUNCTIONS: list[State] = [{"type": "reusable", "id": "f", "image": "an/image:v1"}]
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Path]:
+    """The folder that is shared, in which nothing may be left."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+def call(*files: dict[str, str], **more: Any) -> State:
+    """Return a state that calls the function."""
+    return {"id": "call", "type": "action", "action": {"function": "f", "files": list(files)}, **more}
+
+
+def get(*variables: str) -> State:
+    """Return a state that gets variables, each of them `scope/key`."""
+    named = [dict(zip(("scope", "key"), one.split("/"), strict=True)) for one in variables]
+    return {"id": "get", "type": "getter", "variables": named}
+
+
+def workflow(name: str, states: Sequence[State], functions: Sequence[State] = FUNCTIONS) -> dict[str, Any]:
+    """Return a workflow of *states*, each of which leads to the next."""
+    following = [one["id"] for one in states[1:]]
+    ways = [{"transition": one} for one in following] + [{}]
+    return {
+        "id": name,
+        "functions": list(functions),
+        "states": [{**one, **way} for one, way in zip(states, ways, strict=True)],
+    }
+
+
+class Served:
+    """A worker for one workflow, and its function."""
+
+    def __init__(self, client: Client, name: str, function: Container) -> None:
+        self.client = client
+        self.name = name
+        self.function = function
+
+    async def run(self) -> Any:
+        """Return the output of an instance."""
+        instance = await self.client.start(self.name, {}, task_queue=QUEUE)
+        return await instance.result()
+
+
+@asynccontextmanager
+async def serving(  # noqa: PLR0913 - what may be otherwise in one of the tests
+    bench: Bench,
+    name: str,
+    states: Sequence[State],
+    folder: Path,
+    function: Function,
+    *,
+    functions: Sequence[State] = FUNCTIONS,
+    is_shared: bool = True,
+    endpoint: Address | None = None,
+) -> AsyncIterator[Served]:
+    """Serve a workflow of *states* whose function shares *folder*."""
+    with container(folder, function) as served:
+        options = Options(shared_folder=SharedFolder(str(folder), MOUNTED)) if is_shared else Options()
+        client = Client.of(bench.server)
+        worker = Worker(
+            client,
+            definitions=[load(workflow(name, states, functions))],
+            settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
+            call_settings=Settings(base_urls={"an/image": served.url}, named={"AN_IMAGE": options}),
+        )
+        async with worker:
+            yield Served(client, name, served)
+
+
+def out(asked: Asked) -> Path:
+    """Return where a function leaves files."""
+    assert asked.folder is not None
+    return asked.folder / "out"
+
+
+async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) -> None:
+    """Variables of all scopes are files of all forms, and those of all scopes become variables. Links do not."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("leaf")
+        entry.size = 5
+        archive.addfile(entry, io.BytesIO(b"green"))
+    text, octets = {"mimeType": "text/plain"}, {"mimeType": "application/octet-stream"}
+    given = [
+        {"key": "words", "scope": "instance", "value": "a word", **text},
+        {"key": "coded", "scope": "workflow", "value": "aGVsbG8=", **text},
+        {"key": "packed", "scope": "namespace", "value": b64encode(packed.getvalue()).decode(), **octets},
+    ]
+    files = [
+        {"key": "words", "as": "deep/words.txt"},
+        {"key": "coded", "type": "base64", "scope": "workflow"},
+        {"key": "packed", "type": "tar.gz", "scope": "namespace"},
+        {"key": "missing", "type": "plain"},
+    ]
+    seen: dict[str, bytes] = {}
+
+    def function(asked: Asked) -> str:
+        assert asked.folder is not None
+        found = (path for path in asked.folder.rglob("*") if path.is_file())
+        seen.update({path.relative_to(asked.folder).as_posix(): path.read_bytes() for path in found})
+        (out(asked) / "workflow" / "n").write_text("[1]")
+        (out(asked) / "namespace" / "left").write_text("hello")
+        (out(asked) / "instance" / "raw").write_bytes(b"\xff")
+        (out(asked) / "instance" / "tree").mkdir()
+        (out(asked) / "instance" / "tree" / "leaf").write_text("brown")
+        (out(asked) / "instance" / "link").symlink_to("/etc/passwd")
+        return "done"
+
+    read = {"key": "tree", "as": "tree", "type": "tar.gz"}
+    states = [
+        {"id": "set", "type": "setter", "variables": given},
+        call(*files),
+        get("workflow/n", "namespace/left", "instance/raw", "instance/link"),
+        {**call(read), "id": "again"},
+    ]
+    async with serving(bench, "containers-files", states, shared, function) as served:
+        output = await served.run()
+        first, again = served.function.posts
+
+    assert {name: seen[name] for name in ("deep/words.txt", "coded", "packed/leaf", "missing")} == {
+        "deep/words.txt": b"a word",
+        "coded": b"hello",
+        "packed/leaf": b"green",
+        "missing": b"",
+    }
+    assert seen["tree/leaf"] == b"brown"
+    assert output["return"] == "done"
+    assert output["var"] == {"n": [1], "left": b64encode(b"hello").decode(), "raw": "/w==", "link": None}
+    assert first.headers["Direktiv-TempDir"] == f"{MOUNTED}/{first.action_id}-1"
+    assert first.action_id != again.action_id
+
+
+async def test_functions_of_all_types_are_given_files(bench: Bench, shared: Path) -> None:
+    """The text says so of each of them."""
+    images = [{"type": one, "id": one[-3:], "image": "an/image:v1"} for one in ("knative-workflow", "kubernetes-job")]
+    services = [{"type": one, "id": one[-3:], "service": "an/image"} for one in ("knative-namespace", "knative-global")]
+    functions = [*images, *services]
+    calls = [{**call({"key": "k"}), "id": one["id"]} for one in functions]
+    for state, function in zip(calls, functions, strict=True):
+        state["action"]["function"] = function["id"]
+    given = {"id": "set", "type": "setter", "variables": [{"key": "k", "scope": "instance", "value": 7}]}
+    seen: list[str] = []
+
+    def answer(asked: Asked) -> None:
+        assert asked.folder is not None
+        seen.append((asked.folder / "k").read_text())
+
+    async with serving(bench, "containers-types", [given, *calls], shared, answer, functions=functions) as served:
+        await served.run()
+    assert seen == ["7"] * 4
+
+
+async def test_an_error_keeps_what_was_left(bench: Bench, shared: Path) -> None:
+    """A function that tells of an error has left its files all the same."""
+
+    def function(asked: Asked) -> None:
+        (out(asked) / "workflow" / "n").write_text("7")
+        raise Refused("f.refused", "no")
+
+    states = [call(catch=[{"error": "f.refused", "transition": "get"}]), get("workflow/n")]
+    async with serving(bench, "containers-error", states, shared, function) as served:
+        output = await served.run()
+    assert output == {"error": {"code": "f.refused", "msg": "no"}, "var": {"n": 7}}
+
+
+async def test_contents_are_in_no_history(bench: Bench, shared: Path) -> None:
+    """What files hold is read and written where variables are held, and so does not travel with the instance."""
+
+    def function(asked: Asked) -> int:
+        given = b"" if asked.folder is None else (asked.folder / "large").read_bytes()
+        (out(asked) / "workflow" / "large").write_bytes(b"x" * 500_000)
+        return len(given)
+
+    states = [
+        call({"key": "large", "scope": "workflow"}),
+        {**call({"key": "large", "scope": "workflow"}), "id": "again"},
+    ]
+    async with serving(bench, "containers-large", states, shared, function) as served:
+        instance = await served.client.start("containers-large", {}, task_queue=QUEUE)
+        assert await instance.result() == {"return": 500_000}
+        handle = bench.client.get_workflow_handle(instance.id)
+        assert sum(event.ByteSize() for event in await events_of(handle)) < 50_000
+
+
+async def test_an_asynchronous_call_leaves_variables(bench: Bench, shared: Path) -> None:
+    """They are those of the instance that made the call, which does not wait for it."""
+    left = threading.Event()
+
+    def function(asked: Asked) -> None:
+        (out(asked) / "instance" / "n").write_text("7")
+        left.set()
+
+    rest: State = {"id": "rest", "type": "delay", "duration": "PT1S"}
+    own: State = {
+        "id": "own",
+        "type": "switch",
+        "conditions": [{"condition": "jq(.var.n == null)", "transition": "rest"}],
+        "defaultTransition": "done",
+    }
+    done: State = {"id": "done", "type": "noop"}
+    states = [{**call(), "async": True}, rest, get("instance/n"), own, done]
+    whole = workflow("containers-async", states)
+    whole["states"][3].pop("transition")
+    with container(shared, function) as served:
+        client = Client.of(bench.server)
+        worker = Worker(
+            client,
+            definitions=[load(whole)],
+            settings=WorkerSettings(task_queue=QUEUE),
+            call_settings=Settings(
+                base_url=served.url, calls=Options(shared_folder=SharedFolder(str(shared), MOUNTED))
+            ),
+        )
+        async with worker:
+            instance = await client.start("containers-async", {}, task_queue=QUEUE)
+            assert await instance.result() == {"var": {"n": 7}}
+    assert left.is_set()
+
+
+async def test_files_need_a_folder(bench: Bench, shared: Path) -> None:
+    """The error says what to write, and can be caught."""
+    states = [call({"key": "k"}, catch=[{"error": "NoSharedFolder"}])]
+    async with serving(bench, "containers-none", states, shared, lambda _: None, is_shared=False) as served:
+        output = await served.run()
+        assert served.function.requests == []
+    assert "'functions: {\"f\": {sharedFolder: …}}'" in output["error"]["msg"]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([{"key": "k", "as": "../up"}], "leads out of its directory"),
+        ([{"key": "k", "as": "same"}, {"key": "k", "as": "same"}], "two files of a function have the name 'same'"),
+        ([{"key": "k", "type": "tar"}], "cannot be a file of the form 'tar'"),
+    ],
+    ids=["outside", "twice", "no archive"],
+)
+async def test_what_cannot_be_a_file_is_an_internal_error(
+    bench: Bench, shared: Path, files: list[dict[str, str]], message: str
+) -> None:
+    """The function is not called."""
+    name = f"containers-wrong-{len(files)}-{files[0].get('type', '')}"
+    given = {"id": "set", "type": "setter", "variables": [{"key": "k", "scope": "instance", "value": "x"}]}
+    async with serving(bench, name, [given, call(*files)], shared, lambda _: None) as served:
+        with pytest.raises(RunEnded, match=message) as failed:
+            await served.run()
+        assert served.function.requests == []
+    assert failed.value.name == "direktiv.internal.error"
+
+
+async def test_what_a_scope_cannot_hold_fails_for_good(bench: Bench, shared: Path) -> None:
+    """No catch is for that, as it is where a state stores it."""
+
+    def function(asked: Asked) -> None:
+        (out(asked) / "workflow" / "n").write_bytes(b"x" * (MAX_BYTES + 1))
+
+    async with serving(bench, "containers-full", [call(catch=[{"error": "*"}])], shared, function) as served:
+        with pytest.raises(RunEnded) as failed:
+            await served.run()
+    assert failed.value.name == "PayloadTooLarge"
+
+
+async def test_a_call_that_is_not_wanted_leaves_nothing(bench: Bench, shared: Path) -> None:
+    """The function is told by a DELETE; its directory goes, and what it had left does not count."""
+    ended = threading.Event()
+
+    def function(asked: Asked) -> None:
+        (out(asked) / "workflow" / "n").write_text("7")
+        assert ended.wait(PATIENCE)
+
+    states = [call(timeout="PT1S", catch=[{"error": "*timeout*", "transition": "get"}]), get("workflow/n")]
+    async with serving(bench, "containers-ended", states, shared, function) as served:
+        output = await served.run()
+        async with httpx.AsyncClient() as client:  # until the worker has told the function
+            while len(served.function.requests) < 2:
+                await client.get(served.function.url)
+        ended.set()
+    assert output["var"] == {"n": None}
+    assert [one.method for one in served.function.requests] == ["POST", "DELETE"]
+    assert len({one.action_id for one in served.function.requests}) == 1
+
+
+async def test_a_function_asks_its_worker(bench: Bench, shared: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It reads and writes variables, and writes lines of the log, for as long as it is called."""
+    caplog.set_level(logging.INFO, "swf.function")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = Address("127.0.0.1", free.getsockname()[1])
+    told: dict[str, Any] = {}
+
+    def function(asked: Asked) -> str:
+        with httpx.Client(base_url=f"http://{address}", params={"aid": asked.action_id}) as worker:
+            shown = {"key": "shown", "scope": "workflow"}
+            missing = worker.get("/var", params=shown)
+            written = worker.post("/var", params=shown, content=b"[1]", headers={"Content-Type": "application/json"})
+            text = {"Content-Type": "text/plain"}
+            worker.post("/var", params={"key": "own"}, content="déjà", headers=text)
+            worker.post("/var", params={"key": "own", "scope": "namespace"}, content=b"\xff")
+            found = worker.get("/var", params={"key": "own", "scope": "instance"})
+            told["answers"] = [
+                (missing.status_code, missing.content),
+                (written.status_code, written.content),
+                (found.status_code, found.text, found.headers["Content-Type"]),
+            ]
+            told["refused"] = [
+                worker.get("/var", params={"key": "own", "scope": "thread"}).status_code,
+                worker.get("/var").status_code,
+                worker.put("/var", params={"key": "own"}).status_code,
+                worker.get("/var", params={"aid": "another", "key": "own"}).status_code,
+                worker.get("/log", params={"aid": "another", "log": "no"}).status_code,
+                worker.post("/log", content=b"x" * (4 * 1024 * 1024 + 1)).status_code,
+                worker.post("/var", params={"key": "own"}, content=b"x" * (MAX_BYTES + 1)).status_code,
+            ]
+            worker.get("/log", params={"log": "by a parameter"})
+            worker.post("/log", content="by a body\nof two lines")
+        return asked.action_id
+
+    states = [call(), get("workflow/shown", "instance/own", "namespace/own")]
+    states[1]["variables"][2]["as"] = "raw"
+    async with serving(bench, "containers-asks", states, shared, function, endpoint=address) as served:
+        instance = await served.client.start(served.name, {}, task_queue=QUEUE)
+        output: Any = await instance.result()
+        async with httpx.AsyncClient(base_url=f"http://{address}") as client:
+            late = await client.get("/log", params={"aid": output["return"], "log": "late"})
+
+    assert told["answers"] == [(200, b""), (200, b""), (200, "déjà", "text/plain")]
+    assert told["refused"] == [400, 400, 405, 404, 404, 413, 413]
+    assert output["var"] == {"shown": [1], "own": b64encode("déjà".encode()).decode(), "raw": "/w=="}
+    assert late.status_code == 404
+    lines = [record.getMessage() for record in caplog.records if record.name == "swf.function"]
+    assert [line.rpartition(" [")[0] for line in lines] == ["f: by a parameter", "f: by a body\\nof two lines"]
+    assert all(f"[{instance.id}/" in line for line in lines)

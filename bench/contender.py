@@ -57,7 +57,7 @@ class Contender:
         if self.name == INTERPRETED:
             workflow = load(work.definition(self._service), name=work.name)
             return await start(self._client, [workflow], data, workflow_id=workflow_id, task_queue=self.name)
-        return await self._client.start_workflow(work.name, data, id=workflow_id, task_queue=self.name)
+        return await self._client.start_workflow(work.by_hand or work.name, data, id=workflow_id, task_queue=self.name)
 
     async def _cpu(self) -> float:
         assert self._process.stdin
@@ -70,7 +70,7 @@ async def contender(name: str, client: Client, service: str) -> AsyncIterator[Co
     """Start the worker *name*, which may call *service*, for as long as the context lasts."""
     address = client.service_client.config.target_host
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.worker", name, address, stdin=PIPE, stdout=PIPE
+        sys.executable, "-m", "bench.worker", name, address, service, stdin=PIPE, stdout=PIPE
     )
     assert process.stdin
     await _said(process, READY)

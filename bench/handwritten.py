@@ -4,6 +4,7 @@ This module imports as little as it can: the sandbox imports it anew for every w
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -37,6 +38,14 @@ class Asking:
     async def ask(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return what the service answers."""
         response = await self._client.get(f"{arguments['service']}/answers/{arguments['number']}")
+        response.raise_for_status()
+        answered: dict[str, Any] = response.json()
+        return answered
+
+    @activity.defn(name="post")
+    async def post(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what the service answers to a number that it is sent."""
+        response = await self._client.post(arguments["service"], json={"number": arguments["number"]})
         response.raise_for_status()
         answered: dict[str, Any] = response.json()
         return answered
@@ -110,8 +119,37 @@ class Rest:
         return {**data, "answers": list(answers)}
 
 
+@workflow.defn(name="asks")
+class Asks:
+    """Asks a service, one call after the other."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answers."""
+        return await _answered(Asking.ask, data)
+
+
+@workflow.defn(name="posts")
+class Posts:
+    """Sends to a service, one call after the other."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answers."""
+        return await _answered(Asking.post, data)
+
+
+async def _answered(
+    call: Callable[[Asking, dict[str, Any]], Awaitable[dict[str, Any]]], data: dict[str, Any]
+) -> dict[str, Any]:
+    for _ in range(data["calls"]):
+        arguments = {"service": data["service"], "number": data["number"]}
+        data = {**data, **await workflow.execute_activity_method(call, arguments, start_to_close_timeout=LIMIT)}
+    return data
+
+
 async def _call(number: int) -> dict[str, Any]:
     return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
 
 
-WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest)
+WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, Posts)

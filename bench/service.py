@@ -1,13 +1,15 @@
-"""The service that REST calls are measured against: `python -m bench.service` prints its URL.
+"""The service that calls over HTTP are measured against: `python -m bench.service` prints its URL.
 
 It does as little as HTTP allows, in a process of its own, so that what is measured is who calls it.
 """
 
 import asyncio
 import json
+import re
 import sys
+from typing import Any
 
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {"title": "Answers", "version": "1"},
     "paths": {
@@ -25,6 +27,9 @@ DOCUMENT = {
 }
 
 
+_LENGTH = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
+
+
 class _Protocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -32,14 +37,29 @@ class _Protocol(asyncio.Protocol):
         self._waiting = b""
 
     def data_received(self, data: bytes) -> None:
-        *requests, self._waiting = (self._waiting + data).split(b"\r\n\r\n")
-        for request in requests:
-            path = request.split(b" ", 2)[1]
-            number = path.partition(b"?")[0].rpartition(b"/")[2]
-            document = path == b"/openapi.json"
-            body = json.dumps(DOCUMENT if document else {"accepted": True, "number": int(number)}).encode()
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-            self._transport.write(head.encode() + body)
+        self._waiting += data
+        while (begun := self._waiting.find(b"\r\n\r\n")) >= 0:
+            head = self._waiting[:begun]
+            length = _LENGTH.search(head)
+            end = begun + 4 + (int(length[1]) if length else 0)
+            if len(self._waiting) < end:
+                return
+            body, self._waiting = self._waiting[begun + 4 : end], self._waiting[end:]
+            self._answer(head, body)
+
+    def _answer(self, head: bytes, given: bytes) -> None:
+        method, path, _ = head.split(b" ", 2)
+        if method == b"POST":
+            answer: dict[str, Any] = {"accepted": True, "number": json.loads(given)["number"]}
+        elif path == b"/openapi.json":
+            answer = DOCUMENT
+        elif method == b"GET":
+            answer = {"accepted": True, "number": int(path.partition(b"?")[0].rpartition(b"/")[2])}
+        else:
+            answer = {}
+        body = json.dumps(answer).encode()
+        told = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._transport.write(told.encode() + body)
 
 
 async def main() -> None:

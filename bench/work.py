@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 ACTIVITIES = 10
 ELEMENTS = 1000
 REST_CALLS = 500
+POST = "post"
+"""The function of Direktiv's workflows, and its image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,21 @@ class Work:
     calls_service: bool = False
     """Whether it calls the service of `bench.service`, whose URL is then part of the data."""
 
+    by_hand: str = ""
+    """The name of the workflow written by hand, where that is not the work's own."""
+
+    direktiv: bool = False
+    """Whether it is written in Direktiv's language."""
+
     def data_for(self, service: str) -> dict[str, Any]:
         """Return what a workflow begins with."""
         return {**self.data, "service": service} if self.calls_service else self.data
 
     def definition(self, service: str) -> dict[str, Any]:
         """Return the definition that the interpreter is to run."""
+        if self.direktiv:
+            post = {"type": "knative-workflow", "id": POST, "image": POST}
+            return {"id": self.name, "functions": [post], "states": self.states()}
         rest = {"name": "ask", "operation": f"{service}/openapi.json#answer"}
         custom = {"name": "answer", "type": "custom", "operation": "answer"}
         return {
@@ -45,10 +57,41 @@ def _no_activity() -> list[dict[str, Any]]:
     return [{"name": "Answer", "type": "inject", "data": {"accepted": True}, "end": True}]
 
 
-def _operation(actions: int, mode: str = "sequential") -> list[dict[str, Any]]:
-    action = {"functionRef": {"refName": "answer", "arguments": {"number": "${ .number }"}}}
+def _operation(actions: int, mode: str = "sequential", function: str = "answer") -> list[dict[str, Any]]:
+    action = {"functionRef": {"refName": function, "arguments": {"number": "${ .number }"}}}
     actions_of_it = [{"name": f"answer {number}", **action} for number in range(actions)]
     return [{"name": "Answer", "type": "operation", "actionMode": mode, "actions": actions_of_it, "end": True}]
+
+
+def _direktiv_no_action() -> list[dict[str, Any]]:
+    return [{"id": "answer", "type": "noop", "transform": {"number": "jq(.number)", "accepted": True}}]
+
+
+def _direktiv(actions: int) -> list[dict[str, Any]]:
+    kept = {"number": "jq(.return.number)", "accepted": "jq(.return.accepted)"}
+    action = {"function": POST, "input": {"number": "jq(.number)"}}
+    state = {
+        "type": "action",
+        "action": action,
+        "transform": {**kept, "calls": "jq(.calls)", "service": "jq(.service)"},
+    }
+    states = [{"id": f"answer-{number}", **state} for number in range(actions)]
+    return [*({**one, "transition": after["id"]} for one, after in pairwise(states)), states[-1]]
+
+
+def _calls(title: str, calls: int, *, direktiv: bool) -> Work:
+    """Return the work of so many calls over HTTP, one after the other."""
+    language, by_hand = ("direktiv", "posts") if direktiv else ("rest", "asks")
+    return Work(
+        f"{language}-{calls}",
+        title,
+        lambda: _direktiv(calls) if direktiv else _operation(calls, function="ask"),
+        {"number": 7, "calls": calls},
+        batch=30 if calls == 1 else 10,
+        calls_service=True,
+        by_hand=by_hand,
+        direktiv=direktiv,
+    )
 
 
 def _foreach(function: str = "answer") -> list[dict[str, Any]]:
@@ -80,4 +123,17 @@ WORK = (
         batch=3,
         calls_service=True,
     ),
+    Work(
+        "direktiv-none",
+        "no action, Direktiv",
+        _direktiv_no_action,
+        {"number": 7},
+        batch=40,
+        by_hand="none",
+        direktiv=True,
+    ),
+    _calls("1 call over HTTP", 1, direktiv=False),
+    _calls("1 action, Direktiv", 1, direktiv=True),
+    _calls("10 calls over HTTP", ACTIVITIES, direktiv=False),
+    _calls("10 actions, Direktiv", ACTIVITIES, direktiv=True),
 )

@@ -1,4 +1,4 @@
-"""What runs in a contender's process: `python -m bench.worker <contender> <address>`.
+"""What runs in a contender's process: `python -m bench.worker <contender> <address> <service>`.
 
 It answers every line on its input with the CPU seconds that the process has used, and ends with its input.
 """
@@ -14,6 +14,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
+from bench.work import POST
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
@@ -26,18 +27,18 @@ READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for whoever started it."""
 
 
-def worker_of(contender: str, client: Client) -> Worker:
+def worker_of(contender: str, client: Client, service: str) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
         tune_gc()  # as `swf worker` does
-        calls = Calls({"answer": answer}, settings=Settings())
+        calls = Calls({"answer": answer}, settings=Settings(base_urls={POST: service}))
         return make_worker(client, Catalogue(), calls, HttpSink(), task_queue=contender)
-    capacity = Capacity()
+    capacity, asking = Capacity(), Asking()
     return Worker(
         client,
         task_queue=contender,
         workflows=WORKFLOWS,
-        activities=[answer_activity, Asking().ask],
+        activities=[answer_activity, asking.ask, asking.post],
         workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
         # What is compared is code: the same room for everybody.
         max_cached_workflows=capacity.workflows,
@@ -45,10 +46,10 @@ def worker_of(contender: str, client: Client) -> Worker:
     )
 
 
-async def main(contender: str, address: str) -> None:
+async def main(contender: str, address: str, service: str) -> None:
     """Work until the input ends."""
     converter = CONVERTER if contender == INTERPRETED else DataConverter.default
-    async with worker_of(contender, await Client.connect(address, data_converter=converter)):
+    async with worker_of(contender, await Client.connect(address, data_converter=converter), service):
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             print(CPU, time.process_time(), flush=True)

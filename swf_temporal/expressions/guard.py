@@ -1,4 +1,4 @@
-"""Runs jq so that it cannot stop, kill or read this process.
+"""Runs jq, and JavaScript, so that it cannot stop, kill or read this process.
 
 Theory of operation. jq is C code that holds Python's interpreter lock while it works: an endless program
 would freeze every thread here, and a value nested deeply enough would end the process. So jq is never loaded
@@ -11,6 +11,8 @@ because a busy machine should not change what an expression yields. Memory: the 
 of the output: counted by the helper. Time on the clock is a backstop, several times as long. A helper that
 went beyond a limit, or died in any other way, is replaced at the next call, and the caller meets
 ExpressionLimitExceeded.
+
+JavaScript runs in helpers of its own, in the same way.
 
 Helpers are started as programs and never forked, since threads are running when the first is needed. Their
 environment is empty but for the locale and the time zone.
@@ -51,18 +53,34 @@ class Limits:
     processes: int = os.cpu_count() or 1
 
 
+class Engine(NamedTuple):
+    """What evaluates expressions in a helper process."""
+
+    name: str
+    module: str
+    package: str
+    """What brings the module."""
+    file: str | None = None
+    """What drives it in the helper, if that is not jq."""
+
+
+JQ = Engine("jq", "jq", "jq")
+JAVASCRIPT = Engine("JavaScript", "_quickjs", "quickjs-ng", str(Path(__file__).with_name("js_process.py")))
+
+
 class Answer(NamedTuple):
-    """What jq said: one of the statuses of `jq_process`, and the outputs or the message."""
+    """What the engine said: one of the statuses of `jq_process`, and the outputs or the message."""
 
     status: int
     text: str
 
 
 class Guard:
-    """A pool of helper processes that run jq. May be used from several threads at once."""
+    """A pool of helper processes that run an engine. May be used from several threads at once."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, engine: Engine = JQ) -> None:
         self.limits = limits or Limits()
+        self.engine = engine
         self._idle: list[_Helper] = []
         self._running = 0
         self._generation = 0
@@ -71,7 +89,8 @@ class Guard:
     def run(self, program: str, data: str | None) -> Answer:
         """Run *program* on the JSON text *data*, or only compile it where that is None.
 
-        Raises ExpressionLimitExceeded where an evaluation takes more than it may.
+        Raises ExpressionLimitExceeded where an evaluation takes more than it may, and ModuleNotFoundError where the
+        engine is not installed.
         """
         helper = self._take()
         try:
@@ -114,7 +133,7 @@ class Guard:
             self._running += 1
             generation = self._generation
         try:
-            return _Helper(self.limits, generation)
+            return _Helper(self.engine, self.limits, generation)
         except BaseException:
             self._give_back(None)
             raise
@@ -134,13 +153,14 @@ class Guard:
 class _Helper:
     """One helper process, as its parent sees it."""
 
-    def __init__(self, limits: Limits, generation: int) -> None:
+    def __init__(self, engine: Engine, limits: Limits, generation: int) -> None:
         self.generation = generation
         self._limits = limits
-        # Of the environment's packages the helper sees jq's folder alone, so it starts as fast as Python can.
-        command = [sys.executable, "-I", "-S", jq_process.__file__, _folder_of_jq()]
+        # Of the environment's packages the helper sees the engine's folder alone, so it starts as fast as Python can.
+        command = [sys.executable, "-I", "-S", jq_process.__file__, _folder_of(engine)]
+        driver = [] if engine.file is None else [engine.file]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter on our own file
-            [*command, str(limits.seconds), str(limits.memory), str(limits.output)],
+            [*command, str(limits.seconds), str(limits.memory), str(limits.output), *driver],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -161,7 +181,7 @@ class _Helper:
         except (EOFError, ExpressionLimitExceeded):
             self.end()
             code = self._process.returncode
-            raise RuntimeError(f"the process that runs jq did not start (exit code {code})") from None
+            raise RuntimeError(f"the process that runs {engine.name} did not start (exit code {code})") from None
 
     def is_alive(self) -> bool:
         return self._process.poll() is None
@@ -227,10 +247,10 @@ class _Helper:
         return f"an expression ended the process that evaluated it (exit code {code})"
 
 
-def _folder_of_jq() -> str:
-    found = importlib.util.find_spec("jq")
+def _folder_of(engine: Engine) -> str:
+    found = importlib.util.find_spec(engine.module)
     if found is None or found.origin is None:
-        raise ModuleNotFoundError("the package 'jq' is not installed", name="jq")
+        raise ModuleNotFoundError(f"the package {engine.package!r} is not installed", name=engine.module)
     return str(Path(found.origin).parent)
 
 
@@ -238,29 +258,30 @@ def _size(amount: int) -> str:
     return f"{amount / (1 << 20):g} MiB"
 
 
-_guard = Guard()
+_guards = {engine: Guard(engine=engine) for engine in (JQ, JAVASCRIPT)}
 
 
-def guard() -> Guard:
-    """Return the pool that expressions use."""
-    return _guard
+def guard(engine: Engine = JQ) -> Guard:
+    """Return the pool that expressions of *engine* use."""
+    return _guards[engine]
 
 
 def configure(limits: Limits) -> None:
     """Use *limits* from the next evaluation on."""
-    global _guard
-    old, _guard = _guard, Guard(limits)
-    old.stop()
+    for engine, old in _guards.items():
+        _guards[engine] = Guard(limits, engine)
+        old.stop()
 
 
 def start() -> None:
-    """Start a helper ahead of the first evaluation."""
-    _guard.start()
+    """Start a helper ahead of the first evaluation by jq: most definitions need no other."""
+    _guards[JQ].start()
 
 
 def stop() -> None:
     """End the helpers; a later evaluation starts new ones."""
-    _guard.stop()
+    for pool in _guards.values():
+        pool.stop()
 
 
 atexit.register(stop)

@@ -1,6 +1,6 @@
-"""What runs inside a helper process: jq, and nothing else.
+"""What runs inside a helper process: jq, or another engine, and nothing else.
 
-The guard starts this file as a script, so it imports only jq and the standard library. It answers one request
+The guard starts this file as a script, so it imports only the engine and the standard library. It answers one request
 after another from standard input until that is closed, and never opens a file: after its imports it may not.
 
 A request is two lengths and two texts: the program, and its input (with the length NO_INPUT: compile only).
@@ -12,11 +12,13 @@ leaves a busy helper behind.
 import contextlib
 import os
 import resource
+import runpy
 import signal
 import struct
 import sys
 from collections import OrderedDict
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 REQUEST = struct.Struct(">II")
 ANSWER = struct.Struct(">BI")
@@ -35,13 +37,20 @@ class _Program(Protocol):
     def input_text(self, text: str) -> "list[str]": ...
 
 
+class _Engine(NamedTuple):
+    """What evaluates."""
+
+    compiled: "Callable[[str], _Program]"
+    """Raises ValueError for what does not compile, as running it does for what fails."""
+    warming: tuple[str, str]
+    """A program, and its input."""
+
+
 class _Interpreter:
     """Compiles programs, each text once, and runs them."""
 
-    def __init__(self, largest_output: int) -> None:
-        import jq  # noqa: PLC0415 - the parent shares this module's constants and must not load jq
-
-        self._compile = jq.compile
+    def __init__(self, compiled: "Callable[[str], _Program]", largest_output: int) -> None:
+        self._compile = compiled
         self._programs: OrderedDict[str, _Program] = OrderedDict()
         self._largest_output = largest_output
 
@@ -76,10 +85,10 @@ class _Interpreter:
         return found
 
 
-def serve(seconds: float, memory: int, largest_output: int) -> None:
+def serve(engine: "_Engine", seconds: float, memory: int, largest_output: int) -> None:
     """Answer requests until standard input ends."""
-    interpreter = _Interpreter(largest_output)
-    interpreter.answer("tojson", "null")  # whatever jq loads at first use is loaded before files are forbidden
+    interpreter = _Interpreter(engine.compiled, largest_output)
+    interpreter.answer(*engine.warming)  # whatever it loads at first use is loaded before files are forbidden
     _restrict(memory)
     _write(ANSWER.pack(OUTPUTS, 0))
     while header := _read(REQUEST.size):
@@ -94,6 +103,16 @@ def serve(seconds: float, memory: int, largest_output: int) -> None:
             status, body = OUT_OF_MEMORY, b""
         signal.setitimer(signal.ITIMER_PROF, 0)
         _write(ANSWER.pack(status, len(body)) + body)
+
+
+def _engine(file: str | None) -> "_Engine":
+    """Return jq, or the engine that the Python file at that path drives."""
+    if file is not None:
+        names = runpy.run_path(file)
+        return _Engine(names["compiled"], names["WARMING"])
+    import jq  # noqa: PLC0415 - the parent shares this module's constants and must not load jq
+
+    return _Engine(jq.compile, ("tojson", "null"))
 
 
 def _restrict(memory: int) -> None:
@@ -125,4 +144,5 @@ def _write(data: bytes) -> None:
 
 if __name__ == "__main__":
     sys.path.append(sys.argv[1])
-    serve(float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    engine = _engine(sys.argv[5] if len(sys.argv) > 5 else None)  # noqa: PLR2004 - the fifth argument
+    serve(engine, float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

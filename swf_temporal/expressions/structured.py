@@ -1,8 +1,9 @@
-"""Structured jq: JSON in which `jq( … )` may stand anywhere in a text.
+"""Structured jq: JSON in which `jq( … )` may stand anywhere in a text, and `js( … )` with JavaScript as well.
 
 A text that is one query becomes what that yields; where there is more in it, the results become parts of the text:
 texts as they are, everything else as JSON with sorted keys and without blanks. Keys of objects are never evaluated.
-The bracket that ends a query is found as jq reads it, so that one in a string of the query does not count.
+The bracket that ends a query is found as jq reads it, so that one in a string of the query does not count; likewise
+that of a script.
 """
 
 import json
@@ -12,10 +13,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from swf_temporal.data import JSON, Path
-from swf_temporal.errors import ExpressionFailed
-from swf_temporal.expressions import paths
+from swf_temporal.errors import ExpressionFailed, FatalFault
+from swf_temporal.expressions import js, paths
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Several
 from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
 
 LANGUAGE: Final = "structured-jq"
@@ -24,8 +26,10 @@ BAD_COMMAND: Final = "direktiv.jq.badCommand"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "direktiv.jq.notObject"
 """The code of several results where there can be one, and of a result that is no object where one is needed."""
+NOT_INSTALLED: Final = "NotInstalled"
+"""The name of the error of a script where there is no engine; no state can catch it."""
 
-_OPENING = re.compile(r"(?:jq|js)\(")
+_OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 _LARGEST_PLAIN = 1e21
 """From here on numbers are written with an exponent."""
@@ -33,10 +37,14 @@ _MAX_KEPT = 10_000
 
 
 class Query(NamedTuple):
-    """A query in a text: what stands in its brackets, and where that starts."""
+    """A query in a text: what stands in its brackets, where that starts, and the word before them: `jq` or `js`."""
 
     text: str
     offset: int
+    word: str = "jq"
+
+    def __str__(self) -> str:
+        return f"{self.word}({self.text})"
 
 
 def jq_fault(message: str, code: str = BAD_COMMAND) -> ExpressionFailed:
@@ -103,19 +111,17 @@ def problems_in(value: JSON, path: Path = ()) -> Iterator[tuple[Path, BadExpress
 def split(text: str) -> list[str | Query]:
     """Return the plain pieces and the queries of a text, in order; blanks around a text with queries are left out.
 
-    Raises BadExpression where a query is not closed, and where one is in JavaScript.
+    Raises BadExpression where a query is not closed.
     """
     if _OPENING.search(text) is None:
         return [text]
     pieces: list[str | Query] = []
     at, last = len(text) - len(text.lstrip()), len(text.rstrip())
     while (opening := _OPENING.search(text, at, last)) is not None:
-        if opening[0] == "js(":
-            raise BadExpression("js(…) is not carried out here: only jq(…) is", opening.start())
         if opening.start() > at:
             pieces.append(text[at : opening.start()])
-        end = _closing(text, opening.end())
-        pieces.append(Query(text[opening.end() : end], opening.end()))
+        end = _closing(text, opening.end(), opening[1])
+        pieces.append(Query(text[opening.end() : end], opening.end(), opening[1]))
         at = end + 1
     if at < last:
         pieces.append(text[at:last])
@@ -152,7 +158,7 @@ class _Joined:
 
     def text(self, data: JSON, now: float) -> str:
         return "".join(
-            piece if isinstance(piece, str) else as_text(_only(_outputs(piece, data, now), piece.text))
+            piece if isinstance(piece, str) else as_text(_only(_outputs(piece, data, now), piece))
             for piece in self._pieces
         )
 
@@ -221,9 +227,9 @@ def _filled(part: _Part, data: JSON, now: float) -> JSON:
             return part.value
 
 
-def _only(results: list[JSON], query: str = "") -> JSON:
+def _only(results: list[JSON], query: Query | None = None) -> JSON:
     if len(results) > 1:
-        where = f": jq({query})" if query else ""
+        where = f": {query}" if query else ""
         raise jq_fault(f"the query has {len(results)} results, and can have one here{where}")
     return results[0]
 
@@ -232,31 +238,41 @@ def _outputs(query: Query, data: JSON, now: float) -> list[JSON]:
     """Return what *query* yields. Raises ExpressionFailed where it is nothing."""
     try:
         program = _program(query)
+    except EngineMissing as error:
+        # Whether the engine is there depends on the machine, and may not decide the course of a run.
+        raise FatalFault(f"{error.message}: {query}", name=NOT_INSTALLED) from None
     except BadExpression as error:
-        raise jq_fault(f"{error.message}: jq({query.text})") from None
+        raise jq_fault(f"{error.message}: {query}") from None
     try:
         outcome = program(data, {"__now": now})
     except ExpressionFailed as fault:
-        raise jq_fault(f"{fault.message.partition(': ${')[0]}: jq({query.text})") from None
+        raise jq_fault(f"{fault.message.partition(': ${')[0]}: {query}") from None
     if outcome is NOTHING:
-        raise jq_fault(f"the query has no result: jq({query.text})")
+        raise jq_fault(f"the query has no result: {query}")
     return list(outcome) if isinstance(outcome, Several) else [outcome]
 
 
 @lru_cache(maxsize=4096)
-def _compiled_query(text: str) -> Compiled:
+def _compiled_query(text: str, word: str) -> Compiled:
+    if word == "js":
+        return JsProgram(text)
     return paths.compiled(text, ()) or JqProgram(text, ())
 
 
 def _program(query: Query) -> Compiled:
     try:
-        return _compiled_query(query.text)
+        return _compiled_query(query.text, query.word)
+    except EngineMissing:
+        raise
     except BadExpression as error:
         raise error.moved(query.offset) from None
 
 
-def _closing(text: str, start: int) -> int:
+def _closing(text: str, start: int, word: str) -> int:
     """Return where the bracket stands that closes the query which begins at *start*."""
+    if word == "js":
+        end = js.closing(text, start)
+        return _textual_closing(text, start, word) if end is None else end
     depth = 0
     try:
         for token in tokens(text, start):
@@ -268,17 +284,17 @@ def _closing(text: str, start: int) -> int:
                 depth -= 1
     except BadExpression:
         pass
-    return _textual_closing(text, start)
+    return _textual_closing(text, start, word)
 
 
-def _textual_closing(text: str, start: int) -> int:
-    """Return the same where the query is no jq: brackets are counted wherever they stand."""
+def _textual_closing(text: str, start: int, word: str) -> int:
+    """Return the same where the query cannot be read: brackets are counted wherever they stand."""
     depth = 1
     for offset in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[offset], 0)
         if depth == 0:
             return offset
-    raise BadExpression("'jq(' is not closed", start - len("jq("))
+    raise BadExpression(f"'{word}(' is not closed", start - len("jq("))
 
 
 def _plain_numbers(value: JSON) -> JSON:

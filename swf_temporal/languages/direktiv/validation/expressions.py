@@ -5,6 +5,7 @@ from typing import Any
 
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.compiled import BadExpression
+from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.structured import problems_in
 from swf_temporal.languages.direktiv.model.node import Node, Structured
 from swf_temporal.languages.direktiv.model.workflow import Workflow
@@ -13,7 +14,7 @@ from swf_temporal.text.origin import Source
 
 
 def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
-    """Yield the queries in *workflow* that do not compile, and those in JavaScript, which cannot run at all."""
+    """Yield the queries in *workflow* that do not compile, and scripts that nothing here could run."""
     for state in workflow.states:
         for node, name, key in structured_fields(state):
             for path, error in problems_in(getattr(node, name)):
@@ -33,9 +34,8 @@ def structured_fields(node: Node) -> Iterator[tuple[Node, str, str]]:
 
 
 def _problem(who: str, error: BadExpression, where: Position, source: Source) -> Problem:
-    if "js(" in error.message:
-        hint = "write it in jq, or let a function do it"
-        return source.problem("not-carried-out", f"{who}: {error.message}", where, hint)
+    if isinstance(error, EngineMissing):
+        return source.problem("expression-syntax", f"{who}: {error.message}", where)
     message = f"{who}: {error.message}; the state fails with direktiv.jq.badCommand"
     return source.problem("expression-syntax", message, where, severity=Severity.WARNING)
 

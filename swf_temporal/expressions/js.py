@@ -1,0 +1,101 @@
+"""Expressions in JavaScript: the body of a function of `data`, whose `return` is the result.
+
+They run in helper processes, as jq does, within the same limits. What a script sees of the world is the data and the
+language alone: `js_process` has what is replaced, so that a replay comes to the same.
+"""
+
+import json
+from hashlib import sha256
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionFailed
+from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
+from swf_temporal.expressions.guard import JAVASCRIPT, guard
+from swf_temporal.expressions.jq_process import FAILED, NOT_COMPILED
+from swf_temporal.expressions.kinds import ANY
+
+INSTALLING = "pip install 'swf-temporal[js]'"
+"""What brings the engine."""
+
+
+class EngineMissing(BadExpression):
+    """The engine is not installed here."""
+
+
+class JsProgram:
+    """A script that compiles."""
+
+    __slots__ = ("_text",)
+
+    constant = False
+    kinds = ANY
+    mentions: frozenset[str] = frozenset()
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        try:
+            answer = guard(JAVASCRIPT).run(text, None)
+        except ModuleNotFoundError:
+            raise EngineMissing(f"js(…) needs the package {JAVASCRIPT.package}: {INSTALLING}") from None
+        except UnicodeEncodeError:
+            raise BadExpression("the script holds half of a surrogate pair") from None
+        if answer.status == NOT_COMPILED:
+            raise BadExpression(answer.text)
+
+    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        """Return what the script returns on *data*; `__now` is the time that its clock shows."""
+        now = variables["__now"]
+        milliseconds = round(now * 1000) if isinstance(now, int | float) else 0
+        try:
+            written = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ExpressionFailed(f"the data cannot be written as JSON ({error})", retryable=False) from None
+        # Random numbers follow from all that the script sees: they differ, and are the same on a replay.
+        seed = int.from_bytes(sha256(f"{self._text}\n{written}\n{milliseconds}".encode()).digest()[:4])
+        answer = guard(JAVASCRIPT).run(self._text, f"[{written},{milliseconds},{seed}]")
+        if answer.status in (FAILED, NOT_COMPILED):
+            raise ExpressionFailed(answer.text, retryable=False)
+        try:
+            value: JSON = json.loads(answer.text)
+        except (ValueError, RecursionError) as error:
+            raise ExpressionFailed(f"the result cannot be read as JSON ({error})", retryable=False) from None
+        return value
+
+
+def closing(text: str, start: int) -> int | None:
+    """Return where the bracket stands that closes the script which begins at *start*; None if none does.
+
+    Brackets in texts and comments of the script do not count.
+    """
+    depth = 0
+    at = start
+    while at < len(text):
+        ended = _end_of_literal(text, at)
+        if ended is not None:
+            at = ended
+            continue
+        if text[at] == "(":
+            depth += 1
+        elif text[at] == ")":
+            if depth == 0:
+                return at
+            depth -= 1
+        at += 1
+    return None
+
+
+def _end_of_literal(text: str, at: int) -> int | None:
+    """Return where the text or the comment ends that begins at *at*, or None if none does."""
+    if text.startswith("//", at):
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    if text.startswith("/*", at):
+        end = text.find("*/", at + 2)
+        return len(text) if end < 0 else end + 2
+    quote = text[at]
+    if quote not in "'\"`":
+        return None
+    at += 1
+    while at < len(text) and text[at] != quote:
+        at += 2 if text[at] == "\\" else 1
+    return at + 1

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,8 @@ from tests.mutation.trials import (
 from tests.mutation.typecheck import refused
 
 _REMEMBERED_KILLERS = 8
-_SECONDS = 20.0
+_SECONDS, _SECONDS_AT_FIRST = 20.0, 1.5
+"""How much processor time trials of each kind take: most mutants are killed by a few, of one kind or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("looking which mutants the type checker refuses …", flush=True)
         typed = refused(mutated, mutants, Path(scratch) / "types")
         untyped = [one for one in mutants if one.name not in typed]
-        tried = _try_all(bench, untyped, measured, options, Path(scratch))
+        reasons = explanations()
+        expected = {one.name for one in untyped if any(reason.fits(one) for reason in reasons)}
+        tried = _try_all(bench, untyped, expected, measured, options, Path(scratch))
         tried += [Tried(one, Fate.REFUSED, "mypy", covered=True) for one in mutants if one.name in typed]
     _keep_results(tried, keep_others=bool(options.files or options.again))
-    code = _report(tried, explanations(), {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)
+    code = _report(tried, reasons, {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)
     print(f"{time.monotonic() - started:.0f} s")
     return code
 
@@ -122,9 +125,17 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _try_all(
-    bench: Bench, mutants: Sequence[Mutant], measured: Baseline, options: argparse.Namespace, scratch: Path
+    bench: Bench,
+    mutants: Sequence[Mutant],
+    expected: Collection[str],
+    measured: Baseline,
+    options: argparse.Namespace,
+    scratch: Path,
 ) -> list[Tried]:
-    """Try *mutants*, several at a time; return what became of them, in their order."""
+    """Try *mutants*, several at a time; return what became of them, in their order.
+
+    Those that are *expected* to survive, because an explanation says so, are tried with what is tried first alone.
+    """
 
     def work(number: int) -> None:
         inside = scratch / str(number)
@@ -134,7 +145,9 @@ def _try_all(
             for index in range(number, len(mutants), options.jobs):
                 mutant = mutants[index]
                 known = killers[f"{mutant.file}:{mutant.function}"]
-                fate, by, covered = _try(bench.within(inside), mutant, measured, known, options.seconds)
+                turns = [min(_SECONDS_AT_FIRST, options.seconds)]
+                turns += [] if mutant.name in expected else [options.seconds]
+                fate, by, covered = _try(bench.within(inside), mutant, measured, known, turns)
                 fates.write(json.dumps([index, fate, by, covered]) + "\n")
                 fates.flush()
                 done = index + 1
@@ -149,19 +162,24 @@ def _try_all(
     return [Tried(mutants[index], Fate(fate), by, covered) for index, fate, by, covered in found]
 
 
-def _try(bench: Bench, mutant: Mutant, measured: Baseline, killers: deque[str], most: float) -> tuple[Fate, str, bool]:
-    covered = False
+def _try(
+    bench: Bench, mutant: Mutant, measured: Baseline, killers: deque[str], turns: Sequence[float]
+) -> tuple[Fate, str, bool]:
+    """Try *mutant* with all kinds of trials in each of *turns*, which say how long a kind may take in all."""
     place = place_of(mutant, measured)
-    for kind in Kind:
-        trials: list[Trial] = trials_for(place, kind, measured, killers, most)
-        covered = covered or bool(trials)
-        fate, by = bench.fate(mutant, trials)
-        if fate is not Fate.SURVIVED:
-            if by in killers:
-                killers.remove(by)
-            killers.appendleft(by)
-            return fate, by, covered
-    return Fate.SURVIVED, "", covered
+    done: set[tuple[Kind, str]] = set()
+    for seconds in turns:
+        for kind in Kind:
+            chosen = trials_for(place, kind, measured, killers, seconds)
+            trials = [trial for trial in chosen if (kind, trial.name) not in done]
+            done.update((kind, trial.name) for trial in trials)
+            fate, by = bench.fate(mutant, trials)
+            if fate is not Fate.SURVIVED:
+                if by in killers:
+                    killers.remove(by)
+                killers.appendleft(by)
+                return fate, by, True
+    return Fate.SURVIVED, "", bool(done)
 
 
 def _report(tried: Sequence[Tried], explained: Sequence[Explanation], chosen: set[str], *, some: bool) -> int:

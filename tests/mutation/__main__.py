@@ -177,7 +177,8 @@ def _try(
             if fate is not Fate.SURVIVED:
                 if by in killers:
                     killers.remove(by)
-                killers.appendleft(by)
+                if fate is Fate.KILLED:  # what took too long with this one would take too long with the next
+                    killers.appendleft(by)
                 return fate, by, True
     return Fate.SURVIVED, "", bool(done)
 

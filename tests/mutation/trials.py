@@ -39,7 +39,7 @@ UNIT_TESTS: Final = (
 NOT_HERE: Final = ("tests/simulation/test_scenarios.py",)
 """What runs the scenarios is not run beside them."""
 _MAX_SUSPENSIONS = 24
-_LEAST_SECONDS, _ALLOWANCE = 1.0, 10
+_LEAST_SECONDS, _ALLOWANCE = 1.0, 5
 """How much processor time a trial has: so much, and so many times what it takes without a mutant."""
 _CLOCK_SECONDS = 30
 """And how long it may wait for something, on the clock."""

@@ -52,7 +52,7 @@ test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among
 mutants: $(VENV)/.mutation  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)
 
-brokers:  ## install the brokers that the tests of AsyncAPI start (Debian, as root); without them those are skipped
+brokers:  ## install the brokers and the database that tests start (Debian, as root); without them those are skipped
 	@.ci/brokers
 
 check: $(VENV)/.dev  ## style, types and floors

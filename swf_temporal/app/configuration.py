@@ -16,6 +16,7 @@ from swf_temporal.app.settings import Address, LogFormat, LogLevel, WorkerSettin
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
 from swf_temporal.functions.operator.parsers import as_count, as_switch, as_timeout
+from swf_temporal.stores.addresses import as_store, without_password
 
 _MAX_PORT = 65535
 
@@ -63,6 +64,7 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "container_endpoint": _as_address,
     "log_format": _as_one_of(LogFormat),
     "log_level": _as_one_of(LogLevel),
+    "variables": as_store,
 }
 """For each setting, what reads it in the file and in its variable."""
 
@@ -77,6 +79,7 @@ class _Worker(Section):
     container_endpoint: Annotated[Address | None, BeforeValidator(_READERS["container_endpoint"])] = None
     log_format: Annotated[LogFormat | None, BeforeValidator(_READERS["log_format"])] = None
     log_level: Annotated[LogLevel | None, BeforeValidator(_READERS["log_level"])] = None
+    variables: Annotated[str | None, BeforeValidator(_READERS["variables"])] = None
 
 
 def read_worker_settings(env: Mapping[str, str], *, file: Path | None = None, **options: object) -> WorkerSettings:
@@ -102,4 +105,4 @@ def _value(variable: str, text: str, reader: Callable[[object], Any]) -> Any:
     try:
         return reader(text)
     except ValueError as error:
-        raise UsageError(f"{variable} is {text!r}", str(error)) from None
+        raise UsageError(f"{variable} is {without_password(text)!r}", str(error)) from None

@@ -3,10 +3,11 @@
 Nothing heavy is imported here: options on the command line are made of it. `configuration.py` reads the settings.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
+from swf_temporal.stores.addresses import TEMPORAL
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 
 
@@ -58,3 +59,5 @@ class WorkerSettings:
     """Where functions in containers reach it; nowhere if it is None."""
     log_format: LogFormat = LogFormat.TEXT
     log_level: LogLevel = LogLevel.INFO
+    variables: str = field(default=TEMPORAL, repr=False)  # a URL may have a password
+    """Where variables are held: `temporal`, or the URL of a database."""

@@ -19,6 +19,7 @@ from swf_temporal.app.container_endpoint import container_endpoint
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.reachability import watched
 from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.variables import variables_of
 from swf_temporal.errors import UsageError
 from swf_temporal.events.sinks import HttpSink
 from swf_temporal.functions.call import causes
@@ -33,7 +34,7 @@ from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.variables import TemporalVariables
+from swf_temporal.temporal.variables import VariableStorage
 from swf_temporal.temporal.worker import Capacity, make_worker
 
 _log = logging.getLogger("swf")
@@ -127,9 +128,15 @@ class Worker:
 
     @asynccontextmanager
     async def _serving(self, client: temporal.Client) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
-        settings = self.settings
+        async with variables_of(client, self.settings) as variables, self._working(client, variables) as both:
+            yield both
+
+    @asynccontextmanager
+    async def _working(
+        self, client: temporal.Client, variables: VariableStorage
+    ) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
+        settings, running = self.settings, RunningCalls()
         call_settings = self._call_settings or read_settings(os.environ)
-        variables, running = TemporalVariables(client, settings.task_queue), RunningCalls()
         named = NamespaceVariables(variables, self.catalogue)
         functions = Functions(
             self._offered, call_settings, replaced={"direktiv": lambda shared: Containers(shared, named, running)}

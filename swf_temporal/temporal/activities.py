@@ -15,6 +15,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, PayloadTooLarge, StoreUnavailable, UnknownDefinition, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
@@ -105,6 +106,10 @@ class Activities:
         """Return what a variable holds, or a file of the namespace."""
         try:
             found = await NamespaceVariables(self.variables, self.catalogue).read_variable(ref_from_json(of))
+            if found is not None:
+                # A database, or a folder, may hold more than a payload can carry.
+                what = f"the value of the variable {of['key']!r} can be in a state's data"
+                check_size(4 * len(found.content) // 3, what)
         except WorkflowFault as fault:
             raise application_error(fault, non_retryable=not fault.retryable) from None
         return None if found is None else variable_to_json(found)

@@ -48,7 +48,10 @@ CALL_LIMIT = timedelta(days=1)
 """How long one attempt may take where the definition does not say."""
 
 HEARTBEAT = timedelta(seconds=30)
-"""Within this time a worker that died is on_trace."""
+"""Within this time a worker that died is noticed."""
+
+VARIABLE_ATTEMPT = timedelta(minutes=1)
+"""How long one attempt to read or to write a variable may take."""
 
 _OF_INSTANCES = ("instance", "thread")
 """The scopes whose variables end with the instance that made them."""
@@ -124,7 +127,7 @@ class TemporalHost:
             return await workflow.execute_activity(
                 name,
                 args=[RawValue(payload) for payload in payloads],
-                start_to_close_timeout=timedelta(minutes=1),
+                start_to_close_timeout=VARIABLE_ATTEMPT,
                 summary=shortened(f"{of.scope} variable {of.key}"),
             )
         except ActivityError as error:

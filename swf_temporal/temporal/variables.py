@@ -44,7 +44,7 @@ _MAX_WAIT: Final = 30.0
 MAX_IDS: Final = 1000
 """How many ids of writes a scope carries on when it continues as new."""
 
-_TYPE: Final = "swf variables"
+TYPE: Final = "swf variables"
 _PREFIX: Final = "variables:"
 _TOO_LARGE: Final = "VariablesTooLarge"
 _FULL: Final = f"the variables of this scope would hold more than {MAX_BYTES:,} bytes"
@@ -93,7 +93,7 @@ def ref_from_json(record: RefRecord) -> VariableRef:
     return VariableRef(cast("Scope", record["scope"]), record["owner"], record["key"])
 
 
-@workflow.defn(name=_TYPE, sandboxed=False)
+@workflow.defn(name=TYPE, sandboxed=False)
 class VariablesOfScope:
     """The variables of one scope."""
 

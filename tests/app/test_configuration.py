@@ -24,6 +24,7 @@ worker:
   containerEndpoint: 127.0.0.1:8889
   logFormat: json
   logLevel: warning
+  variables: postgresql://swf@db.internal/shop
 """
 
 
@@ -52,6 +53,7 @@ def test_a_file_says_everything(file: Path) -> None:
         container_endpoint=Address("127.0.0.1", 8889),
         log_format=LogFormat.JSON,
         log_level=LogLevel.WARNING,
+        variables="postgresql://swf@db.internal/shop",
     )
     assert read_worker_settings({}, file=file) == wanted
     assert read_worker_settings({"SWF_CONFIG": str(file)}) == wanted
@@ -79,9 +81,16 @@ def test_the_nearest_word_wins(file: Path) -> None:
         ("worker: {taskQueue: ''}", "worker › taskQueue: it must be a text"),
         ("worker: {maxActivities: 0}", "worker › maxActivities: it must be a whole number, at least 1"),
         ("worker: {healthPort: 70000}", "worker › healthPort: it must be a port, from 1 to 65535"),
-        ("worker: {containerEndpoint: 8889}", "worker › containerEndpoint: it must be an address and a port"),
+        (
+            "worker: {containerEndpoint: 8889}",
+            "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889",
+        ),
         ("worker: {containerEndpoint: 'a:0'}", "worker › containerEndpoint: it must be a port, from 1 to 65535"),
         ("worker: {logFormat: xml}", "worker › logFormat: it must be one of text, json"),
+        (
+            "worker: {variables: mysql://db}",
+            "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'",
+        ),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
     ],
 )

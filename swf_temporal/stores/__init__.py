@@ -1,0 +1,1 @@
+"""Where variables are held, if not by Temporal: SQL databases."""

@@ -1,0 +1,32 @@
+"""Where variables are to be held, as an operator writes it. Nothing is imported that a database needs."""
+
+import re
+from typing import Final
+
+TEMPORAL: Final = "temporal"
+"""What stands for workflows on Temporal, which hold variables if nothing else is said."""
+
+_FORMS: Final = "it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"
+_SQLITE: Final = "sqlite:///"
+_POSTGRESQL: Final = ("postgresql://", "postgres://")
+_PASSWORD: Final = re.compile(r"(?<=://)([^:@/]*):[^@]*@")
+
+
+def as_store(value: object) -> str:
+    """Return *value* if it says where variables are held. Raises ValueError, whose text has no password."""
+    text = value.strip() if isinstance(value, str) else ""
+    is_file = text.startswith(_SQLITE) and len(text) > len(_SQLITE)
+    if text != TEMPORAL and not is_file and not text.startswith(_POSTGRESQL):
+        raise ValueError(_FORMS)
+    return text
+
+
+def with_driver(address: str) -> str:
+    """Return the URL of a database as SQLAlchemy takes it."""
+    scheme, _, rest = address.partition("://")
+    return f"{'sqlite' if scheme == 'sqlite' else 'postgresql+psycopg'}://{rest}"
+
+
+def without_password(text: str) -> str:
+    """Return *text* with three dots for the password that a URL in it has."""
+    return _PASSWORD.sub(r"\1:…@", text)

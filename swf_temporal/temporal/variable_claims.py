@@ -1,0 +1,141 @@
+"""Which store holds the variables of a task queue: workers that disagree are told, and write nowhere.
+
+Theory of operation. The first worker of a task queue that holds variables elsewhere than in Temporal begins a workflow
+`variables:store:QUEUE`, which does nothing: its memo says where they are. Every worker compares that with its own
+configuration when it starts, and again while it works, since others may come later. A worker that does not find itself
+there does not start; one that works already fails each attempt to read or to write, and Temporal repeats it until the
+workers agree. Whoever changes the store for good terminates that workflow.
+"""
+
+import logging
+from collections.abc import Mapping
+from time import monotonic
+from typing import Final
+
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.errors import StoreUnavailable, UsageError
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
+
+CHECKING: Final = 10.0
+"""Seconds for which workers are taken to agree once they did."""
+_STORE, _WHERE = "store", "where"
+_TEMPORAL: Final = "temporal"
+
+_log = logging.getLogger("swf")
+
+
+class ClaimedVariables:
+    """Variables in a store, as long as the workers of the task queue agree that it is that one."""
+
+    def __init__(
+        self, client: Client, task_queue: str, store: VariableStore | None = None, identity: str = "", where: str = ""
+    ) -> None:
+        """Hold variables in *store*, or in Temporal.
+
+        *identity* tells the store from every other one, and *where* is what people are told of it.
+        """
+        self._client = client
+        self._task_queue = task_queue
+        self._temporal = TemporalVariables(client, task_queue)
+        self._store = store or self._temporal
+        self._identity = identity if store else _TEMPORAL
+        self._where = where if store else "Temporal"
+        self._agreed = 0.0
+        self._told: str | None = None
+
+    @property
+    def marker_id(self) -> str:
+        """The id of the workflow that says where the variables are."""
+        return f"variables:store:{self._task_queue}"
+
+    async def claim(self) -> None:
+        """Say where the variables of the task queue are, if nobody has. Raises UsageError where others disagree."""
+        said = await self._said()
+        if said is None and self._identity != _TEMPORAL:
+            await self._refuse_what_temporal_holds()
+            await self._client.start_workflow(
+                VariablesOfScope.run,
+                None,
+                id=self.marker_id,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                memo={_STORE: self._identity, _WHERE: self._where},
+                static_summary=f"variables of this task queue are in {self._where}",
+            )
+            said = await self._said()
+        if (trouble := self._trouble(said)) is not None:
+            hint = f"configure `variables` alike on all workers; to change it for good: swf terminate {self.marker_id}"
+            raise UsageError(trouble, hint)
+        self._agreed = monotonic()
+
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Return what the variable holds, or None if there is none. Raises StoreUnavailable."""
+        await self._check()
+        return await self._store.read_variable(of)
+
+    async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
+        """Let each variable hold its value. Raises StoreUnavailable and PayloadTooLarge."""
+        await self._check()
+        await self._store.write_variables(values, write_id)
+
+    async def has_ended(self, owner: str) -> bool:
+        """Ask the server."""
+        return await self._temporal.has_ended(owner)
+
+    async def _check(self) -> None:
+        if monotonic() - self._agreed < CHECKING:
+            return
+        try:
+            trouble = self._trouble(await self._said())
+        except RPCError as error:
+            raise StoreUnavailable(f"it cannot be told at the moment where the variables are: {error}") from error
+        if trouble is None:
+            self._agreed, self._told = monotonic(), None
+            return
+        if trouble != self._told:
+            self._told = trouble
+            _log.error("%s; nothing is read or written here until the workers agree", trouble)
+        raise StoreUnavailable(trouble)
+
+    def _trouble(self, said: Mapping[str, object] | None) -> str | None:
+        """Return what is wrong if *said*, where others hold the variables, is not where this worker does."""
+        if (_TEMPORAL if said is None else said.get(_STORE)) == self._identity:
+            return None
+        others = "Temporal" if said is None else str(said.get(_WHERE))
+        here = f"{self._where}, which is another database" if others == self._where else self._where
+        whose = f"the variables of the task queue {self._task_queue!r}"
+        return f"{whose} are held in {others}, and this worker would hold them in {here}"
+
+    async def _said(self) -> Mapping[str, object] | None:
+        """Return what the workflow says that tells where variables are; None if there is none."""
+        try:
+            found = await self._client.get_workflow_handle(self.marker_id).describe()
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+        return await found.memo() if found.status is WorkflowExecutionStatus.RUNNING else None
+
+    async def _refuse_what_temporal_holds(self) -> None:
+        """Raise UsageError where workflows of the task queue hold variables: instances would not find them."""
+        query = f"WorkflowType = '{TYPE}' AND TaskQueue = '{self._task_queue}' AND ExecutionStatus = 'Running'"
+        count = (await self._client.count_workflows(query)).count
+        if count:
+            message = (
+                f"the variables of the task queue {self._task_queue!r} are held in Temporal, in {count} workflows, "
+                f"and instances would not find them in {self._where}"
+            )
+            hint = f'leave `variables` out; or, if none is needed: temporal workflow terminate --query "{query}"'
+            raise UsageError(message, hint)
+
+
+async def namespace_id(client: Client) -> str:
+    """Return the id of the namespace of *client*: its name may be that of others, on other servers."""
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    found = await client.workflow_service.describe_namespace(request)
+    return found.namespace_info.id

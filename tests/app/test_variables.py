@@ -1,0 +1,184 @@
+"""Variables in a database, of instances on a real server; and workers that do not agree where they are."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from swf_temporal import Client, UsageError, Worker, WorkerSettings
+from swf_temporal.app import variables
+from swf_temporal.data import JSON
+from swf_temporal.runtime.variables import VariableRef
+from swf_temporal.stores import sql
+from swf_temporal.stores.sql import SqlVariables
+from swf_temporal.temporal import variable_claims
+from swf_temporal.temporal.server import local_server
+from tests.stores.servers import PostgreSql, postgresql
+
+pytestmark = pytest.mark.temporal
+
+COUNTING: Any = {
+    "id": "counting",
+    "states": [
+        {"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}], "transition": "set"},
+        {
+            "id": "set",
+            "type": "setter",
+            "variables": [
+                {"key": "n", "scope": "workflow", "value": "jq((.var.n // 0) + 1)"},
+                {"key": "own", "value": "jq(.var.n)"},
+            ],
+            "transition": "again",
+        },
+        {
+            "id": "again",
+            "type": "getter",
+            "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
+            "transform": "jq(.var)",
+        },
+    ],
+}
+
+
+@pytest.fixture(scope="session")
+async def client() -> AsyncIterator[Client]:
+    """Return a client of a server that the session has."""
+    async with local_server() as server:
+        yield await Client.connect(server.client.service_client.config.target_host)
+
+
+@pytest.fixture
+def queue() -> str:
+    """Return a task queue that nobody serves."""
+    return f"variables-{uuid4().hex}"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    """Return the URL of a file."""
+    return f"sqlite:///{tmp_path / 'variables.db'}"
+
+
+@pytest.fixture(scope="session")
+def server() -> Any:
+    """Return a PostgreSQL server."""
+    with postgresql() as running:
+        yield running
+
+
+def worker(client: Client, queue: str, where: str = "temporal") -> Worker:
+    """Return a worker, with a connection of its own, that holds variables at *where*."""
+    return Worker(client.address, definitions=[COUNTING], settings=WorkerSettings(task_queue=queue, variables=where))
+
+
+async def run(client: Client, queue: str) -> JSON:
+    """Run an instance to its end."""
+    return await (await client.start("counting", {}, task_queue=queue)).result()
+
+
+async def test_instances_share_what_a_file_holds(client: Client, queue: str, database: str) -> None:
+    """Also with workers that come later; nothing is held in Temporal, which only knows where it is."""
+    async with worker(client, queue, database):
+        assert await run(client, queue) == {"n": 1, "own": None}
+    async with worker(client, queue, database), worker(client, queue, database):
+        assert await run(client, queue) == {"n": 2, "own": 1}
+    found = client.temporal.list_workflows(f"WorkflowType = 'swf variables' AND TaskQueue = '{queue}'")
+    assert [one.id async for one in found] == [f"variables:store:{queue}"]
+
+
+async def test_instances_share_what_postgresql_holds(client: Client, queue: str, server: PostgreSql) -> None:
+    """Two workers write at once, and the password is nowhere in Temporal."""
+    address = server.fresh()
+    async with worker(client, queue, address), worker(client, queue, address):
+        await asyncio.gather(*(run(client, queue) for _ in range(10)))
+    store = await SqlVariables.opened(address, "default", "")
+    found = await store.read_variable(VariableRef("workflow", "counting", "n"))
+    await store.aclose()
+    assert found is not None
+    assert 1 <= int(found.content) <= 10
+    marker = await client.temporal.get_workflow_handle(f"variables:store:{queue}").describe()
+    assert (await marker.memo())["where"] == address.replace("a-password", "…")
+
+
+async def test_those_of_an_instance_go_once_it_has_ended(
+    client: Client, queue: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is asked; those of the workflow stay."""
+    monkeypatch.setattr(sql, "LOOKING", timedelta(seconds=-1))
+    monkeypatch.setattr(variables, "SWEEPING", 0.05)
+    async with worker(client, queue, database):
+        instance = await client.start("counting", {}, task_queue=queue)
+        await instance.result()
+        first = (await client.temporal.get_workflow_handle(instance.id).describe()).run_id
+        store = await SqlVariables.opened(database, "default", "")
+        own = VariableRef("instance", f"{instance.id}/{first}", "own")
+        while await store.read_variable(own) is not None:
+            await asyncio.sleep(0.02)
+        assert await store.read_variable(VariableRef("workflow", "counting", "n")) is not None
+        await store.aclose()
+
+
+async def test_a_worker_with_another_store_does_not_start(
+    client: Client, queue: str, database: str, tmp_path: Path
+) -> None:
+    """It is told where the others hold them, and how to change that; then it may."""
+    async with worker(client, queue, database):
+        await run(client, queue)
+    for other in ("temporal", f"sqlite:///{tmp_path / 'other.db'}"):
+        with pytest.raises(UsageError) as refused:
+            async with worker(client, queue, other):
+                pass
+        assert f"'{queue}' are held in {database}" in str(refused.value)
+        assert f"swf terminate variables:store:{queue}" in str(refused.value)
+    await client.instance(f"variables:store:{queue}").terminate("another database")
+    async with worker(client, queue, f"sqlite:///{tmp_path / 'other.db'}"):
+        assert await run(client, queue) == {"n": 1, "own": None}
+
+
+async def test_the_same_path_on_another_machine_is_another_store(client: Client, queue: str, tmp_path: Path) -> None:
+    """A file of SQLite is on one machine; workers on two do not share it, whatever its path is."""
+    file = tmp_path / "variables.db"
+    async with worker(client, queue, f"sqlite:///{file}"):
+        pass
+    file.unlink()
+    with pytest.raises(UsageError, match=r"would hold them in sqlite:///.*, which is another database"):
+        async with worker(client, queue, f"sqlite:///{file}"):
+            pass
+
+
+async def test_what_temporal_holds_is_not_forgotten(client: Client, queue: str, database: str) -> None:
+    """Where variables are held in Temporal already, no worker begins to hold them elsewhere."""
+    async with worker(client, queue):
+        assert await run(client, queue) == {"n": 1, "own": None}
+    held = f"WorkflowType = 'swf variables' AND TaskQueue = '{queue}'"
+    while (await client.temporal.count_workflows(held)).count < 2:  # the workflow's scope, and the instance's
+        await asyncio.sleep(0.05)
+    with pytest.raises(UsageError, match="held in Temporal, in 2 workflows") as refused:
+        async with worker(client, queue, database):
+            pass
+    assert "leave `variables` out" in str(refused.value)
+
+
+async def test_workers_that_disagree_write_nowhere(
+    client: Client, queue: str, database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One that works already when another store is chosen logs it, and its attempts are repeated until they agree."""
+    monkeypatch.setattr(variable_claims, "CHECKING", 0.0)
+    former = worker(client, queue)
+    async with former:
+        async with worker(client, queue, database):
+            pass
+        instance = await client.start("counting", {}, task_queue=queue)
+        while "nothing is read or written here until the workers agree" not in caplog.text:
+            await asyncio.sleep(0.02)
+        pending = (await client.temporal.get_workflow_handle(instance.id).describe()).raw_description.pending_activities
+        while not pending or not pending[0].HasField("last_failure"):
+            found = await client.temporal.get_workflow_handle(instance.id).describe()
+            pending = found.raw_description.pending_activities
+        assert f"are held in {database}, and this worker would hold them in Temporal" in pending[0].last_failure.message
+    async with worker(client, queue, database):
+        assert await instance.result() == {"n": 1, "own": None}

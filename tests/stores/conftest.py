@@ -1,0 +1,43 @@
+"""Databases to hold variables in."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from swf_temporal.stores.sql import SqlVariables
+from tests.stores.servers import PostgreSql, postgresql
+
+Opening: TypeAlias = Callable[..., Awaitable[SqlVariables]]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PostgreSql]:
+    """Return a PostgreSQL server."""
+    with postgresql() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of a database that nothing is in yet."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'variables.db'}"
+    server: PostgreSql = request.getfixturevalue("server")
+    return server.fresh()
+
+
+@pytest.fixture
+async def opening(address: str) -> AsyncIterator[Opening]:
+    """Return what opens the database, as one worker does; each call is another worker."""
+    stores = []
+
+    async def opened(namespace: str = "default", server: str = "here", at: str = address) -> SqlVariables:
+        store = await SqlVariables.opened(at, namespace, server)
+        stores.append(store)
+        return store
+
+    yield opened
+    for store in stores:
+        await store.aclose()

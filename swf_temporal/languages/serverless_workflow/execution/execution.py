@@ -199,12 +199,21 @@ class Execution:
             if "ended" not in self.frame:
                 ended = await self.walk(start, data, frame)
                 if ended.end.terminate:
-                    raise Terminated(ended)
+                    raise self.terminated(ended)
                 self.frame["ended"] = ended.data
             return Ended(self.frame["ended"], End())
 
         left = self.frame.setdefault("running", [])
         return await self._group.run(walk, [partial(self._run_left, one) for one in left])
+
+    def terminated(self, ended: Ended) -> Terminated:
+        """Return what ends the instance where one of its paths *ended*.
+
+        The others take no further step, as where a run is suspended: which of them come at the same instant is no
+        matter of the order in which they are woken.
+        """
+        self.run.suspend()
+        return Terminated(ended)
 
     def leave_running(self, path: str, data: JSON, lane: Lane[IterationFrame]) -> None:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""

@@ -24,7 +24,6 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     IterationFrame,
     WalkFrame,
 )
-from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
@@ -85,7 +84,7 @@ class Lane(Tracer, Generic[F_co]):
             return data
         ended = await self.execution.walk(scope.start, data, self.frame.setdefault("walk", {}), scope, self)
         if ended.end.terminate:
-            raise Terminated(ended)
+            raise self.execution.terminated(ended)
         return ended.data
 
     def child(
@@ -279,6 +278,9 @@ class Instance(Protocol):
 
     def caught(self, fault: WorkflowFault) -> None:
         """Let expressions see *fault* from now on."""
+
+    def terminated(self, ended: "Ended") -> Exception:
+        """Return what ends the instance where one of its paths *ended*."""
 
     def leave_running(self, path: str, data: JSON, lane: "Lane[IterationFrame]") -> None:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""

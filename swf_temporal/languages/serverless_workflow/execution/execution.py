@@ -229,11 +229,14 @@ class Execution:
         self.frame["running"].append(frame)
         self._group.add(partial(self._run_left, frame))
 
-    async def _run_left(self, frame: LeftRunningFrame) -> None:
+    def lane_left(self, frame: LeftRunningFrame) -> Lane[LeftRunningFrame]:
+        """Return the lane of a branch that was left running."""
         scope, name = self.program.locate(frame["state"])
         variables = {**frame["variables"], **self.variables()}
-        lane = Lane(self, scope.state(name), frame, variables, frame["lane"], scope, frame["branch"])
-        await lane.run_scope(frame["scope"], frame["data"])
+        return Lane(self, scope.state(name), frame, variables, frame["lane"], scope, frame["branch"])
+
+    async def _run_left(self, frame: LeftRunningFrame) -> None:
+        await self.lane_left(frame).run_scope(frame["scope"], frame["data"])
         self.frame["running"] = [one for one in self.frame["running"] if one is not frame]
 
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:

@@ -8,9 +8,9 @@ from swf_temporal.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, UndoingFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back, give_back_within
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, walk_under_way
-from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
@@ -204,6 +204,8 @@ def _give_back(execution: "Execution") -> None:
         scope = execution.program.scope
         lane = Lane(execution, scope.state(name), run, execution.variables(), scope.path_of(name), scope)
         give_back(run.get("body", {}), lane)
+    for left in execution.frame.get("running", ()):
+        give_back_within(left, left["scope"], execution.lane_left(left))
 
 
 def _lane(execution: "Execution") -> Lane[InstanceFrame]:

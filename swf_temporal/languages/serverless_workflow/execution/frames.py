@@ -12,6 +12,7 @@ An instance's data stands in a frame where work on it begins (`WalkFrame.data`) 
 (`SequenceFrame.data`, `CompensationFrame.data`); the latest of them is what `progress.latest_data` finds.
 """
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from swf_temporal.data import JSON
@@ -250,6 +251,15 @@ def branch(frame: BodyFrame, name: str) -> IterationFrame:
 def iteration(frame: BodyFrame, index: int) -> IterationFrame:
     """Return the frame of an iteration of a foreach."""
     return cast("IterationFrame", _inner(frame, str(index)))
+
+
+def parts_of(frame: BodyFrame) -> Iterator[tuple[str | None, int, IterationFrame]]:
+    """Yield the frames of branches, each with its name, and of iterations, each with None and its number."""
+    for key, inner in cast("dict[str, Any]", frame).items():
+        if key.startswith("branch "):
+            yield key.removeprefix("branch "), 0, inner
+        elif key.isdigit():
+            yield None, int(key), inner
 
 
 def keep_result(frame: IterationFrame | ActionFrame, result: IterationFrame | ActionFrame) -> None:

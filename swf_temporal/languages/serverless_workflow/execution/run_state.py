@@ -12,10 +12,10 @@ from swf_temporal.languages.serverless_workflow.execution.catching import handle
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.error_retries import with_error_retries
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_retries import with_retries
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
-from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted, Step
 from swf_temporal.languages.serverless_workflow.model.states import (
     End,
@@ -83,6 +83,7 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     except WorkflowFault as fault:
         if _goes_on(state, fault):
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+            give_back(lane.frame.get("body", {}), lane)
             return Step(flow.state_output(state, given, lane.frame.get("body", {}).get("data", data), lane))
         return _catch(state, lane.locate(fault), data, lane)
     except Diverted as diverted:

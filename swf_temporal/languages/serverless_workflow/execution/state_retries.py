@@ -12,8 +12,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, StateFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
 from swf_temporal.runtime.host import TraceKind

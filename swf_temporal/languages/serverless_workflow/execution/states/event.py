@@ -13,12 +13,12 @@ from swf_temporal.languages.serverless_workflow.execution.actions import run_act
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.event_matching import assigned, usable
-from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
@@ -86,21 +86,6 @@ def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane[
     if lane.semantics > FIRST_SEMANTICS and is_any_time and lane.is_starting:
         return None
     return lane.deadline("deadline", lane.program.timeouts(state).event_timeout, data)
-
-
-def give_back(frame: BodyFrame, lane: Lane) -> None:
-    """Put what an event state took back into the inbox, where *frame* is the progress of one that did not get all.
-
-    Attributes that its events fixed are free again, as if they had not been taken.
-    """
-    taken = frame.get("taken", {})
-    if lane.semantics == FIRST_SEMANTICS or frame.get("complete") or not taken:
-        return
-    lane.correlation.free(frame.pop("fixed", ()))
-    frame["taken"] = {}
-    for ref in taken:
-        lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
-    lane.run.inbox.give_back([CloudEvent.from_record(event) for event in taken.values()])
 
 
 def _is_complete(state: EventState, entry: OnEvents, taken: dict[str, JSON]) -> bool:

@@ -11,8 +11,8 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, TimedFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.states.event import give_back
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventExpressionState, EventNeed, ExpectedEvents

@@ -9,6 +9,7 @@ from swf_temporal.errors import WrongData
 from swf_temporal.languages.serverless_workflow.execution import frames
 from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import Branch, ParallelState
@@ -20,6 +21,7 @@ async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     need = None if state.completion_type == "allOf" else _needed(state, data, lane)
     if any(branch.scope is not None for branch in state.branches):
         outputs = await join([_scope(state, branch, data, lane) for branch in state.branches], need=need)
+        give_back(lane.frame, lane)  # what branches took that are left now
         found = [output for output in outputs if output is not MISSING]
         return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)

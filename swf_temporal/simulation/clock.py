@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
-"""When every simulation begins, so that it gives the same results every time."""
+"""When simulations begin, unless they say when, so that they give the same results every time."""
 MICROSECOND = timedelta(microseconds=1)
 _SECOND = 1_000_000
 
@@ -51,6 +51,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *when_idle* returns whether it found something to do.
         """
         self._now = 0
+        self.begin = EPOCH
+        """The date at which its time begins."""
         self._shown_at, self._shown = 0, EPOCH
         self._step = 0
         self._numbers = count(1)
@@ -65,10 +67,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Return the virtual time, in seconds since the simulation began."""
         return self._now / _SECOND
 
+    def begin_at(self, moment: datetime) -> None:
+        """Let its time begin at *moment*: before anything happens."""
+        self.begin = self._shown = moment.astimezone(UTC)
+
     def now(self) -> datetime:
         """Return the virtual time as a date: the same object as long as the time does not move on."""
         if self._now != self._shown_at:
-            self._shown_at, self._shown = self._now, EPOCH + timedelta(microseconds=self._now)
+            self._shown_at, self._shown = self._now, self.begin + timedelta(microseconds=self._now)
         return self._shown
 
     def number(self) -> int:

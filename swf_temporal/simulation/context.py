@@ -69,6 +69,8 @@ class SimulationContext:
         """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
         self.cancel_after: timedelta | None = None
         """When the run is cancelled from outside."""
+        self.start_time = EPOCH
+        """When it begins."""
         self.instances: list[SimulatedInstance] = []
         """Those that were started by others; one that has not ended is waiting."""
         self.logs: list[JSON] = []
@@ -103,6 +105,7 @@ class SimulationContext:
 
     def _run(self, data: JSON | bytes) -> Simulation:
         loop = self._loop
+        loop.begin_at(self.start_time)
         try:
             main = self._main = loop.create_task(self._run_first(data))
             if self.cancel_after is not None:
@@ -117,7 +120,7 @@ class SimulationContext:
             except asyncio.CancelledError:
                 status = "waiting" if self._standing else "cancelled"
                 fault = None if self._standing else self.first.cancellation(by_parent=False)
-            elapsed = loop.now() - EPOCH
+            elapsed = loop.now() - loop.begin
             self._finish()
             return self._simulation(status, output, fault, elapsed)
         finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swf_temporal.simulation.checking import canonical, check
+from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.definitions import check_reading, starts_of, workflows_of
 from swf_temporal.simulation.model.answers import Answer
@@ -73,6 +74,7 @@ def context_of(scenario: Scenario) -> SimulationContext:
         stub_services=stub_services_of(scenario),
     )
     context.jitter = jitter_in(scenario)
+    context.start_time = scenario.start_time or EPOCH
     context.variables = VariableStore({}, workflows, scenario.file.parent)
     return context
 

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, json_of
 from swf_temporal.errors import UsageError
+from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.namespaces import Source, definitions_in
 from swf_temporal.simulation.result import Simulation
@@ -26,6 +27,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     namespace: str | os.PathLike[str] | None = None,
     variables: Mapping[str, Any] | None = None,
     cancel_after: timedelta | None = None,
+    start_time: datetime | None = None,
 ) -> Simulation:
     """Run *definition* in this process, in virtual time, touching nothing outside.
 
@@ -38,17 +40,21 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     *namespace* is a folder whose definitions can be sub-workflows; *definition* may be a path in it, and is known by
     that then. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`,
     any part of which may be missing, and bytes are values, too. After *cancel_after* the run is cancelled from outside.
+    Virtual time begins at *start_time*, which has a time zone, or else with the year 2024 in UTC.
     An *input* that is bytes, or None for no body, is what the language of the definition makes of that.
 
-    Raises InvalidDefinition if a definition cannot run, and UsageError if an event is none that can be sent. A run that
-    fails does not raise: see `Simulation.error`.
+    Raises InvalidDefinition if a definition cannot run, and UsageError if an event is none that can be sent, or a time
+    has no zone. A run that fails does not raise: see `Simulation.error`.
     """
+    if start_time is not None and start_time.tzinfo is None:
+        raise UsageError(f"start_time {start_time.isoformat()} has no time zone: add tzinfo, such as datetime.UTC")
     workflows = definitions_in(definition, definitions, namespace)
     store = VariableStore(variables or {}, workflows.known, None if namespace is None else Path(namespace))
     context = SimulationContext(workflows.known, functions or {}, events_of(events), secrets or {})
     context.variables = store
     context.broken = workflows.broken
     context.cancel_after = cancel_after
+    context.start_time = EPOCH if start_time is None else start_time
     return context.run(input)
 
 

@@ -1,6 +1,6 @@
 """Simulating a definition in this process."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -414,3 +414,26 @@ def test_a_circle_that_waits_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
         "500 states ran, and a simulation runs no more: lately states 'Nap' and 'Again'",
     )
     assert run.elapsed.total_seconds() == 250
+
+
+def test_begins_at_the_given_time() -> None:
+    """Virtual time begins when it is told to, and passes from there."""
+    state = {"name": "A", "type": "sleep", "duration": "PT1H", "transition": "B"}
+    now = {"name": "B", "type": "inject", "data": {"now": "${ now | todate }"}, "end": True}
+    definition = {"id": "w", "specVersion": "0.8", "version": "1", "start": "A", "states": [state, now]}
+    begin = datetime(2031, 2, 3, 4, tzinfo=timezone(timedelta(hours=1)))
+    run = simulate(definition, start_time=begin)
+    assert (run.output, run.elapsed) == ({"now": "2031-02-03T04:00:00Z"}, timedelta(hours=1))
+    assert run.trace[0].at == begin
+
+
+def test_a_start_time_needs_a_zone() -> None:
+    """A time that could be any of several is refused."""
+    definition = {
+        "id": "w",
+        "specVersion": "0.8",
+        "version": "1",
+        "states": [{"name": "A", "type": "inject", "data": {}}],
+    }
+    with pytest.raises(UsageError, match="has no time zone"):
+        simulate(definition, start_time=datetime(2031, 2, 3))  # noqa: DTZ001 - that is the point

@@ -12,7 +12,7 @@ from temporalio.worker import Worker
 
 from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
-from swf_temporal.app.scenarios.virtual_time import Listener, VirtualTime
+from swf_temporal.app.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
@@ -61,7 +61,7 @@ class ScenarioHost:
         workflow_id = workflows[0].id
         early = [event.to_json() for event in events_of(scenario.early, "early")]
         handle = await start(
-            self.client,
+            _beginning(self.client, scenario),
             workflows,
             scenario.input,
             workflow_id=workflow_id,
@@ -153,6 +153,15 @@ async def run_on_temporal(scenarios: Iterable[Scenario]) -> Sequence[tuple[Scena
     """Run *scenarios* on a server that is started for them; return what was seen of each."""
     async with scenario_host() as host:
         return [(scenario, await host.observe(scenario)) for scenario in scenarios]
+
+
+def _beginning(client: Client, scenario: Scenario) -> Client:
+    """Return *client*, or one whose runs begin when *scenario* says."""
+    if scenario.start_time is None:
+        return client
+    config = client.config()
+    config["interceptors"] = [*config["interceptors"], BeginningAt(scenario.start_time)]
+    return Client(**config)
 
 
 def _facts(ended: RunEnded) -> dict[str, JSON]:

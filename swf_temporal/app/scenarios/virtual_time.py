@@ -15,7 +15,7 @@ engine's own. A listener is told of all that comes and goes, so that it is known
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
@@ -27,11 +27,12 @@ from temporalio.bridge.proto.child_workflow import ParentClosePolicy
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_commands import WorkflowCommand
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.client import Interceptor, OutboundInterceptor, StartWorkflowInput, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, WorkflowRunner
 from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInstanceDetails
 from temporalio.workflow import Info
 
-from swf_temporal.simulation.clock import EPOCH
+from swf_temporal.simulation.clock import EPOCH, MICROSECOND
 
 CLOCK = "time passes"
 """The name of the signal that tells the time."""
@@ -46,9 +47,30 @@ CLOSING = (
     "continue_as_new_workflow_execution",
 )
 
-_NOW, _PLACE = "virtual-now", "virtual-place"
+_BEGIN, _NOW, _PLACE = "virtual-begin", "virtual-now", "virtual-place"
 _MILLISECOND = 1000
 _EPOCH = int(EPOCH.timestamp()) * 1_000_000
+
+
+class BeginningAt(Interceptor):
+    """Starts workflows whose virtual time begins at another moment than usual: their histories say so."""
+
+    def __init__(self, moment: datetime) -> None:
+        self._begin = (moment - EPOCH) // MICROSECOND
+
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - the base class's word
+        """Return what adds the moment to each start."""
+        return _Starting(next, self._begin)
+
+
+class _Starting(OutboundInterceptor):
+    def __init__(self, following: OutboundInterceptor, begin: int) -> None:
+        super().__init__(following)
+        self._begin = begin
+
+    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002 - as above
+        input.headers = {**input.headers, _BEGIN: _payload(self._begin)}
+        return await super().start_workflow(input)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +125,8 @@ class _Instance(WorkflowInstance):
         self._inner = inner
         self._info = info
         self._listener = listener
+        self._begin = int(_told(info.headers.get(_BEGIN), 0))
+        """Microseconds from the usual begin of virtual time to that of this run."""
         self._now = int(_told(info.headers.get(_NOW), 0))
         self._place: tuple[int, ...] = tuple(_told(info.headers.get(_PLACE), ()))
         self._children = 0
@@ -171,7 +195,7 @@ class _Instance(WorkflowInstance):
 
     def _timestamp(self) -> Timestamp:
         stamp = Timestamp()
-        stamp.FromMicroseconds(_EPOCH + self._now)
+        stamp.FromMicroseconds(_EPOCH + self._begin + self._now)
         return stamp
 
     # From the server
@@ -249,6 +273,8 @@ class _Instance(WorkflowInstance):
         return Issued(command, after, place)
 
     def _hand_on(self, headers: Any, place: tuple[int, ...]) -> None:
+        if self._begin:
+            headers[_BEGIN].CopyFrom(_payload(self._begin))
         headers[_NOW].CopyFrom(_payload(self._now))
         headers[_PLACE].CopyFrom(_payload(list(place)))
 

@@ -19,7 +19,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import Severity
 from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
 from swf_temporal.simulation.model.expectations import Expected
-from swf_temporal.simulation.model.part import Json, Part, ScenarioFile, beside, file_of
+from swf_temporal.simulation.model.part import Json, Moment, OptionalKey, Part, ScenarioFile, beside, file_of
 from swf_temporal.simulation.model.services import Services
 from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import validation_error
@@ -27,7 +27,7 @@ from swf_temporal.text.origin import Source
 
 HOSTS: Final = ("simulation", "temporal")
 """Where a scenario runs unless it says otherwise."""
-_OF_A_RUN = ("input", "functions", "services", "events", "secrets", "chance", "cancel", "hosts", "why")
+_OF_A_RUN = ("input", "startTime", "functions", "services", "events", "secrets", "chance", "cancel", "hosts", "why")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +83,8 @@ class Scenario(Part):
     definitions: tuple[_Definition, ...] = ()
     """Sub-workflows, and workflows to continue as."""
     input: Json = Field(default_factory=dict)
+    start_time: OptionalKey[Moment] = None
+    """When the run begins; where it is not said, at the begin of 2024, in UTC."""
     functions: dict[str, ScriptedFunction] = Field(default_factory=dict)
     """For a function: what it answers."""
     services: Services = Field(default_factory=dict)

@@ -1,0 +1,56 @@
+"""A worker in a process of its own, to be killed: `python -m tests.temporal.container_worker ADDRESS QUEUE FOLDER URL`.
+
+With a fifth argument it stops for good once it has stored what a function left, before it has told the server.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+
+from swf_temporal.app import worker as app_worker
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.functions.operator.options import Options, SharedFolder
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.temporal import activities, host
+from swf_temporal.temporal.variables import TemporalVariables
+from tests.containers import MOUNTED
+
+HEARTBEAT = timedelta(seconds=5)
+"""After this time a call is missed that was lost with its worker."""
+
+
+class Stopping(TemporalVariables):
+    """Variables after whose writing nothing more happens."""
+
+    async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
+        """Write, say so, and wait for the end."""
+        await super().write_variables(values, write_id)
+        tell("stored")
+        await asyncio.Future()
+
+
+def tell(line: str) -> None:
+    """Write a line that the test waits for."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+async def main(address: str, queue: str, folder: str, url: str, *stopping: str) -> None:
+    """Serve *queue* until the process ends."""
+    for module in (activities, host):
+        module.HEARTBEAT = HEARTBEAT  # type: ignore[attr-defined]  # one of them has it from the other
+    if stopping:
+        app_worker.TemporalVariables = Stopping  # type: ignore[attr-defined]  # its place is known
+    options = Options(shared_folder=SharedFolder(folder, MOUNTED), timeout=timedelta(minutes=10))
+    worker = app_worker.Worker(
+        address, settings=WorkerSettings(task_queue=queue), call_settings=Settings(base_url=url, calls=options)
+    )
+    async with worker:
+        tell("ready")
+        await asyncio.Future()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

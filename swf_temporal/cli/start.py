@@ -51,7 +51,7 @@ def start(
     it runs the one that the workers have now.
     """
     form = form_of(output, as_json=as_json)
-    is_file = what == str(STDIN) or what.endswith(_ENDINGS) or Path(what).is_file()
+    is_file = _names_file(what)
     _refuse_contradictions(what, input_, definitions if not is_file else None, strict=strict and not is_file)
     with ending_at_once():
         from swf_temporal.cli.arguments import json_value, read_events
@@ -66,6 +66,15 @@ def start(
         refuse_unfit(workflows[0], data)
     order = Start(what, workflows, data, events, workflow_id, task_queue, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace)
+
+
+def _names_file(what: str) -> bool:
+    """Tell whether *what* is meant as a file, which need not be there, and not as the id of a definition."""
+    if what == str(STDIN) or Path(what).is_file():
+        return True
+    # The ids of Direktiv workflows are paths from the root of their namespace, such as `/billing/invoice.yaml`.
+    is_id = what.startswith("/") and (what.count("/") == 1 or not Path(what).parent.is_dir())
+    return what.endswith(_ENDINGS) and not is_id
 
 
 def _refuse_contradictions(what: str, input_: str | None, definitions: list[Path] | None, *, strict: bool) -> None:

@@ -60,6 +60,16 @@ def test_life_of_an_instance(on: On) -> None:
     assert [entry["name"] for entry in facts["trace"] if entry["kind"] == "event-taken"] == ["Paid up"]
 
 
+def test_a_workflow_is_started_by_its_path(on: On, dev: Dev) -> None:
+    """The path that Direktiv workflows are called by is an id; a file that is not where a folder is stays a mistake."""
+    (dev.folder / "greet.yaml").write_text("states: [{id: greet, type: noop, transform: 'jq({hello: .name})'}]\n")
+    dev.until("greet.yaml: serving /greet.yaml")
+    assert on("start", "/greet.yaml", "--id", "g-1", "--input", '{"name": "Ada"}')[:2] == (0, "g-1\n")
+    assert on("result", "g-1")[:2] == (0, '{"hello": "Ada"}\n')
+    missing = str(dev.folder / "gret.yaml")
+    assert on("start", missing)[::2] == (2, f"error: {missing} cannot be read: No such file or directory\n")
+
+
 def test_status_tells_what_is_under_way(on: On) -> None:
     """Of a call that fails and is tried again, the last error and the next attempt; and which sub-workflows run."""
     on.swf.write("patient.yaml", PATIENT.replace("PORT", str(free_port())))

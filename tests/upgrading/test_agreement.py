@@ -74,3 +74,35 @@ def test_the_successor_comes_to_the_same(version: str) -> None:
     assert before is not None
     assert after is not None
     assert not made.is_complete or differences(before, after) == []
+
+
+def test_a_draft_that_leads_back_to_its_start_comes_to_the_same() -> None:
+    """What is generated leads forward only."""
+    document: Document = {
+        "scenario": "asks until it is done",
+        "workflow": {
+            "id": "poll",
+            "name": "Poll",
+            "startsAt": "Ask",
+            "states": [
+                {"name": "Ask", "type": "OPERATION", "actions": [{"function": "ask"}], "nextState": "Done?"},
+                {
+                    "name": "Done?",
+                    "type": "SWITCH",
+                    "choices": [
+                        {"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"}, "nextState": "Tell"},
+                    ],
+                    "default": "Wait",
+                },
+                {"name": "Wait", "type": "DELAY", "timeDelay": "PT5S", "nextState": "Ask"},
+                {"name": "Tell", "type": "OPERATION", "actions": [], "filter": {"inputPath": "$.s"}, "end": True},
+            ],
+        },
+        "input": {"a": 1},
+        "functions": {"ask": {"then": [{"returns": {"s": "no"}}, {"returns": {"s": "ok"}}]}},
+    }
+    seen = run(document)
+
+    assert seen is not None
+    assert (seen.output, len(seen.calls)) == ("ok", 2)
+    assert _differing(document) == []

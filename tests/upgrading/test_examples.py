@@ -83,3 +83,26 @@ def _seen(file: Path, course: Mapping[str, Any]) -> tuple[Any, ...]:
         {key: value for key, value in event.items() if key not in ("id", "time")} for event in run.produced_events
     ]
     return run.status, run.error and run.error.name, run.output, run.calls, produced, run.elapsed
+
+
+@pytest.mark.skipif(not (EXAMPLES / "draft-states").is_dir(), reason="the draft's examples are not beside the checkout")
+@pytest.mark.parametrize(
+    ("name", "functions"),
+    [
+        ("01-partial-hello-world-example.json", {"hello": {"payload": "Hello, Ann"}, "save_resut": "saved"}),
+        ("01-partial-hello-world-example.json", {"hello": {"payload": None}, "save_resut": None}),
+        ("02-custom-extension-example.json", {"firstFunction": {"n": 2}, "secondFunction": {"n": 3}}),
+    ],
+)
+def test_an_example_of_2019_comes_to_the_same(name: str, functions: Mapping[str, Any], tmp_path: Path) -> None:
+    """Both that there are."""
+    old = EXAMPLES / "draft-states" / name
+    new = tmp_path / name
+    made = upgrade(Source(old.read_text("utf-8"), name))
+    new.write_text(made.text, encoding="utf-8")
+
+    assert made.is_complete
+    assert check(made.text).errors == ()
+    runs = [simulate(file, {"name": "Ann"}, functions=functions) for file in (old, new)]
+    assert runs[0].calls
+    assert (runs[0].status, runs[0].output, runs[0].calls) == (runs[1].status, runs[1].output, runs[1].calls)

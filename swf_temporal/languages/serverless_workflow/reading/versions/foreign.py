@@ -165,6 +165,7 @@ FOREIGN: tuple[Foreign, ...] = (
         (_keyed("startsAt", "starts-at", "triggerDefs", "trigger-defs"), _with("states", _draft_of_2019)),
         version="November 2019",
         reader="swf_temporal.languages.serverless_workflow.drafts.november_2019.reader",
+        upgrader="swf_temporal.languages.serverless_workflow.upgrading.november_2019.upgrade",
     ),
     Foreign("Amazon States Language", (_keyed("StartAt", "States"),)),
     Foreign("the Direktiv form", (_with("states", _direktiv),)),

@@ -45,7 +45,7 @@ class Nested:
             self._put(holder, [action for state in found for action in self._actions(state)])
 
     def _put(self, holder: Tree, actions: list[Any]) -> None:
-        replace(holder, "states", {"actions": _with_sleeps(actions, self._nothing)})
+        replace(holder, "states", {"actions": with_sleeps(actions, self._nothing)})
         self._report.reshaped("branches and iterations run actions in place of states", holder)
 
     def _foreach(self, state: Tree) -> None:
@@ -176,7 +176,7 @@ def sub_flow(state: Tree) -> dict[str, Any]:
     return {"subFlowRef": {"workflowId": name, "invoke": "async", "onParentComplete": "continue"}}
 
 
-def _with_sleeps(found: list[Any], nothing: Any) -> list[Any]:
+def with_sleeps(found: list[Any], nothing: Any) -> list[Any]:
     """Return actions with the times that stand between them as the sleep of the one that follows."""
     actions: list[Any] = []
     waits: list[str] = []

@@ -10,7 +10,10 @@ from swf_temporal.text.suggestions import suggestion
 
 
 class Catalogue:
-    """Definitions by id and version. Where no version is asked for the latest is meant, in the order of SemVer."""
+    """Definitions by id and version.
+
+    Where no version is asked for, the latest is meant: the one that says so, or the last in the order of SemVer.
+    """
 
     def __init__(self, workflows: Iterable[Definition] = ()) -> None:
         self._workflows: dict[str, dict[str | None, Definition]] = {}
@@ -38,7 +41,8 @@ class Catalogue:
                     f"no version {version!r} of definition {workflow_id!r} is known; known: {known}"
                 )
             return versions[version]
-        return versions[max(versions, key=_precedence)]
+        latest = next((one for one in versions.values() if one.is_latest), None)
+        return latest or versions[max(versions, key=_precedence)]
 
     def with_reachable(self, workflow: Definition) -> list[Definition]:
         """Return *workflow* and every definition here that it can lead to: sub-workflows and continuations."""

@@ -159,6 +159,11 @@ class Definition(ABC):
         return None
 
     @property
+    def is_latest(self) -> bool:
+        """Whether it is meant where no version is asked for, whatever others there are."""
+        return False
+
+    @property
     def shares_events(self) -> bool:
         """Whether events that an instance produces reach those that wait for them in the same namespace."""
         return False

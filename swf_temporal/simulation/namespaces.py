@@ -2,13 +2,18 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import UnknownDefinition, UsageError
+from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import ENDINGS, Definition
 from swf_temporal.loading import check_file, holds_definition, load
+
+LATEST = "latest"
+"""The version that is meant without one."""
 
 Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Definition
 """A definition: a path, a text, a mapping, or one that was loaded."""
@@ -34,15 +39,19 @@ def definitions_in(first: Source, others: Iterable[Source], namespace: str | os.
     folder = Path(namespace)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
-    named = _path_in(first, folder)
-    main = _loaded(first) if named is None else load(named, folder=folder)
     files = [path for path in sorted(folder.rglob("*")) if holds_definition(path)]
     checked = {f"/{path.relative_to(folder).as_posix()}": check_file(path, folder=folder) for path in files}
     there = [one.definition for one in checked.values() if one.definition is not None]
+    named = _path_in(first, folder)
+    main = load(named, folder=folder) if named is not None else _version_in(first, there) or _loaded(first)
     known = [main, *(_loaded(one) for one in others)]
-    taken = {one.id for one in known}
+    ids, taken = {one.id for one in known}, {(one.id, one.version) for one in known}
     broken = {place: str(one.errors[0]) for place, one in checked.items() if one.definition is None}
-    return Definitions([*known, *(one for one in there if one.id not in taken)], broken)
+    # Files of a language may hold further versions of a definition that is named.
+    more = (
+        one for one in there if one.id not in ids or (one.id.startswith("/") and (one.id, one.version) not in taken)
+    )
+    return Definitions([*known, *more], broken)
 
 
 def _path_in(definition: Source, folder: Path) -> Path | None:
@@ -56,6 +65,19 @@ def _path_in(definition: Source, folder: Path) -> Path | None:
         for path in (start, *(start.with_name(f"{start.name}{ending}") for ending in ENDINGS)):
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 return folder / path.resolve().relative_to(folder.resolve())
+    return None
+
+
+def _version_in(definition: Source, known: Iterable[Definition]) -> Definition | None:
+    """Return the one of *known* that *definition* names by its path and, behind a colon, its version."""
+    if not isinstance(definition, str | os.PathLike) or "\n" in os.fspath(definition):
+        return None
+    path, colon, version = os.fspath(definition).rpartition(":")
+    path = f"/{(path if colon else version).lstrip('/')}"
+    catalogue = Catalogue(known)
+    for ending in ("", *ENDINGS):
+        with suppress(UnknownDefinition):
+            return catalogue.find(f"{path}{ending}", version if colon and version != LATEST else None)
     return None
 
 

@@ -20,7 +20,7 @@ from swf_temporal.languages.direktiv.model.states import (
     targets_of,
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
-from swf_temporal.languages.direktiv.names import NAMELESS, candidates
+from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.starts import inputs_of_starts
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, WorkflowRef
 from swf_temporal.text.located import Object, plain
@@ -37,7 +37,7 @@ class DirektivDefinition(Definition):
         self.workflow = workflow
         """The model: only this language's own code reads it."""
         self._root = root
-        self.id = workflow.id or NAMELESS
+        self.id, self.version = split_name(workflow.id or NAMELESS)
         self.description = workflow.description
         self.source = source
         self.secrets = tuple(
@@ -122,6 +122,7 @@ class DirektivDefinition(Definition):
         """Return the same definition as one that is known by *path*, unless it says itself how it is known."""
         if self.workflow.id is not None:
             return self
+        path = name_at(path)
         named = self.workflow.model_copy(update={"id": path})
         # What travels with a run leaves its place behind, and has to say it.
         text = json.dumps({"id": path, **plain(self._root)}, ensure_ascii=False)
@@ -140,6 +141,11 @@ class DirektivDefinition(Definition):
         if by_parent:
             return codes.uncatchable(codes.CANCELLED_BY_PARENT, "cancelled by parent workflow")
         return codes.uncatchable(codes.CANCELLED_BY_API, "cancelled by api request")
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether it is meant where no version is asked for: the one without a ref is."""
+        return self.version is None
 
     @property
     def shares_events(self) -> bool:

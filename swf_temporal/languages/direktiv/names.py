@@ -1,12 +1,31 @@
 """The names of workflows: their paths within a namespace, and what a reference to one may mean."""
 
 from collections.abc import Iterator
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
 NAMELESS: Final = "workflow"
 """What a definition is called that was not read from a file, and says no name."""
+LATEST: Final = "latest"
+"""The ref of the definition that has none."""
 _ENDINGS: Final = ("", ".yaml", ".yml")
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """Return the path and the ref of a definition, which stands behind a colon; `latest` is the one without a ref."""
+    path, _, ref = name.rpartition(":") if ":" in name else (name, "", "")
+    return path, ref if ref and ref != LATEST else None
+
+
+def name_at(path: str) -> str:
+    """Return the name of the definition in the file at *path*: `/a/b@v1.yaml` and `/a/b:v1.yaml` are `/a/b.yaml:v1`."""
+    stem, ending = splitext(path)
+    folder, base = dirname(stem), basename(stem)
+    for separator in "@:":
+        name, _, ref = base.partition(separator)
+        if name and ref:
+            return f"{join(folder, name)}{ending}" + ("" if ref == LATEST else f":{ref}")
+    return path
 
 
 def candidates(reference: str, caller: str) -> tuple[tuple[str, ...], str | None]:
@@ -15,8 +34,7 @@ def candidates(reference: str, caller: str) -> tuple[tuple[str, ...], str | None
     A path is one from the root of the namespace, with or without a slash; one that begins with a dot, or that leads
     nowhere from the root, is one from the folder of the caller.
     """
-    path, _, ref = reference.partition(":")
-    version = ref if ref and ref != "latest" else None
+    path, version = split_name(reference)
     return tuple(dict.fromkeys(_candidates(path, caller))), version
 
 

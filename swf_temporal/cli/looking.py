@@ -1,5 +1,6 @@
 """What `swf status`, `list`, `result`, `cancel` and `terminate` do and print."""
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -94,6 +95,8 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
         typer.echo(f"  in state {facts['state']}")
         for line in hints(facts["id"], facts, connecting):
             typer.echo(line)
+    if "metadata" in facts:
+        typer.echo(f"  metadata: {json.dumps(facts['metadata'], ensure_ascii=False)}")
     for line in _under_way(facts):
         typer.echo(line)
     if "note" in facts:

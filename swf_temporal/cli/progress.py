@@ -111,6 +111,8 @@ _LINES = {
     "event-timed-out": _Line("  ", "no event came:", " {name}", "yellow"),
     "sleeping": _Line("  sleeping {duration}", ""),
     "error-caught": _Line("  ", "error caught:", " {name}: {message}", "yellow"),
+    "logged": _Line("  {value}", ""),
+    "metadata-set": _Line("  metadata: {value}", ""),
     "compensating": _Line("  undoing {name}", ""),
     "workflow-timed-out": _Line("", "the workflow's time is over", "", "yellow"),
     "workflow-continued": _Line("continues as {name}", ""),

@@ -36,6 +36,10 @@ class Execution(Protocol):
         """The error that was caught last, as expressions see it."""
 
     @property
+    def metadata(self) -> JSON:
+        """What the instance tells people about itself; None is nothing."""
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled, and undoes what it did."""
 
@@ -51,6 +55,7 @@ class ExecutionBase(ABC):
     """
 
     error: JSON = None
+    metadata: JSON = None
     is_cancelled = False
     is_expired = False
 

@@ -40,6 +40,7 @@ class TraceKind(StrEnum):
     SCHEMA_MISMATCH = "schema-mismatch"
     COMPENSATING = "compensating"
     LOGGED = "logged"
+    METADATA_SET = "metadata-set"
     WORKFLOW_STARTED = "workflow-started"
     WORKFLOW_TIMED_OUT = "workflow-timed-out"
     WORKFLOW_COMPLETED = "workflow-completed"

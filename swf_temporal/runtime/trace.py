@@ -102,6 +102,12 @@ class LogDetail(TypedDict):
     value: JSON
 
 
+class MetadataDetail(TypedDict):
+    """What an instance tells people about itself, from now on."""
+
+    value: JSON
+
+
 class Compensating(TypedDict):
     """A state begins to be undone."""
 
@@ -163,6 +169,8 @@ class Tracer(ABC):
     ) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.LOGGED], name: str, **detail: Unpack[LogDetail]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.METADATA_SET], name: str, **detail: Unpack[MetadataDetail]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.COMPENSATING], name: str, **detail: Unpack[Compensating]) -> None: ...
     @overload

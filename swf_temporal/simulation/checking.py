@@ -114,6 +114,8 @@ def _of_states(expect: Expected, observed: Observed) -> list[str]:
         found += unequal("states", list(expect.states), list(observed.states))
     if expect.logs is not None:
         found += unequal("logs", list(expect.logs), list(observed.logs))
+    if "metadata" in expect.given:
+        found += unequal("metadata", expect.metadata, observed.metadata)
     return found
 
 

@@ -28,7 +28,7 @@ from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
 from swf_temporal.simulation.host import SimulatedHost
-from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of
+from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore
 
 if TYPE_CHECKING:
@@ -297,6 +297,7 @@ class SimulationContext:
             delays=tuple(self.delays),
             variables=self.variables.as_given(self.first.id),
             logs=tuple(self.logs),
+            metadata=last_metadata(self.trace),
             instances=tuple(self.instances),
             fault=fault,
         )

@@ -58,6 +58,8 @@ class Simulation:
     """What variables hold after the run, for languages that have some: see `simulate`."""
     logs: tuple[JSON, ...] = ()
     """What the definitions logged, in order."""
+    metadata: JSON = None
+    """What the instance told people about itself last; None is nothing."""
     instances: tuple[SimulatedInstance, ...] = ()
     """The instances that were started by others, in the order in which they began."""
     fault: WorkflowFault | None = field(default=None, compare=False)
@@ -66,6 +68,12 @@ class Simulation:
 def error_of(fault: WorkflowFault) -> SimulationError:
     """Return what is told of *fault*."""
     return SimulationError(fault.name, fault.code, fault.message, fault.state, fault.action)
+
+
+def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
+    """Return what an instance with this trace told people about itself last; None is nothing."""
+    told: list[JSON] = [entry.detail["value"] for entry in trace if entry.kind is TraceKind.METADATA_SET]
+    return told[-1] if told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +109,8 @@ class Observed:
     def logs(self) -> tuple[JSON, ...]:
         """What the instance logged, in order."""
         return tuple(entry.detail["value"] for entry in self.trace if entry.kind is TraceKind.LOGGED)
+
+    @property
+    def metadata(self) -> JSON:
+        """What the instance told people about itself last; None is nothing."""
+        return last_metadata(self.trace)

@@ -1,12 +1,17 @@
 """What people read about a run: in the Temporal UI, from queries, and when it failed."""
 
+import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
+
+MAX_METADATA: Final = 4000
+"""How many characters of its metadata the details of an instance have room for."""
 
 
 def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
@@ -18,6 +23,8 @@ def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
     text += f"is in state **{entry.state}**" if entry.state else "is to end"
     if entry.kind == TraceKind.EVENT_AWAITED:
         text += f", waiting for {entry.name}"
+    if run.execution.metadata is not None:
+        text += f"\n\n```json\n{_metadata(run.execution.metadata)}\n```"
     return text
 
 
@@ -33,6 +40,8 @@ def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
         "awaiting": [_awaited(wait, definition) for wait in run.awaited.values()],
         "kept": [event.type for event in run.inbox.kept],
     }
+    if run.execution.metadata is not None:
+        status["metadata"] = run.execution.metadata
     if run.execution.error is not None:
         status["error"] = run.execution.error
     return status
@@ -60,6 +69,11 @@ def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
         what = "it" if fault.code == fault.name else f"its code {fault.code!r}"
         lines.append(f"no onErrors entry of {fault.state!r} covers {what}")
     return "\n  ".join(lines)
+
+
+def _metadata(value: JSON) -> str:
+    written = json.dumps(value, indent=2, ensure_ascii=False)
+    return written if len(written) <= MAX_METADATA else f"{written[:MAX_METADATA]}…"
 
 
 def _awaited(wait: tuple[str, list[str], float | None], definition: Definition) -> dict[str, Any]:

@@ -50,6 +50,11 @@ The engine knows an execution alone, and not the next: with it, it ends the chil
 only it, having been asked to, can end Canceled.
 """
 
+_SHOWN = (
+    TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT,
+)  # fmt: skip
+"""What changes the details of an instance that the UI shows."""
+
 _RESOLVE_LIMIT = timedelta(seconds=30)
 
 _WAITS_FOR_DEFINITION = 2
@@ -279,7 +284,7 @@ class Interpreter:
         run, definition = self._run, self._definition
         if run is None or definition is None:
             return
-        if entry.kind in (TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.WORKFLOW_TIMED_OUT):
+        if entry.kind in _SHOWN:
             workflow.set_current_details(details(definition, run, entry))
         if may_continue_as_new(entry) and not self._stays and entry.at is not self._last_checked:
             # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.

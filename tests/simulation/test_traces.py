@@ -422,3 +422,14 @@ def test_undoing_after_a_cancellation_is_told() -> None:
         ("state-entered", "Undo", "Undo", "Undo", {"type": "inject"}),
         ("state-left", "Undo", "Undo", "Undo"),
     ]
+
+
+def test_what_an_instance_says_of_itself_is_told() -> None:
+    """What it logs, and the metadata that it has from then on, before its state does anything."""
+    run = simulate({"states": [{"id": "a", "type": "noop", "log": "begun", "metadata": {"step": "jq(.n)"}}]}, {"n": 1})
+    assert _told(run)[1:4] == [
+        ("state-entered", "a", "a", "a", {"type": "noop"}),
+        ("logged", "a", "a", "a", {"value": "begun"}),
+        ("metadata-set", "a", "a", "a", {"value": {"step": 1}}),
+    ]
+    assert (run.logs, run.metadata) == (("begun",), {"step": 1})

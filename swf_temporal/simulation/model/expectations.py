@@ -182,6 +182,8 @@ class Expected(Part):
     """The states entered, in order."""
     logs: OptionalKey[tuple[Json, ...]] = None
     """What the instance logged, in order."""
+    metadata: Json = None
+    """What the instance told people about itself last. Compared if it is given, also if it is null."""
     delays: dict[str, _Delays] = Field(default_factory=dict)
     """For a function: the pauses before its further attempts, in order."""
     elapsed: OptionalKey[Duration] = None

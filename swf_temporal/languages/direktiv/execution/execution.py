@@ -33,6 +33,7 @@ class DirektivExecution(ExecutionBase):
         super().__init__(run)
         self.program = program
         self.error = run.frame.get("error")
+        self.metadata = run.frame.get("metadata")
         timeouts = timeouts_of(program.workflow.timeouts)
         self._soft, self._hard = run.started + timeouts.soft, run.started + timeouts.hard
 
@@ -97,7 +98,8 @@ class DirektivExecution(ExecutionBase):
             if state.log is not None:
                 lane.emit(TraceKind.LOGGED, state.id, value=lane.evaluate(state.log, lane.data))
             if state.metadata is not None:
-                self.frame["metadata"] = lane.evaluate(state.metadata, lane.data)
+                self.metadata = self.frame["metadata"] = lane.evaluate(state.metadata, lane.data)
+                lane.emit(TraceKind.METADATA_SET, state.id, value=self.metadata)
         left = await self._in_time(state, lane)
         return transformed(left.transform, left.data, lane), left.transition
 

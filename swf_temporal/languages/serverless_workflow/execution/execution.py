@@ -95,6 +95,11 @@ class Execution:
         return "cancelled" in self.frame
 
     @property
+    def metadata(self) -> JSON:
+        """Nothing: metadata of these definitions belong to the definition, and not to an instance."""
+        return None
+
+    @property
     def is_expired(self) -> bool:
         """Whether the workflow's time was over before it ended."""
         return "expired" in self.frame

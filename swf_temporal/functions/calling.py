@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, PayloadTooLarge, StoreUnavailable
+from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
@@ -46,7 +46,7 @@ class Functions:
     async def call(self, call: Call) -> JSON:
         """Return the function's result. Raises CallFailed, whatever goes wrong with the function.
 
-        PayloadTooLarge and StoreUnavailable are for what goes wrong with variables that it reads and leaves.
+        FatalFault and StoreUnavailable are for what goes wrong with variables that it reads and leaves.
 
         Whether a failed call is tried again is for the definition to decide, unless the fault's `retryable`
         is False: then the definition or its data would have to change first. Secrets are kept out of faults and,
@@ -58,8 +58,8 @@ class Functions:
             async with self._services.limits.of_function(performer.name_in_settings(call)):
                 result = await performer.perform(call)
             return result if are_shown else withhold(result, self._hidden(call))
-        except (PayloadTooLarge, StoreUnavailable):
-            raise  # of the variables that it leaves, and not of the function
+        except (FatalFault, StoreUnavailable):
+            raise  # of the variables that it is given and leaves, and not of the function
         except CallFailed as fault:
             raise _completed(fault, call, self._hidden(call)) from fault
         except RecursionError as error:

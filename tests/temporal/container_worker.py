@@ -8,20 +8,21 @@ import sys
 from collections.abc import Mapping
 from datetime import timedelta
 
-from swf_temporal.app import worker as app_worker
+from swf_temporal.app import variables as app_variables
 from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.worker import Worker
 from swf_temporal.functions.operator.options import Options, SharedFolder
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import activities, host
-from swf_temporal.temporal.variables import TemporalVariables
+from swf_temporal.temporal.variable_claims import ClaimedVariables
 from tests.containers import MOUNTED
 
 HEARTBEAT = timedelta(seconds=5)
 """After this time a call is missed that was lost with its worker."""
 
 
-class Stopping(TemporalVariables):
+class Stopping(ClaimedVariables):
     """Variables after whose writing nothing more happens."""
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
@@ -42,9 +43,9 @@ async def main(address: str, queue: str, folder: str, url: str, *stopping: str) 
     for module in (activities, host):
         module.HEARTBEAT = HEARTBEAT  # type: ignore[attr-defined]  # one of them has it from the other
     if stopping:
-        app_worker.TemporalVariables = Stopping  # type: ignore[attr-defined]  # its place is known
+        app_variables.ClaimedVariables = Stopping  # type: ignore[attr-defined]  # which asks for it there
     options = Options(shared_folder=SharedFolder(folder, MOUNTED), timeout=timedelta(minutes=10))
-    worker = app_worker.Worker(
+    worker = Worker(
         address, settings=WorkerSettings(task_queue=queue), call_settings=Settings(base_url=url, calls=options)
     )
     async with worker:

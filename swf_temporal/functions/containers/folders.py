@@ -43,20 +43,27 @@ def read_files(folder: Path, call: CallFolder) -> dict[VariableRef, Variable]:
     """Return the variables that a function left in *folder*, under `out/SCOPE`.
 
     A file is one, by its name; a directory is one that holds a packed archive. Nothing else is, and no link is
-    followed: it could lead anywhere. Raises PayloadTooLarge.
+    followed: it could lead anywhere. Raises PayloadTooLarge, and CallFailed for what the worker may not read.
     """
     found: dict[VariableRef, Variable] = {}
     left = MAX_BYTES
-    for scope, owner in call.owners.items():
-        directory = folder / _OUT / scope
-        if any(path.is_symlink() for path in (directory, directory.parent)) or not directory.is_dir():
-            continue
-        for path in sorted(directory.iterdir()):
-            variable = _read(path, left)
-            if variable is not None:
-                left -= len(variable.content)
-                found[VariableRef(scope, owner, path.name)] = variable
+    try:
+        for scope, owner in call.owners.items():
+            for path in _entries(folder / _OUT / scope):
+                variable = _read(path, left)
+                if variable is not None:
+                    left -= len(variable.content)
+                    found[VariableRef(scope, owner, path.name)] = variable
+    except OSError as error:
+        raise _internal(f"what the function left cannot be read: {error}") from None
     return found
+
+
+def _entries(directory: Path) -> list[Path]:
+    """Return what stands in *directory*, if that is one still."""
+    if any(path.is_symlink() for path in (directory, directory.parent)) or not directory.is_dir():
+        return []
+    return sorted(directory.iterdir())
 
 
 def _write(folder: Path, file: CallFile, variable: Variable | None) -> None:

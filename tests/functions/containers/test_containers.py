@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.operator.options import Options
 from swf_temporal.functions.operator.settings import Settings
 
 if TYPE_CHECKING:
@@ -69,6 +71,18 @@ async def test_where_it_stands_is_configured(service: Service, name: str) -> Non
     service.answers_with("POST", "/", 1)
     functions = Functions(settings=Settings(base_urls={name: service.url}))
     assert await functions.call(call_of()) == 1
+    await functions.aclose()
+
+
+async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -> None:
+    """Also how long an attempt may take; the function is told that its result is not wanted then."""
+    service.hangs("POST", "/")
+    service.answers_with("DELETE", "/")
+    hasty = Options(timeout=timedelta(seconds=0.2))
+    functions = Functions(settings=Settings(base_url=service.url, named={"DIREKTIV_REQUEST": hasty}))
+    fault = await failed(functions, call_of())
+    assert fault.code == "Timeout"
+    assert [one.method for one in service.requests] == ["POST", "DELETE"]
     await functions.aclose()
 
 

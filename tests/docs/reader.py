@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swf_temporal.temporal.server import free_port
 from tests.docs.pages import Block, Command, blocks_of, of_the_checkout
 
 PATIENCE = 90
@@ -43,9 +44,13 @@ Times of 2020 are compared: nothing happens then any more, so pages say what wou
 USUAL = "localhost:7233"
 """The server's address in the pages. The test has another, and puts it there."""
 
+FUNCTION = "8081"
+"""The port of a function that a page serves. The test has another, and puts it there and into what is written."""
+
 SERVERS = {
     "swf dev": ("ready: ", ""),
     "swf worker": ("working for ", ""),
+    "swf serve-function": ("http://", ""),
     "temporal server start-dev": ("Server: ", " --port {port} --ui-port {ui_port}"),
 }
 """What runs on, in a terminal of its own: what it says when it is ready, and what the test has to add to what is typed.
@@ -224,7 +229,7 @@ class Reader:
         started.seen(printed)
         if server not in QUIET or ready not in printed:
             self._compare(command.where, f"$ {command.typed}", command.printed, printed)
-        if server != "swf worker":
+        if server not in ("swf worker", "swf serve-function"):
             self.terminal.type(f"export TEMPORAL_ADDRESS=localhost:{self.ports['port']}")
 
     def _look(self, block: Block) -> None:
@@ -240,7 +245,7 @@ class Reader:
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text.replace(FUNCTION, str(self.ports["function_port"])), encoding="utf-8")
         self.written = name
 
     def _change(self, block: Block) -> None:
@@ -256,7 +261,8 @@ class Reader:
         assert not code, f"{block.where}: after this change {name} is not right\n{printed}"
 
     def _on_our_server(self, typed: str) -> str:
-        return typed.replace(USUAL, f"localhost:{self.ports['port']}")
+        ours = typed.replace(USUAL, f"localhost:{self.ports['port']}")
+        return ours.replace(FUNCTION, str(self.ports["function_port"]))
 
     def _compare(self, where: str, typed: str, said: str, printed: str) -> None:
         self.compared.append(Comparison(where, typed, said.strip("\n"), printed.strip("\n")))
@@ -283,7 +289,7 @@ def reading(folder: Path, variables: Mapping[str, str] | None = None) -> Iterato
     home.mkdir()
     here.mkdir()
     port = _free_ports()
-    ports = {"port": port, "ui_port": port + 1000}
+    ports = {"port": port, "ui_port": port + 1000, "function_port": free_port()}
     env = {
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}{os.pathsep}/usr/local/bin",

@@ -1,4 +1,4 @@
-"""The tutorial is true when it is followed step by step."""
+"""The tutorials are true when they are followed step by step."""
 
 from pathlib import Path
 
@@ -12,3 +12,10 @@ from tests.docs.reader import follow_page
 def test_it_is_true(tmp_path: Path) -> None:
     """From an empty folder, with an empty environment, each command prints what the page says."""
     follow_page("docs/tutorial.md", tmp_path)
+
+
+@pytest.mark.temporal
+@pytest.mark.timeout(900)
+def test_the_one_from_direktiv_is_true(tmp_path: Path) -> None:
+    """So is the page for those who come from Direktiv."""
+    follow_page("docs/direktiv-tutorial.md", tmp_path)

@@ -20,9 +20,8 @@ from uuid import uuid4
 
 from swf_temporal.app.container_functions import FunctionError, Request, RunningCall, ServedFunction
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.containers.containers import ACTION_ID, ERROR_CODE, ERROR_MESSAGE
+from swf_temporal.functions.containers.containers import ACTION_ID, ERROR_CODE, ERROR_MESSAGE, TEMP_DIR
 
-TEMP_DIR: Final = "Direktiv-TempDir"
 _MAX_MESSAGE: Final = 4000
 """How much of a message a header has, in bytes: HTTP clients refuse headers that are long."""
 _IDLE: Final = 60

@@ -72,4 +72,6 @@ async def _sweep(store: "SqlVariables", claimed: ClaimedVariables) -> None:
                 _log.info("removed the variables of %d instances that have ended", count)
         except (StoreUnavailable, RPCError) as error:
             _log.warning("variables of instances that have ended are not removed at the moment: %s", error)
+        except Exception:  # noqa: BLE001 - whatever it is, the next look may go well
+            _log.exception("variables of instances that have ended are not removed at the moment")
         await asyncio.sleep(SWEEPING)

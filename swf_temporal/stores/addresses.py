@@ -9,7 +9,7 @@ TEMPORAL: Final = "temporal"
 _FORMS: Final = "it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"
 _SQLITE: Final = "sqlite:///"
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
-_PASSWORD: Final = re.compile(r"(?<=://)([^:@/]*):[^@]*@")
+_PASSWORD: Final = re.compile(r"(?<=://)([^:@/\s]*):\S*@|(?<=[?&])(password=)[^&\s]*")
 
 
 def as_store(value: object) -> str:
@@ -28,5 +28,5 @@ def with_driver(address: str) -> str:
 
 
 def without_password(text: str) -> str:
-    """Return *text* with three dots for the password that a URL in it has."""
-    return _PASSWORD.sub(r"\1:…@", text)
+    """Return *text* with three dots for each password that a URL in it has."""
+    return _PASSWORD.sub(lambda found: f"{found[2]}…" if found[2] else f"{found[1]}:…@", text)

@@ -69,7 +69,8 @@ class SqlVariables:
         try:
             store = cls(_engine(address), namespace, server)
         except (ArgumentError, ValueError) as error:
-            raise UsageError(f"{without_password(address)} is no address of a database: {error}") from None
+            why = without_password(str(error))
+            raise UsageError(f"{without_password(address)} is no address of a database: {why}") from None
         try:
             store.identity = await store._run(partial(prepare, store._engine))
         except SQLAlchemyError as error:

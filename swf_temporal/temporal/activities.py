@@ -12,7 +12,14 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, PayloadTooLarge, StoreUnavailable, UnknownDefinition, WorkflowFault
+from swf_temporal.errors import (
+    CallFailed,
+    FatalFault,
+    PayloadTooLarge,
+    StoreUnavailable,
+    UnknownDefinition,
+    WorkflowFault,
+)
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_size
@@ -110,8 +117,8 @@ class Activities:
                 # A database, or a folder, may hold more than a payload can carry.
                 what = f"the value of the variable {of['key']!r} can be in a state's data"
                 check_size(4 * len(found.content) // 3, what)
-        except WorkflowFault as fault:
-            raise application_error(fault, non_retryable=not fault.retryable) from None
+        except FatalFault as fault:
+            raise application_error(fault, non_retryable=True) from None  # it would be the same again
         return None if found is None else variable_to_json(found)
 
     @activity.defn(name=WRITE_VARIABLE)

@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from swf_temporal import Client, UsageError, Worker, WorkerSettings
+from swf_temporal import Client, RunEnded, UsageError, Worker, WorkerSettings
 from swf_temporal.app import variables
+from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.data import JSON
-from swf_temporal.runtime.variables import VariableRef
+from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.stores import sql
 from swf_temporal.stores.sql import SqlVariables
 from swf_temporal.temporal import variable_claims
@@ -120,6 +121,29 @@ async def test_those_of_an_instance_go_once_it_has_ended(
             await asyncio.sleep(0.02)
         assert await store.read_variable(VariableRef("workflow", "counting", "n")) is not None
         await store.aclose()
+
+
+async def test_what_is_too_much_for_a_getter(client: Client, queue: str, database: str) -> None:
+    """A database may hold more than a payload carries: the instance fails, and is not tried for ever."""
+    async with worker(client, queue, database):
+        store = await SqlVariables.opened(database, "default", "")
+        of = VariableRef("workflow", "counting", "n")
+        await store.write_variables({of: Variable(bytes(3_000_000))}, "big")
+        await store.aclose()
+        with pytest.raises(RunEnded, match="the value of the variable 'n' can be in a state's data"):
+            await run(client, queue)
+
+
+async def test_a_folder_is_no_file(client: Client, queue: str, tmp_path: Path) -> None:
+    """What cannot be read as a file of the namespace fails the instance, and is not tried for ever."""
+    (tmp_path / "data").mkdir()
+    text = "states: [{id: get, type: getter, variables: [{key: data, scope: file}]}]"
+    (tmp_path / "reading.yaml").write_text(text)
+    settings = WorkerSettings(task_queue=queue)
+    catalogue = catalogue_of([tmp_path])
+    async with Worker(client.address, definitions=catalogue, settings=settings):
+        with pytest.raises(RunEnded, match="data is a folder of the namespace, and no file"):
+            await (await client.start("/reading.yaml", {}, task_queue=queue)).result()
 
 
 async def test_a_worker_with_another_store_does_not_start(

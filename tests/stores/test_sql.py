@@ -14,6 +14,7 @@ import pytest
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable, UsageError
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.stores import sql
+from swf_temporal.stores.addresses import without_password
 from swf_temporal.stores.sql import SqlVariables
 from tests.stores.conftest import Opening
 from tests.stores.servers import postgresql
@@ -219,6 +220,20 @@ async def test_a_database_that_is_not_there(where: str, message: str) -> None:
         await SqlVariables.opened(where, "default", "here")
     assert message in str(refused.value)
     assert "lovelace" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://ada:love@lace@db/x", "postgresql://ada:…@db/x"),
+        ("postgresql://ada@db/x?password=lovelace&sslmode=require", "postgresql://ada@db/x?password=…&sslmode=require"),
+        ("postgresql://ada@db:5432/x", "postgresql://ada@db:5432/x"),
+        ("no address: sqlite:///variables.db", "no address: sqlite:///variables.db"),
+    ],
+)
+def test_no_password_is_shown(address: str, shown: str) -> None:
+    """Wherever it stands in an address; the rest of that is."""
+    assert without_password(address) == shown
 
 
 async def test_a_server_that_goes_away() -> None:

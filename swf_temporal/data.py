@@ -6,7 +6,7 @@ does not change, so a small result merged into large data costs what the result 
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
@@ -51,47 +51,34 @@ def merge(target: JSON, addition: JSON) -> JSON:
 
 
 def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
-    """Return *target* with *addition* merged into the element at *path*, making the parents that are missing.
-
-    Raises IndexError for an element before the first, and TypeError where something else stands than a parent.
-    """
-    if not path:
-        return merge(target, addition)
-    step, rest = path[0], path[1:]
-    if isinstance(step, int):
-        items = list(_as_parent(target, list))
-        index = step if step >= 0 else len(items) + step
-        if index < 0:
-            raise IndexError(step)
-        items.extend([None] * (index + 1 - len(items)))
-        items[index] = merge_at(items[index], rest, addition) if rest else _onto(items[index], addition)
-        return items
-    parent = dict(_as_parent(target, dict))
-    if rest:
-        parent[step] = merge_at(parent.get(step), rest, addition)
-    else:
-        parent[step] = merge(parent[step], addition) if step in parent else addition
-    return parent
+    """Return *target* with *addition* merged into the element at *path*. Raises as `change_at` does."""
+    return change_at(target, path, lambda present: merge(present, addition))
 
 
 def put_at(target: JSON, path: Path, value: JSON) -> JSON:
-    """Return *target* with *value* in place of what stands at *path*, making the parents that are missing.
+    """Return *target* with *value* in place of the element at *path*. Raises as `change_at` does."""
+    return change_at(target, path, lambda _: value)
 
-    Raises IndexError and TypeError as `merge_at` does.
+
+def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON], *, replaces_parents: bool = False) -> JSON:
+    """Return *target* with the element at *path* as *change* makes it, which is given null where there is none.
+
+    Parents that are missing are made. Raises IndexError for an element before the first, and TypeError where something
+    else stands than a parent, unless that is replaced as well.
     """
     if not path:
-        return value
+        return change(target)
     step, rest = path[0], path[1:]
     if isinstance(step, int):
-        items = list(_as_parent(target, list))
+        items = list(_as_parent(target, list, replaces=replaces_parents))
         index = step if step >= 0 else len(items) + step
         if index < 0:
             raise IndexError(step)
         items.extend([None] * (index + 1 - len(items)))
-        items[index] = put_at(items[index], rest, value)
+        items[index] = change_at(items[index], rest, change, replaces_parents=replaces_parents)
         return items
-    parent = dict(_as_parent(target, dict))
-    parent[step] = put_at(parent.get(step), rest, value)
+    parent = dict(_as_parent(target, dict, replaces=replaces_parents))
+    parent[step] = change_at(parent.get(step), rest, change, replaces_parents=replaces_parents)
     return parent
 
 
@@ -147,18 +134,14 @@ def _at(place: str) -> str:
     return f" (at {place if place.startswith('.') else '.' + place})" if place else ""
 
 
-def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
-    """Return *value*, or an empty parent where there is nothing yet."""
-    if value is None:
-        return kind()
+def _as_parent(value: JSON, kind: type[_Parent], *, replaces: bool) -> _Parent:
+    """Return *value*, or an empty parent where there is nothing yet, or something else that it *replaces*."""
     if not isinstance(value, kind):
+        if value is None or replaces:
+            return kind()
         known: dict[type, str] = {dict: "an object", list: "an array"}
         raise TypeError(f"{known.get(type(value), json.dumps(value))} stands where {known[kind]} is needed")
     return value
-
-
-def _onto(present: JSON, addition: JSON) -> JSON:
-    return addition if present is None else merge(present, addition)
 
 
 def _unique(items: list[JSON]) -> list[JSON]:

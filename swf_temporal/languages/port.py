@@ -317,49 +317,6 @@ class Language(Protocol):
         """Return the description of *definition*; times of a schedule come after *now*."""
 
 
-class LanguageBase(ABC):
-    """A language with the usual answers: definitions are described by their outline, pinned texts read as any."""
-
-    name: str
-    title: str
-
-    def looks_like(self, text: str) -> bool:  # noqa: ARG002 - for those that can tell
-        """Return False: what cannot be read is told of by another language."""
-        return False
-
-    @abstractmethod
-    def recognises(self, root: Object) -> bool:
-        """Tell whether *root* is a definition in this language."""
-
-    @abstractmethod
-    def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
-        """Return the definition that *root* is, which stands in *source*, with all that is to be said about it."""
-
-    def read_pinned(self, root: Object, source: Source) -> Checked:
-        """Return the definition as `read` does. A language whose rules change has to leave them out here."""
-        return self.read(root, source)
-
-    @abstractmethod
-    def prepare(self, definition: Definition, semantics: int) -> "Program":
-        """Return *definition* as a program that runs as the reading with the number *semantics* says."""
-
-    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
-        """Raise UsageError: there is no schema."""
-        raise UsageError(f"there is no JSON Schema of {self.title}")
-
-    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
-        """Raise UsageError: there are no versions to rewrite it in."""
-        raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
-
-    def describe(
-        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
-    ) -> Description:
-        """Return the description that the outline and the other facts of *definition* give."""
-        from swf_temporal.languages.outlines import OutlineDescription  # noqa: PLC0415 - it imports this module
-
-        return OutlineDescription(definition, catalogue, now, addresses)
-
-
 def parts_of(outline: Iterable[Part]) -> Iterator[Part]:
     """Yield all parts of an outline, each before those that it holds."""
     for part in outline:

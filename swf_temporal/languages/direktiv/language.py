@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Severity
+from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, STATE_TYPES
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description, LanguageBase
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing

@@ -14,7 +14,8 @@ from swf_temporal.calls import Function
 from swf_temporal.data import merge
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem
-from swf_temporal.languages.port import Checked, Definition, FunctionUse, LanguageBase, Part
+from swf_temporal.languages.base import LanguageBase
+from swf_temporal.languages.port import Checked, Definition, FunctionUse, Part
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run

@@ -171,18 +171,8 @@ async def _call_function(
     action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
     function = lane.program.function(ref.ref_name)
-    template = lane.program.expressions.template(ref.arguments)
-    deferred: SecretTemplate | None = None
     kept = lane.frame.get("attempts")
-    if kept is not None:
-        arguments: JSON = kept["arguments"]
-    elif "SECRETS" in template.mentions:
-        known = {key: value for key, value in lane.variables.items() if key in template.mentions}
-        deferred = SecretTemplate(ref.arguments, data, known, lane.program.workflow.expression_lang)
-        arguments = ref.arguments
-    else:
-        arguments = lane.evaluate(template, data)
-        arguments = None if arguments is NOTHING else arguments
+    arguments, deferred = _arguments(ref, data, lane) if kept is None else (kept["arguments"], None)
     priority = priority_of(function)
     if kept is None:
         said: ActionStarted = {"function": function.name, "arguments": arguments}
@@ -215,6 +205,16 @@ async def _call_function(
     result = await lane.run.host.invoke(call)
     lane.frame.pop("attempts", None)
     return NOTHING if call.fire_and_forget else result
+
+
+def _arguments(ref: FunctionRef, data: JSON, lane: Lane) -> tuple[JSON, SecretTemplate | None]:
+    """Return the arguments; those with secrets as they are written, and with what fills them where they are used."""
+    template = lane.program.expressions.template(ref.arguments)
+    if "SECRETS" in template.mentions:
+        known = {key: value for key, value in lane.variables.items() if key in template.mentions}
+        return ref.arguments, SecretTemplate(ref.arguments, data, known, lane.program.workflow.expression_lang)
+    arguments = lane.evaluate(template, data)
+    return None if arguments is NOTHING else arguments, None
 
 
 def _may_need_credentials(function: Function) -> bool:

@@ -8,8 +8,7 @@ one the results of all their actions are merged as any action's results are.
 
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.data import Path as Place
+from swf_temporal.data import JSON, change_at
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
@@ -180,30 +179,13 @@ def _in_the_way(target: str, what: str) -> WrongData:
 
 
 def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
+    def appended(present: JSON) -> JSON:
+        # Not merged: merging would drop results that are equal to others.
+        return [*present, *results] if isinstance(present, list) else results
+
     path = lane.target(target, data)
-    present: Any = data
-    for step in path:
-        try:
-            present = present[step]
-        except (KeyError, IndexError, TypeError):
-            present = None
-            break
-    # Replaced, not merged: merging would drop results that are equal to others.
-    return _replaced(data, path, [*present, *results] if isinstance(present, list) else results, lane)
-
-
-def _replaced(data: JSON, path: Place, value: JSON, lane: Lane) -> JSON:
-    """Return *data* with *value* in place of the element at *path*, making the parents that are missing."""
-    if not path:
-        return value
-    step, rest = path[0], path[1:]
-    if isinstance(step, str):
-        parent = data if isinstance(data, dict) else {}
-        return {**parent, step: _replaced(parent.get(step), rest, value, lane)}
-    items = list(data) if isinstance(data, list) else []
-    index = step if step >= 0 else len(items) + step
-    if index < 0:
-        raise lane.locate(WrongData(f"outputCollection names the element {step}, which is not there"))
-    items.extend([None] * (index + 1 - len(items)))
-    items[index] = _replaced(items[index], rest, value, lane)
-    return items
+    try:
+        # What is in the way is replaced in runs that began with the first semantics; others have refused it before.
+        return change_at(data, path, appended, replaces_parents=True)
+    except IndexError as error:
+        raise lane.locate(WrongData(f"outputCollection names the element {error}, which is not there")) from None

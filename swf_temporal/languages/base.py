@@ -1,0 +1,58 @@
+"""The usual answers of a language, for those that derive from them."""
+
+from abc import ABC, abstractmethod
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description, Upgraded
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch, nothing
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.catalogue import Catalogue
+    from swf_temporal.runtime.run import Program
+
+
+class LanguageBase(ABC):
+    """A language with the usual answers: definitions are described by their outline, pinned texts read as any."""
+
+    name: str
+    title: str
+
+    def looks_like(self, text: str) -> bool:  # noqa: ARG002 - for those that can tell
+        """Return False: what cannot be read is told of by another language."""
+        return False
+
+    @abstractmethod
+    def recognises(self, root: Object) -> bool:
+        """Tell whether *root* is a definition in this language."""
+
+    @abstractmethod
+    def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
+        """Return the definition that *root* is, which stands in *source*, with all that is to be said about it."""
+
+    def read_pinned(self, root: Object, source: Source) -> Checked:
+        """Return the definition as `read` does. A language whose rules change has to leave them out here."""
+        return self.read(root, source)
+
+    @abstractmethod
+    def prepare(self, definition: Definition, semantics: int) -> "Program":
+        """Return *definition* as a program that runs as the reading with the number *semantics* says."""
+
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
+        """Raise UsageError: there is no schema."""
+        raise UsageError(f"there is no JSON Schema of {self.title}")
+
+    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
+        """Raise UsageError: there are no versions to rewrite it in."""
+        raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
+
+    def describe(
+        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
+    ) -> Description:
+        """Return the description that the outline and the other facts of *definition* give."""
+        from swf_temporal.languages.outlines import OutlineDescription  # noqa: PLC0415 - seldom needed
+
+        return OutlineDescription(definition, catalogue, now, addresses)

@@ -24,7 +24,7 @@ from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
 READY, CPU = "ready", "cpu"
-"""What a line of its output begins with that is meant for whoever started it."""
+"""What a line of its output begins with that is meant for the program that started it."""
 
 
 def worker_of(contender: str, client: Client, service: str) -> Worker:
@@ -40,7 +40,7 @@ def worker_of(contender: str, client: Client, service: str) -> Worker:
         workflows=WORKFLOWS,
         activities=[answer_activity, asking.ask, asking.post],
         workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
-        # What is compared is code: the same room for everybody.
+        # What is compared is code: the same limits for all.
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,
     )

@@ -7,7 +7,7 @@ The folder of that name holds a definition (`*.sw.yaml`, or `*.direktiv.yaml`) a
 
 - `service.py` is the service that it calls, and prints its URL as its first line; `SWF_BASE_URL` is set to that;
 - `function.py` has a function `main` that `swf serve-function` serves; `SWF_BASE_URL` is set to its URL;
-- `worker.py` is a Temporal worker of somebody else, and prints a line when it is ready; it and `swf run` are given the
+- `worker.py` is another Temporal worker, not ours, and prints a line when it is ready; it and `swf run` are given the
   same server, by `TEMPORAL_ADDRESS`;
 - `functions.py` has its Python functions;
 - `secrets.json` has its secrets; `SWF_SECRETS_FILE` is set to it.

@@ -22,7 +22,7 @@ async def main() -> None:
     """Serve until stopped."""
     async with serve(talk, "127.0.0.1", 0) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        print(f"ws://127.0.0.1:{port}", flush=True)  # noqa: T201 - whoever started it reads this
+        print(f"ws://127.0.0.1:{port}", flush=True)  # noqa: T201 - the program that started it reads this
         await server.wait_closed()
 
 

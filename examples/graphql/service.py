@@ -48,7 +48,7 @@ class Shelter:
         )
 
     def tellMe(self, _info: Any, kind: str, name: str) -> int:  # noqa: ARG002, N802 - the schema's names
-        """Put somebody on the list, and tell the place on it."""
+        """Put a guest on the list, and return the place on it."""
         return 1
 
 
@@ -63,5 +63,5 @@ def graphql() -> dict[str, Any]:
 if __name__ == "__main__":
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, app, threaded=True)
-    print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - whoever started it reads this
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - the program that started it reads this
     server.serve_forever()

@@ -31,5 +31,5 @@ if __name__ == "__main__":
     services.add_BoxOfficeServicer_to_server(BoxOffice(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    print(f"grpc://127.0.0.1:{port}", flush=True)  # noqa: T201 - whoever started it reads this
+    print(f"grpc://127.0.0.1:{port}", flush=True)  # noqa: T201 - the program that started it reads this
     server.wait_for_termination()

@@ -27,5 +27,5 @@ def book() -> tuple[dict[str, Any], int]:
 if __name__ == "__main__":
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, app, threaded=True)
-    print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - whoever started it reads this
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - the program that started it reads this
     server.serve_forever()

@@ -23,7 +23,7 @@ def find_books() -> list[dict[str, str]]:
 
 @app.post("/books/<isbn>/loans")
 def lend_book(isbn: str) -> tuple[dict[str, Any], int]:
-    """Refuse: somebody has it."""
+    """Refuse: it is taken."""
     return {"error": f"{isbn} is lent until Friday"}, 409
 
 
@@ -36,5 +36,5 @@ def reserve_book(isbn: str) -> tuple[dict[str, Any], int]:
 if __name__ == "__main__":
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, app, threaded=True)
-    print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - whoever started it reads this
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - the program that started it reads this
     server.serve_forever()

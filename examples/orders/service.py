@@ -44,7 +44,7 @@ class Orders:
     def answer(self, operation: str, arguments: dict[str, Any], key: str | None = None) -> Answer:
         """Return the status and the body that the operation of that id answers with.
 
-        *key* identifies the request: whoever repeats one that succeeded gets its answer, and nothing happens
+        *key* identifies the request: a caller that repeats one that succeeded gets its answer, and nothing happens
         twice.
         """
         perform = self._operations[operation]
@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The services of an order workflow, in memory.")
     parser.add_argument("--port", type=int, default=8081, help="where to listen; 0 takes a free port")
     with serve(parser.parse_args().port) as server:
-        print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - whoever started it reads this
+        print(f"http://127.0.0.1:{server.server_port}", flush=True)  # noqa: T201 - the program that started it reads this
         try:
             server.serve_forever()
         except KeyboardInterrupt:

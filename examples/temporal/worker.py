@@ -15,7 +15,7 @@ PRICES = {"pen": 2, "book": 15}
 
 @dataclass
 class Cart:
-    """What somebody wants to buy."""
+    """What a customer wants to buy."""
 
     items: list[str]
 
@@ -54,7 +54,7 @@ async def main() -> None:
     """Work until stopped."""
     client = await Client.connect(os.environ["TEMPORAL_ADDRESS"])
     async with Worker(client, task_queue="payments", activities=[price_of, charge_card, send_invoice]):
-        print("works on the task queue 'payments'", flush=True)  # noqa: T201 - whoever started it reads this
+        print("works on the task queue 'payments'", flush=True)  # noqa: T201 - the program that started it reads this
         await asyncio.Event().wait()
 
 

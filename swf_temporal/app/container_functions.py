@@ -23,7 +23,7 @@ from swf_temporal.simulation.folders import wants_folder
 from swf_temporal.text.suggestions import nearest
 
 GRACE: Final = 5.0
-"""Seconds that a program has between SIGTERM and SIGKILL. Whoever ends a call waits for ten seconds at most."""
+"""Seconds that a program has between SIGTERM and SIGKILL. The caller that ends a call waits for ten seconds at most."""
 _LAST_LINES: Final = 5
 
 
@@ -83,7 +83,7 @@ def _attribute(module: object, module_name: str, name: str) -> Callable[..., Any
     if callable(found):
         return found  # type: ignore[no-any-return]  # nothing is known of it
     if found is not None:
-        raise UsageError(f"{name!r} in {module_name} is no function but of the type {type(found).__name__}")
+        raise UsageError(f"{name!r} in {module_name} is not a function but of the type {type(found).__name__}")
     known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
     near = nearest(name, known)
     hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}" if known else None

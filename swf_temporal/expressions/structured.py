@@ -25,7 +25,7 @@ LANGUAGE: Final = "structured-jq"
 BAD_COMMAND: Final = "direktiv.jq.badCommand"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "direktiv.jq.notObject"
-"""The code of several results where there can be one, and of a result that is no object where one is needed."""
+"""The code of several results where there can be one, and of a result that is not an object where one is needed."""
 NOT_INSTALLED: Final = "NotInstalled"
 """The name of the error of a script where there is no engine; no state can catch it."""
 

@@ -130,7 +130,7 @@ def _inside(hidden: Mapping[str, bool]) -> list[str]:
 def is_strong(secret: str) -> bool:
     """Tell whether *secret* is so hard to guess that a text which holds it can only have it from there.
 
-    That takes forty bits, in a coarse estimate: a word has as many as a place in a dictionary, and what is no word has
+    That takes forty bits, in a coarse estimate: a word has as many as a place in a dictionary, and another text has
     those of its characters.
     """
     return sum(_bits(part) for part in _PARTS.findall(secret)) >= _STRONG

@@ -170,7 +170,7 @@ class Definition(ABC):
 
     def input_of(self, given: JSON | bytes) -> JSON:
         """Return the data of an instance that is begun with *given*, which is JSON unless the language says more."""
-        return given  # type: ignore[return-value]  # whoever takes it says what is wrong with bytes
+        return given  # type: ignore[return-value]  # the host that takes it says what is wrong with bytes
 
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - for those that have such
         """Return the inputs of the instances that *events* start, in their order."""

@@ -43,5 +43,5 @@ class VariableStore(Protocol):
         """Let each variable hold its value; None takes it away. Those of one scope change together.
 
         A write whose *write_id* was seen before changes nothing in the scopes that it changed then: it was repeated,
-        since whoever made it was lost before it could tell. Raises PayloadTooLarge if a scope cannot hold so much.
+        since its maker was lost before it could tell. Raises PayloadTooLarge if a scope cannot hold so much.
         """

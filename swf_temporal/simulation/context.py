@@ -97,7 +97,7 @@ class SimulationContext:
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
         self._main: asyncio.Task[JSON] | None = None
-        self._standing = False
+        self._deadlocked = False
 
     def run(self, data: JSON | bytes) -> Simulation:
         """Run the first definition to its end, or until it can go no further."""
@@ -118,8 +118,8 @@ class SimulationContext:
             except WorkflowFault as failed:
                 status, fault = "failed", failed
             except asyncio.CancelledError:
-                status = "waiting" if self._standing else "cancelled"
-                fault = None if self._standing else self.first.cancellation(by_parent=False)
+                status = "waiting" if self._deadlocked else "cancelled"
+                fault = None if self._deadlocked else self.first.cancellation(by_parent=False)
             elapsed = loop.now() - loop.begin
             self._finish()
             return self._simulation(status, output, fault, elapsed)
@@ -147,7 +147,7 @@ class SimulationContext:
             self.instances[number] = SimulatedInstance(workflow_id, "failed", error_of(fault))
             raise
         except asyncio.CancelledError:
-            if not self._standing:
+            if not self._deadlocked:
                 error = self.catalogue.find(workflow_id, version).cancellation(by_parent=True)
                 told = None if error is None else error_of(error)
                 self.instances[number] = SimulatedInstance(workflow_id, "cancelled", told)
@@ -199,7 +199,7 @@ class SimulationContext:
         self, program: Program, host: SimulatedHost, execution: ContinuedAs
     ) -> Completed | ContinuedAs:
         instance_id = host.instance_id
-        # Whoever starts an instance without data gives it an object that has none.
+        # An instance that is started without data is given an empty object.
         data, limit = {} if execution.data is None else execution.data, execution.limit
         progress: dict[str, Any] | None = None
         events = [*execution.events, *self._early]
@@ -269,9 +269,9 @@ class SimulationContext:
 
     def _on_deadlock(self) -> None:
         """End what waits for something that will never come."""
-        self._standing = not self._cancelling
-        if self._standing:
-            # Nobody cancels a run that only waits, so it undoes nothing.
+        self._deadlocked = not self._cancelling
+        if self._deadlocked:
+            # A run that only waits was not cancelled, so it undoes nothing.
             for _, run in self._instances.values():
                 run.execution.abandon()
         if self._main is not None:

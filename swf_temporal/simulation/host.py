@@ -88,7 +88,7 @@ class SimulatedHost:
         check_size(size_of(call.arguments), ONE_STEP)
         if call.fire_and_forget:
             place = self._next_place()
-            alone = self.context.detach(partial(self._forgiving, partial(self._attempts, call)), place)
+            alone = self.context.detach(partial(self._ignoring_errors, partial(self._attempts, call)), place)
             await self._begun(alone, place)
             return None
         # Its turn, and the moment at which it is too late, are those at which it was asked for.
@@ -141,7 +141,7 @@ class SimulatedHost:
         place = self._next_place()
         work = partial(self.context.run_child, call, own_id, place)
         if call.fire_and_forget:
-            child = self.context.detach(partial(self._forgiving, work), place)
+            child = self.context.detach(partial(self._ignoring_errors, work), place)
             if not call.outlives_parent:
                 self._children.append(child)
             await self._begun(child, place)
@@ -251,7 +251,7 @@ class SimulatedHost:
         detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
         self.emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
-    async def _forgiving(self, work: Callable[[], Awaitable[JSON]]) -> None:
+    async def _ignoring_errors(self, work: Callable[[], Awaitable[JSON]]) -> None:
         """Do *work* that is fire-and-forget: its errors do not reach the instance that asked for it."""
         try:
             await work()

@@ -80,7 +80,7 @@ def context_of(scenario: Scenario) -> SimulationContext:
 
 
 def stub_services_of(scenario: Scenario) -> "StubServices | None":
-    """Return the services of *scenario*, for one run, or None if it has none. Whoever asks closes them."""
+    """Return the services of *scenario*, for one run, or None if it has none. The caller closes them."""
     if not scenario.services:
         return None
     from swf_temporal.simulation.services.stub_services import StubServices  # noqa: PLC0415 - heavy, and seldom needed

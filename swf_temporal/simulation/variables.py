@@ -30,7 +30,7 @@ class VariableStore:
         definitions = list(definitions)
         self._known = [one.id for one in definitions]
         self._called: dict[str, str] = {}
-        """What whoever gave variables of workflows calls these, by their ids."""
+        """What the caller, who gave variables of workflows, calls these: by their ids."""
         self._held: dict[VariableRef, Variable] = {}
         self._hold("namespace", "", given.get("namespace", {}))
         self._hold("instance", definitions[0].id, given.get("instance", {}))
@@ -66,7 +66,7 @@ class VariableStore:
             self._held[VariableRef(scope, owner, key)] = _variable(key, value)
 
     def _meant(self, called: str) -> str:
-        """Return the id of the workflow that somebody calls so: its path may lack the slash and the ending."""
+        """Return the id of the workflow that is called so: its path may lack the slash and the ending."""
         slashed = called if called.startswith("/") else f"/{called}"
         meant = (called, slashed, f"{slashed}.yaml", f"{slashed}.yml")
         return next((name for name in meant if name in self._known), called)

@@ -98,7 +98,7 @@ async def _refuse_unknown_namespace(client: Client) -> None:
     try:
         await client.workflow_service.describe_namespace(request)
     except RPCError as error:
-        # Whoever may not look at it may still be allowed to use it.
+        # A caller without the right to describe it may still have the right to use it.
         if error.status == RPCStatusCode.NOT_FOUND:
             host = client.service_client.config.target_host
             raise UsageError(

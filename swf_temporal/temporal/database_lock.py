@@ -40,7 +40,7 @@ def prepare(database: Path) -> None:
     try:
         database.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"there can be no folder {database.parent}: {error.strerror}", "see --db") from None
+        raise UsageError(f"the folder {database.parent} cannot be made: {error.strerror}", "see --db") from None
     ignoring = database.parent / ".gitignore"
     if database.parent.name == ".swf" and not ignoring.exists():
         with suppress(OSError):  # the server needs the folder, not this

@@ -2,7 +2,7 @@
 
 Theory of operation. The instance begins such a workflow as a child that is abandoned when its parent closes, and goes
 on once it has begun. It waits by a durable timer, and then sends the event by the same activity that sends those
-without a delay. Whoever does not want the event any more cancels that workflow.
+without a delay. To withdraw the event, cancel that workflow.
 """
 
 from datetime import timedelta

@@ -41,7 +41,7 @@ class InstanceLog:
         """
         info = workflow.info()
         self._usual = logging.DEBUG if is_call else logging.INFO
-        # Whoever started a sub-workflow decides what its failure means.
+        # The parent of a sub-workflow decides what its failure means.
         self._failure = logging.ERROR if info.parent is None else logging.WARNING
         self._is_continued = is_continued
         self._what = f"call of {info.workflow_type}" if is_call else info.workflow_type

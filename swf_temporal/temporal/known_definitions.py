@@ -1,7 +1,7 @@
 """Whether a worker takes a run that brought its definition along.
 
-Whoever may start a workflow can bring a definition, and so what is called. A worker may take none but those that it
-serves itself. It is asked once, by a local activity, when a run begins, and the answer stands in the history. So an
+Who may start a workflow can bring a definition, and so what is called. A worker may take none but those that it serves
+itself. It is asked once, by a local activity, when a run begins, and the answer stands in the history. So an
 instance goes on under the text that it began with, whatever its worker serves by then; and a history without the
 question, of a worker that asks nothing, replays as it is.
 

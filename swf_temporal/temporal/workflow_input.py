@@ -1,7 +1,7 @@
 """What a workflow is started with: the data of the run, and the pin that it brings along.
 
-It may be anything, since whoever may start a workflow writes it. What is wrong with it is returned: raised where it is
-read, it would fail the workflow task again and again.
+It may be anything, since any caller that may start a workflow writes it. What is wrong with it is returned: raised
+where it is read, it would fail the workflow task again and again.
 """
 
 from collections.abc import Sequence

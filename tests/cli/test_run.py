@@ -106,7 +106,7 @@ def test_a_database_that_cannot_be(swf: Swf) -> None:
     """A file is no folder for a database."""
     ended = swf("dev", ".", "--db", "hello.yaml/instances.db")
     assert (ended.code, ended.out) == (2, "")
-    assert "there can be no folder hello.yaml" in ended.err
+    assert "the folder hello.yaml cannot be made" in ended.err
 
 
 def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:

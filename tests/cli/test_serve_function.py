@@ -272,7 +272,7 @@ async def test_input_in_chunks(serving: Serving) -> None:
         (["nowhere:answer"], "the functions in nowhere cannot be imported: ModuleNotFoundError", "nowhere"),
         (["nowhere.py:answer"], "there is no file nowhere.py", ""),
         (["served:anser"], "served has no function 'anser'", "did you mean 'answer'?"),
-        (["served:number"], "'number' in served is no function but of the type int", ""),
+        (["served:number"], "'number' in served is not a function but of the type int", ""),
         (["served:answer", "more"], "served:answer is a Python function, which takes no argument 'more'", "leave it"),
         (["./nowhere"], "there is no program './nowhere'", "a function is module:function"),
         (["./hello.yaml"], "./hello.yaml cannot be executed", "chmod +x ./hello.yaml"),

@@ -32,7 +32,7 @@ class _Endpoint:
     """Where tokens are asked for, and how a client proves there who it is."""
 
     url: str
-    proof: str = _BASIC
+    auth_method: str = _BASIC
 
 
 @dataclass(slots=True)
@@ -126,8 +126,8 @@ class Tokens:
                 continue
             endpoint = metadata.get("token_endpoint") if isinstance(metadata, dict) else None
             if isinstance(metadata, dict) and isinstance(endpoint, str) and endpoint:
-                proofs = metadata.get("token_endpoint_auth_methods_supported")
-                knows_form_only = isinstance(proofs, list) and _IN_FORM in proofs and _BASIC not in proofs
+                methods = metadata.get("token_endpoint_auth_methods_supported")
+                knows_form_only = isinstance(methods, list) and _IN_FORM in methods and _BASIC not in methods
                 return _Endpoint(endpoint, _IN_FORM if knows_form_only else _BASIC)
         return _Endpoint(grant.authority)
 
@@ -145,7 +145,7 @@ class Tokens:
 def _request(grant: Grant, endpoint: _Endpoint) -> Request:
     pairs = list(grant.others)
     headers = [("Content-Type", "application/x-www-form-urlencoded")]
-    if grant.client_secret and endpoint.proof == _BASIC:
+    if grant.client_secret and endpoint.auth_method == _BASIC:
         # RFC 6749, 2.3.1: as in a form. A blank is %20 there too, and not every server reads the plus sign.
         pair = f"{quote(grant.client_id, safe='')}:{quote(grant.client_secret, safe='')}"
         headers.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"))

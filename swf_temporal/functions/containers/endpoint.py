@@ -79,7 +79,7 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
         except StoreUnavailable as error:
             return PlainTextResponse(f"{error}\n", _UNAVAILABLE)
         except ClientDisconnect:
-            return Response()  # nobody reads it
+            return Response()  # the caller has gone
 
     return answer
 

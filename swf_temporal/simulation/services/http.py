@@ -70,7 +70,7 @@ class HttpService:
 
 
 class Rerouted(httpx.AsyncBaseTransport):
-    """Leads requests to the servers of a scenario; the URLs that everybody sees stay those of the definition."""
+    """Leads requests to the servers of a scenario; the URLs that are shown stay those of the definition."""
 
     def __init__(self, ports: Mapping[Origin, int]) -> None:
         self._ports = ports

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from swf_temporal.languages.port import Addresses
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 from swf_temporal.languages.serverless_workflow.description.facts import facts_of
 from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
 from swf_temporal.languages.serverless_workflow.description.text import text_of
 
 if TYPE_CHECKING:

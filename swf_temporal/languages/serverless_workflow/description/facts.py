@@ -8,9 +8,9 @@ from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Addresses
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.description.compact import Facts, compact, written
 from swf_temporal.languages.serverless_workflow.description.retries import facts_of_retries
 from swf_temporal.languages.serverless_workflow.description.schedules import facts_of_schedule
-from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
 from swf_temporal.languages.serverless_workflow.description.states import facts_of_state
 from swf_temporal.languages.serverless_workflow.execution.functions import function_of, priority_of
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
@@ -35,27 +35,27 @@ def facts_of(
     nodes, schedule = nodes_of(workflow), workflow.start.schedule
     leads = addresses(use.function for use in definition.functions)
     return {
-        **stated(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
-        **stated(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
+        **compact(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
+        **compact(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
         "dialect": workflow.language_version,
         "stateWord": workflow.state_word,
         "file": workflow.source.name,
         "start": workflow.start_state,
-        **stated(active=workflow.start.window),
-        **stated(schedule=schedule and facts_of_schedule(schedule, now)),
+        **compact(active=workflow.start.window),
+        **compact(schedule=schedule and facts_of_schedule(schedule, now)),
         "states": [facts_of_state(state) for state in workflow.states],
         "functions": _functions(workflow, nodes, leads),
         "events": _events(workflow, nodes),
-        "errors": [stated(name=one.name, code=one.code, description=one.description) for one in workflow.errors],
+        "errors": [compact(name=one.name, code=one.code, description=one.description) for one in workflow.errors],
         "retries": facts_of_retries(workflow),
         "secrets": list(workflow.secrets),
         "auth": [{"name": one.name, "scheme": one.scheme} for one in workflow.auth],
         "constants": list(workflow.constants),
         "subWorkflows": _others(nodes, SubflowRef, catalogue),
         "continuations": _others(nodes, ContinueAs, catalogue),
-        **stated(timeouts=_timeouts(workflow), data_schemas=_schemas(workflow)),
-        **stated(extensions=workflow.extensions, metadata=workflow.metadata),
-        **stated(elsewhere={kind: external.uri for kind, external in workflow.externals.items()}),
+        **compact(timeouts=_timeouts(workflow), data_schemas=_schemas(workflow)),
+        **compact(extensions=workflow.extensions, metadata=workflow.metadata),
+        **compact(elsewhere={kind: external.uri for kind, external in workflow.externals.items()}),
     }
 
 
@@ -67,7 +67,7 @@ def _functions(workflow: Workflow, nodes: NodesByKind, addresses: Mapping[str, d
             "type": one.type,
             "operation": one.operation,
             **addresses.get(one.name, {}),
-            **stated(auth=written(one.auth_ref), priority=priority_of(function_of(one))),
+            **compact(auth=written(one.auth_ref), priority=priority_of(function_of(one))),
             "calledBy": _once(owner for ref, owner in uses if ref.ref_name == one.name),
         }
         for one in workflow.functions
@@ -80,7 +80,7 @@ def _events(workflow: Workflow, nodes: NodesByKind) -> list[Facts]:
         {
             "name": one.name,
             "kind": one.kind,
-            **stated(type=one.type, source=one.source, correlation=[_rule(each) for each in one.correlation]),
+            **compact(type=one.type, source=one.source, correlation=[_rule(each) for each in one.correlation]),
             "consumedBy": _once(use.owner for use in uses if (use.name, use.kind) == (one.name, "consumed")),
             "producedBy": _once(use.owner for use in uses if (use.name, use.kind) == (one.name, "produced")),
         }
@@ -90,7 +90,7 @@ def _events(workflow: Workflow, nodes: NodesByKind) -> list[Facts]:
 
 def _rule(rule: Correlation) -> Facts:
     facts = written(rule)
-    return facts if rule.path is None else {**stated(path=facts.pop("@path")), **facts}
+    return facts if rule.path is None else {**compact(path=facts.pop("@path")), **facts}
 
 
 def _others(nodes: NodesByKind, kind: type[SubflowRef] | type[ContinueAs], catalogue: Catalogue) -> list[Facts]:
@@ -99,7 +99,7 @@ def _others(nodes: NodesByKind, kind: type[SubflowRef] | type[ContinueAs], catal
     for ref, owner in nodes.each(kind):
         key = (ref.workflow_id, ref.version)
         if key not in found:
-            found[key] = {**stated(id=ref.workflow_id, version=ref.version), **_where(*key, catalogue), "runBy": []}
+            found[key] = {**compact(id=ref.workflow_id, version=ref.version), **_where(*key, catalogue), "runBy": []}
         found[key]["runBy"] = _once([*found[key]["runBy"], owner])
     return list(found.values())
 
@@ -114,7 +114,7 @@ def _where(workflow_id: str, version: str | None, catalogue: Catalogue) -> Facts
 def _timeouts(workflow: Workflow) -> Facts:
     whole = workflow.timeouts.workflow_exec_timeout
     others = workflow.timeouts.model_copy(update={"workflow_exec_timeout": None})
-    return {**stated(workflow_exec_timeout=written(whole)), **written(others)}
+    return {**compact(workflow_exec_timeout=written(whole)), **written(others)}
 
 
 def _schemas(workflow: Workflow) -> Facts:
@@ -125,7 +125,7 @@ def _schemas(workflow: Workflow) -> Facts:
             else {"schema": schema.schema_, "failOnValidationErrors": schema.fail_on_validation_errors}
         )
 
-    return stated(input=facts(workflow.data_input_schema), output=facts(workflow.data_output_schema))
+    return compact(input=facts(workflow.data_input_schema), output=facts(workflow.data_output_schema))
 
 
 def _once(owners: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from swf_temporal.languages.serverless_workflow.description import phrases
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 
 _MAX_LENGTH = 60
 """Characters of a label, beyond which it is cut."""

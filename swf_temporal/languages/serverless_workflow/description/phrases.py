@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 
 
 def of_action(action: Facts) -> str:

@@ -10,7 +10,7 @@ from swf_temporal.calendars.moments import Unreadable, zone_of
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
 from swf_temporal.durations import format_duration
-from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
+from swf_temporal.languages.serverless_workflow.description.compact import Facts, compact, written
 from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 
 _NEXT = 3
@@ -27,7 +27,7 @@ def facts_of_schedule(schedule: Schedule, now: datetime) -> Facts:
     """Return what *schedule* says, in words too, and the next three times after *now* by its clocks."""
     cron = schedule.cron
     facts = {
-        **stated(interval=schedule.interval, cron=written(cron), timezone=schedule.timezone),
+        **compact(interval=schedule.interval, cron=written(cron), timezone=schedule.timezone),
         "words": _words(schedule),
     }
     try:

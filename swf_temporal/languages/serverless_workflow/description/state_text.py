@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from swf_temporal.languages.serverless_workflow.description import phrases
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 
 
 def lines_of_state(state: Facts) -> Iterator[str]:

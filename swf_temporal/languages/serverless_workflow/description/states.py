@@ -1,6 +1,6 @@
 """The facts of each state: what it does, and where it leads."""
 
-from swf_temporal.languages.serverless_workflow.description.stated import Facts, stated, written
+from swf_temporal.languages.serverless_workflow.description.compact import Facts, compact, written
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
@@ -31,9 +31,9 @@ def facts_of_state(state: State) -> Facts:
     return {
         "name": state.name,
         "type": state.type,
-        **stated(written_type=state.written_type),
+        **compact(written_type=state.written_type),
         **_work(state),
-        **stated(
+        **compact(
             timeouts=written(state.timeouts),
             retries=[written(one) for one in state.retries],
             compensated_by=state.compensated_by,
@@ -55,20 +55,20 @@ def _work(state: State) -> Facts:
                        state.on_events]  # fmt: skip
             return {"waitsFor": "any" if state.exclusive else "all", "onEvents": entries}
         case OperationState():
-            return {**_actions(state.actions, state.action_mode), **stated(repeat=written(state.repeat))}
+            return {**_actions(state.actions, state.action_mode), **compact(repeat=written(state.repeat))}
         case SwitchState():
             return {"decidesBy": "events" if state.event_conditions else "data"}
         case SleepState():
             return {"duration": state.duration}
         case ParallelState():
             branches = [
-                {"name": one.name, **_held(one.scope, one.actions), **stated(timeouts=written(one.timeouts))}
+                {"name": one.name, **_held(one.scope, one.actions), **compact(timeouts=written(one.timeouts))}
                 | ({} if one.is_awaited else {"isAwaited": False})
                 for one in state.branches
             ]
             return {
                 "completionType": state.completion_type,
-                **stated(num_completed=state.num_completed),
+                **compact(num_completed=state.num_completed),
                 "branches": branches,
             }
         case InjectState():
@@ -77,9 +77,9 @@ def _work(state: State) -> Facts:
             return {
                 "inputCollection": state.input_collection,
                 # A state with a loop is called by its own type, and gets each element as its data.
-                **stated(iteration_param=state.iteration_param if state.written_type is None else None),
+                **compact(iteration_param=state.iteration_param if state.written_type is None else None),
                 "mode": state.mode,
-                **stated(batch_size=state.batch_size, pause=state.pause, until=state.until),
+                **compact(batch_size=state.batch_size, pause=state.pause, until=state.until),
                 **_held(state.scope, state.actions),
             }
         case CallbackState():
@@ -90,7 +90,7 @@ def _expected(entry: ExpectedEvents) -> Facts:
     return {
         "awaits": list(entry.event_refs),
         "expression": expression_of(entry.need),
-        **stated(timeout=entry.timeout),
+        **compact(timeout=entry.timeout),
         **_actions(entry.actions, entry.action_mode),
     }
 
@@ -119,7 +119,7 @@ def _actions(actions: tuple[Action, ...], mode: str | None = None) -> Facts:
 def _action(action: Action) -> Facts:
     call, event, flow = action.function_ref, action.event_ref, action.sub_flow_ref
     reference = call or event or flow
-    facts = stated(
+    facts = compact(
         name=action.name,
         calls=call and call.ref_name,
         produces=event and event.produce_event_ref,
@@ -145,25 +145,25 @@ def _way(way: Leaving) -> Facts | None:
     if there is None:
         return None
     if isinstance(there, Transition):
-        facts |= {"to": there.next_state, **stated(only_if=there.condition)}
+        facts |= {"to": there.next_state, **compact(only_if=there.condition)}
     else:
         onwards = there.continue_as
-        facts |= {"end": True, **stated(terminates=there.terminate)}
-        facts |= stated(continues_as=onwards and onwards.workflow_id, version=onwards and onwards.version)
-    return facts | stated(compensates=there.compensate, produces=tuple(one.event_ref for one in there.produce_events))
+        facts |= {"end": True, **compact(terminates=there.terminate)}
+        facts |= compact(continues_as=onwards and onwards.workflow_id, version=onwards and onwards.version)
+    return facts | compact(compensates=there.compensate, produces=tuple(one.event_ref for one in there.produce_events))
 
 
 def _on(way: Leaving) -> Facts:
     """Return what *way* is taken on."""
     match way:
         case OnError():
-            return {"on": "error", "errors": list(way.error_refs), **stated(condition=way.condition)}
+            return {"on": "error", "errors": list(way.error_refs), **compact(condition=way.condition)}
         case DataCondition():
-            return {"on": "condition", "condition": way.condition, **stated(name=way.name)}
+            return {"on": "condition", "condition": way.condition, **compact(name=way.name)}
         case ExpectedEvents():
             return {"on": "event", "event": expression_of(way.need)}
         case EventCondition():
-            return {"on": "event", "event": way.event_ref, **stated(name=way.name)}
+            return {"on": "event", "event": way.event_ref, **compact(name=way.name)}
         case DefaultCondition():
             return {"on": "default"}
         case _:

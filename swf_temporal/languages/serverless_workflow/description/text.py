@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.description import phrases
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 from swf_temporal.languages.serverless_workflow.description.state_text import lines_of_state
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
 
 def text_of(facts: Facts) -> str:

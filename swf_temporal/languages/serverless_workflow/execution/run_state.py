@@ -50,20 +50,20 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
         step = Step(frame["left"][1], frame["left"][0])
     else:
         step = await _step(state, data, lane)
-    leaving = _leaving(state, step.by)
+    leaving = _leaving(state, step.exit)
     if leaving.produce_events or leaving.compensate:
         # Leaving takes more steps, and a suspension between them must not run the state again.
-        frame["left"] = [step.by, step.data]
+        frame["left"] = [step.exit, step.data]
         frame.pop("body", None)
-    return StateResult(step.data, leaving, not step.by.startswith("error"))
+    return StateResult(step.data, leaving, not step.exit.startswith("error"))
 
 
 def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
     """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
     step = _catch(state, lane.locate(fault), data, lane)
-    lane.frame["left"] = [step.by, step.data]
+    lane.frame["left"] = [step.exit, step.data]
     lane.frame.pop("events", None)
-    return StateResult(step.data, _leaving(state, step.by), completed=False)
+    return StateResult(step.data, _leaving(state, step.exit), completed=False)
 
 
 async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
@@ -79,7 +79,7 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
         else:
             step = await _in_time(state, data, lane)
         output = flow.state_output(state, given, step.data, lane)
-        return step if output is step.data else Step(output, step.by)
+        return step if output is step.data else Step(output, step.exit)
     except WorkflowFault as fault:
         if _goes_on(state, fault):
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
@@ -151,9 +151,9 @@ def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: 
     return next((one for one in of_error if lane.holds(one.condition, seen)), None)
 
 
-def _leaving(state: State, by: str) -> Transition | End:
-    """Return the transition or end that *by* names; a path that names neither ends there."""
-    kind, _, number = by.partition(" ")
+def _leaving(state: State, exit_: str) -> Transition | End:
+    """Return the transition or end that *exit_* names; a node that has neither ends there."""
+    kind, _, number = exit_.partition(" ")
     node: Leaving = state
     if kind == "own":
         pass

@@ -9,15 +9,15 @@ from swf_temporal.languages.serverless_workflow.model.states import End
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The data a state's body ended with, and by which way the state is left.
+    """The data a state's body ended with, and by which exit the state is left.
 
-    `by` is `own` for the state's own transition or end, `condition 2` or `default` for those of a switch, `error 0`
+    `exit` is `own` for the state's own transition or end, `condition 2` or `default` for those of a switch, `error 0`
     for those of an onErrors entry. `entry 1` is the way of an entry of an event state, `to Repair` leads to that state,
     and `nowhere` is an end without more.
     """
 
     data: JSON
-    by: str = "own"
+    exit: str = "own"
 
 
 @dataclass(frozen=True, slots=True)

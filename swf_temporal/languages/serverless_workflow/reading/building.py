@@ -37,18 +37,18 @@ class Form(Generic[N]):
 
 
 def build(
-    root: Object, source: Source, form: Form[N], salvage: Callable[[Object, ValidationError], N | None] | None = None
+    root: Object, source: Source, form: Form[N], recover: Callable[[Object, ValidationError], N | None] | None = None
 ) -> tuple[N | None, list[Problem]]:
     """Return the definition that *root* describes, with everything that keeps it from being one.
 
-    If there is any such problem, the definition is what *salvage* leaves without the parts concerned, or None.
+    If there is any such problem, the definition is what *recover* leaves without the parts concerned, or None.
     """
     root["source"] = source
     try:
         return form.model.model_validate(root), []
     except ValidationError as refused:
         problems = problems_of(refused, lambda details: _problem(details, root, source, form))
-        return None if salvage is None else salvage(root, refused), problems
+        return None if recover is None else recover(root, refused), problems
 
 
 class _Place(Place):

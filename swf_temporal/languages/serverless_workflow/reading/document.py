@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.building import Form, build
 from swf_temporal.languages.serverless_workflow.reading.externals import take_externals
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading, reader_of
-from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, salvage
+from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, recover
 from swf_temporal.languages.serverless_workflow.reading.versions import normalize, normalizer_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect
 from swf_temporal.text.located import Object, Unreadable, plain
@@ -79,7 +79,7 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing, *, version: 
     normalizer = normalizer_of(source, detected.version)
     normalize(root, normalizer, detected.version)
     root["externals"] = externals.uris
-    workflow, refused = build(root, source, FORM, salvage)
+    workflow, refused = build(root, source, FORM, recover)
     contradiction = detected.contradiction
     told = () if contradiction is None else (contradiction.problem(source, detected.version),)
     return Reading(workflow, (*told, *externals.problems, *normalizer.problems, *refused), bundled, detected)

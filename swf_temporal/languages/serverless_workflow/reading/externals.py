@@ -43,17 +43,17 @@ class Externals:
 def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
     """Put what *root* names by URI in the URI's place, where it is found; return which that is."""
     externals = Externals()
-    taking = _Taking(source, fetch, externals)
+    resolver = _ExternalResolver(source, fetch, externals)
     for kind in KINDS:
         if isinstance(root.get(kind), str):
             uri, places = root.take(kind)
             externals.uris[kind] = {"uri": uri}
-            taking.take(kind, uri, places, root)
+            resolver.take(kind, uri, places, root)
     for called, holder, key in _documents_of_extensions(root):
-        taking.take(called, holder[key], holder.where.keys[key], holder, "document")
+        resolver.take(called, holder[key], holder.where.keys[key], holder, "document")
     for name in SCHEMAS:
         for holder, key in _schema_uri(root, name):
-            taking.take(name, holder[key], holder.where.keys[key], holder, key)
+            resolver.take(name, holder[key], holder.where.keys[key], holder, key)
     return externals
 
 
@@ -66,7 +66,7 @@ def told_where_written(problem: Problem) -> Problem:
     return place.source.problem(problem.code, problem.message, position, problem.hint, problem.severity)
 
 
-class _Taking:
+class _ExternalResolver:
     """Fetches one document after the other."""
 
     def __init__(self, source: Source, fetch: Fetch, externals: Externals) -> None:

@@ -18,7 +18,7 @@ _ROUNDS = 8
 """How often parts are taken out. Each round reveals what the ones before it hid."""
 
 
-def salvage(root: Object, refused: ValidationError) -> Workflow | None:
+def recover(root: Object, refused: ValidationError) -> Workflow | None:
     """Return the workflow in *root* without its broken parts, or None if too little would be left."""
     for _ in range(_ROUNDS):
         for details in refused.errors(include_url=False, include_context=False, include_input=False):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 from swf_temporal.loading import load
 from tests.languages.serverless_workflow.description.described import described
 

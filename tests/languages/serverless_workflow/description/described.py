@@ -6,7 +6,7 @@ from swf_temporal.app.addresses import addresses_of
 from swf_temporal.app.documents import folder_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, Description
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 
 
 def describe(definition: Definition, catalogue: Catalogue, now: datetime) -> Description:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 
 
 def named(facts: list[Any], name: str) -> Any:

@@ -2,8 +2,8 @@
 
 import re
 
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
 
 ARROW = re.compile(r"^ +(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.*))?$")
 DECLARED = re.compile(r'^ +state "([^"]*)" as (\w+)$')

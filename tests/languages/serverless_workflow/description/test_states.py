@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 from swf_temporal.languages.serverless_workflow.description.states import facts_of_state
 from tests.languages.serverless_workflow.models import load_model
 

@@ -9,8 +9,8 @@ import yaml
 
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.description.compact import Facts
 from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
-from swf_temporal.languages.serverless_workflow.description.stated import Facts
 from swf_temporal.languages.serverless_workflow.description.text import text_of
 from swf_temporal.loading import check, load
 from tests.languages.serverless_workflow.description.described import described

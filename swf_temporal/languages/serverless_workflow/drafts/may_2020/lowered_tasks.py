@@ -138,7 +138,7 @@ def _action(action: draft.Action) -> actions.Action:
         else actions.ActionDataFilter(
             where=given.where,
             from_state_data=given.data_input_path,
-            # An official example has a text there that is no path: it selects nothing.
+            # An official example has a text there that is not a path: it selects nothing.
             results=results if results is not None and is_path(results) else None,
         ),
         timeout=action.timeout,

@@ -6,7 +6,7 @@ from swf_temporal.errors import Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import lowered
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.recovery import of_what_is_left, salvage
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.recovery import of_what_is_left, recover
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import RULES
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import SPELLINGS
@@ -34,7 +34,7 @@ class MayReader:
         normalizer = Normalizer(source, SPELLINGS, model.TaskBase)
         normalizer.normalize(model.DraftWorkflow, root, root.where.position)
         root["@hasStates"] = has_states
-        draft, refused = build(root, source, _form("state" if has_states else "task"), salvage)
+        draft, refused = build(root, source, _form("state" if has_states else "task"), recover)
         problems = (*normalizer.problems, *refused)
         if draft is None or not _can_be_lowered(draft):
             return Reading(None, problems, draft=draft)

@@ -24,7 +24,7 @@ _OF_ABSENCE = {"empty-list", "missing", "num-completed", "schedule", "start", "s
 """The codes of problems that consist in something not being there."""
 
 
-def salvage(root: Object, refused: ValidationError) -> DraftWorkflow | None:
+def recover(root: Object, refused: ValidationError) -> DraftWorkflow | None:
     """Return the definition in *root* without its broken parts, or None if too little would be left."""
     for _ in range(_ROUNDS):
         for details in refused.errors(include_url=False, include_context=False, include_input=False):

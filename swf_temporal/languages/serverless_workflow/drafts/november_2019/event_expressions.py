@@ -129,10 +129,10 @@ def _tokens(text: str, known: Collection[str]) -> list[_Token]:
 
 def _longest(text: str, start: int, known: Collection[str]) -> str | None:
     """Return the longest of the names *known* that stands at *start*, followed by what may follow a name."""
-    fitting = [
+    candidates = [
         name for name in known if text.startswith(name, start) and text[start + len(name) :][:1] in _AFTER_A_NAME
     ]
-    return max(fitting, key=len, default=None)
+    return max(candidates, key=len, default=None)
 
 
 _AFTER_A_NAME: Final = ("", " ", "\t", "\n", "\r", "(", ")", "&", "|")

@@ -44,7 +44,7 @@ def _adds_by_keys(state: Tree) -> bool:
 
 
 def output(text: Any, *, leads_on: bool) -> str:
-    """Return what a state gives on: what is no object stands under the path's last key for the state that follows."""
+    """Return what a state gives on: what is not an object stands under the path's last key for the next state."""
     finds = path(text)
     if not leads_on or finds.last_key is None:
         return finds.or_all
@@ -62,7 +62,7 @@ def action_filter(action: Tree, report: Report) -> None:
     text = given.get("dataResultsPath")
     if isinstance(text, str) and not is_path(text):
         del given["dataResultsPath"]
-        report.reshaped(f"the dataResultsPath {text!r} is no path, and selects nothing", given)
+        report.reshaped(f"the dataResultsPath {text!r} is not a path, and selects nothing", given)
     elif text is not None:
         replace(given, "dataResultsPath", _kept("results", path(text)))
     if not given:

@@ -76,7 +76,7 @@ class Nested:
             self._report.respelled(f"{old} is {names[old]}", state)
 
     def _sequence(self, holder: Tree, owner: str, *, may_filter: bool = False) -> list[Tree] | None:
-        """Return the states of *holder* in the order in which they run; None, and tell, if they are no sequence."""
+        """Return the states of *holder* in the order in which they run; None, and tell, if they are not a sequence."""
         states = list(children(holder, "states"))
         by_name = {state.get("id"): state for state in states} | {state.get("name"): state for state in states}
         at = next((state for state in states if "start" in state), states[0] if states else None)

@@ -65,7 +65,7 @@ class _Rewriting:
             add(self._root, "errors", self._errors.definitions, "start" if "start" in self._root else "id")
 
     def _insert(self, name: str, rest: dict[str, Any]) -> str:
-        """Put a state behind the one at hand, and return its name."""
+        """Put a state behind the present one, and return its name."""
         number, free = 1, name
         while free in self._names:
             number += 1

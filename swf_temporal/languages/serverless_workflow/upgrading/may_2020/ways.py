@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, chi
 from swf_temporal.text.round_trip import rename, replace
 
 Insert = Callable[[str, dict[str, Any]], str]
-"""Puts a state with the name that begins so, and the rest as given, behind the one at hand; returns its name."""
+"""Puts a state with the name that begins so, and the rest as given, behind the present one; returns its name."""
 
 
 def rewrite(holder: Tree, name: str, insert: Insert, report: Report) -> None:

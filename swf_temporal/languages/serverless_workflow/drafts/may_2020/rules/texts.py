@@ -97,7 +97,7 @@ def _places(context: Context) -> Iterator[Problem]:
 
 
 def _results(context: Context) -> Iterator[Problem]:
-    """Look at the filters of results: an official example has a text there that is no path."""
+    """Look at the filters of results: an official example has a text there that is not a path."""
     for node, owner in context.each(model.ActionDataFilter):
         text = node.data_results_path
         if text is not None and is_path(text):

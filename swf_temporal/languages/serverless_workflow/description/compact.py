@@ -8,7 +8,7 @@ Facts: TypeAlias = dict[str, Any]
 """What is known of something, as JSON."""
 
 
-def stated(**facts: Any) -> Facts:
+def compact(**facts: Any) -> Facts:
     """Return those of *facts* that say something: neither null, nor false, nor empty. Names become camelCase."""
     return {_camel(name): _plain(value) for name, value in facts.items() if _says_something(value)}
 

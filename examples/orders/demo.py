@@ -22,7 +22,7 @@ def main() -> int:
         "--input", f"@{HERE / 'order.json'}", "--event", str(HERE / "confirmed.json"),
     ]  # fmt: skip
     try:
-        return subprocess.run(command, env={**os.environ, "SWF_BASE_URL": url}, check=False).returncode  # noqa: S603
+        return subprocess.run(command, env={**os.environ, "SWF_BASE_URL": url}, check=False).returncode  # noqa: S603 - ours
     except KeyboardInterrupt:
         return 130
     finally:

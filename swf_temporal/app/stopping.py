@@ -51,7 +51,7 @@ async def beside(work: Callable[[], _T]) -> _T:
         if done.cancelled():
             return
         if failure is None:
-            done.set_result(result)  # type: ignore[arg-type]
+            done.set_result(result)  # type: ignore[arg-type]  # without a failure there is a result
         else:
             done.set_exception(failure)
 

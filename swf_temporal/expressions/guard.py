@@ -169,7 +169,7 @@ class _Helper:
             bufsize=0,
         )
         assert self._process.stdin is not None  # noqa: S101 - Popen was asked for both pipes
-        assert self._process.stdout is not None  # noqa: S101
+        assert self._process.stdout is not None  # noqa: S101 - as above
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._to, False)
         os.set_blocking(self._from, False)

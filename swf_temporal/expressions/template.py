@@ -115,7 +115,7 @@ class _Filled:
         for key, part in self._live:
             result = part(data, variables)
             # An object cannot hold nothing; null is what jq's users expect in its place.
-            value[key] = None if result is NOTHING else result  # type: ignore[index]
+            value[key] = None if result is NOTHING else result  # type: ignore[index]  # a key or an index of what it is
         return value
 
 

@@ -67,7 +67,7 @@ class Resources:
 
     def _get(self, url: str) -> Resource:
         # Most definitions name nothing on the web: they need not wait until an HTTP client is imported.
-        from swf_temporal.fetching.web import Web  # noqa: PLC0415
+        from swf_temporal.fetching.web import Web  # noqa: PLC0415 - heavy
 
         return Web(self.hosts, self.credentials, self.timeout).get(url)
 

@@ -250,7 +250,7 @@ def test_needs_no_jq(text: str) -> None:
     """Look-ups, signs, choices, arrays and objects are evaluated without jq, and yield what jq does."""
     fast = paths.compiled(text, GIVEN)
     assert fast is not None
-    evaluate = fast if isinstance(fast, Constant) else fast._evaluate  # type: ignore[attr-defined]
+    evaluate = fast if isinstance(fast, Constant) else fast._evaluate  # type: ignore[attr-defined]  # of a closure
     names = " | ".join(f"{_text(value)} as ${name}" for name, value in GIVEN.items())
     evaluated = 0
     for data, expected in zip(DATA, _of_jq(f"{names} | {text}\n", DATA), strict=True):

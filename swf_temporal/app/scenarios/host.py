@@ -145,8 +145,8 @@ def _disable_deadlock_detection(worker: Worker) -> None:
     The SDK interrupts a step that took longer, wherever it is. Its public switch for that moves all steps to the
     thread of the event loop, too.
     """
-    workflows: Any = worker._workflow_worker  # noqa: SLF001
-    workflows._deadlock_timeout_seconds = None  # noqa: SLF001
+    workflows: Any = worker._workflow_worker  # noqa: SLF001 - see above
+    workflows._deadlock_timeout_seconds = None  # noqa: SLF001 - see above
 
 
 async def run_on_temporal(scenarios: Iterable[Scenario]) -> Sequence[tuple[Scenario, Observed]]:

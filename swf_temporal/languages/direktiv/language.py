@@ -54,8 +54,8 @@ class Direktiv(LanguageBase):
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
         """Return the definition that *root* is, with all that is to be said about it."""
-        from swf_temporal.languages.direktiv.definition import DirektivDefinition  # noqa: PLC0415
-        from swf_temporal.languages.direktiv.validation.validate import validate  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.definition import DirektivDefinition
+        from swf_temporal.languages.direktiv.validation.validate import validate
 
         checked = self.read_pinned(root, source)
         if not isinstance(checked.definition, DirektivDefinition):
@@ -66,8 +66,8 @@ class Direktiv(LanguageBase):
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without asking whether it follows the rules."""
-        from swf_temporal.languages.direktiv.definition import DirektivDefinition  # noqa: PLC0415
-        from swf_temporal.languages.direktiv.reading.document import build  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.definition import DirektivDefinition
+        from swf_temporal.languages.direktiv.reading.document import build
 
         workflow, problems = build(root, source)
         problems.sort(key=lambda one: _place(one.position))
@@ -76,15 +76,15 @@ class Direktiv(LanguageBase):
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program."""
-        from swf_temporal.languages.direktiv.definition import DirektivDefinition  # noqa: PLC0415
-        from swf_temporal.languages.direktiv.execution.program import DirektivProgram  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.definition import DirektivDefinition
+        from swf_temporal.languages.direktiv.execution.program import DirektivProgram
 
         assert isinstance(definition, DirektivDefinition)  # noqa: S101 - it is asked for its own alone
         return DirektivProgram(definition.workflow, definition.id, semantics)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""
-        from swf_temporal.languages.direktiv.reading.schema import json_schema  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.reading.schema import json_schema
 
         return json_schema(title or self.title, version)
 
@@ -92,7 +92,7 @@ class Direktiv(LanguageBase):
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
     ) -> Description:
         """Return the description of *definition*."""
-        from swf_temporal.languages.direktiv.description import DirektivDescription  # noqa: PLC0415
+        from swf_temporal.languages.direktiv.description import DirektivDescription
 
         return DirektivDescription(definition, catalogue, now, addresses)
 

@@ -97,9 +97,7 @@ class ServerlessWorkflow:
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program."""
-        from swf_temporal.languages.serverless_workflow.execution.prepared import (  # noqa: PLC0415 - not to validate
-            PreparedProgram,
-        )
+        from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
         workflow = definition.workflow
@@ -121,16 +119,14 @@ class ServerlessWorkflow:
         reader = None if version is None else reader_named(version)
         if reader is not None:
             return reader.json_schema(title)
-        from swf_temporal.languages.serverless_workflow.reading.schema import json_schema  # noqa: PLC0415 - seldom
+        from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
 
         meant = version or PRESENT
         return json_schema(title, _AS_PRESENT.get(meant, meant))
 
     def upgrade(self, source: Source, to: str | None = None) -> Upgraded:
         """Return the definition in *source* as the version *to* would write it: 0.8, if none is given."""
-        from swf_temporal.languages.serverless_workflow.upgrading.upgrade import (  # noqa: PLC0415 - seldom
-            upgrade,
-        )
+        from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
         return upgrade(source, to or PRESENT)
 
@@ -138,9 +134,7 @@ class ServerlessWorkflow:
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
     ) -> Description:
         """Return the description of *definition*."""
-        from swf_temporal.languages.serverless_workflow.description.description import (  # noqa: PLC0415 - seldom
-            WorkflowDescription,
-        )
+        from swf_temporal.languages.serverless_workflow.description.description import WorkflowDescription
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
         return WorkflowDescription(definition, catalogue, now, addresses)

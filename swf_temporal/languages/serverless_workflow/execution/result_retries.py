@@ -95,4 +95,4 @@ def _prepare_next(retry: ResultRetry, index: int, lane: Lane[ActionFrame]) -> No
     delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
     frame["again"] = lane.run.time() + delay
     for key in ("result", "silent", "attempts", "attempt", "action timeout"):
-        frame.pop(key, None)  # type: ignore[misc]
+        frame.pop(key, None)  # type: ignore[misc]  # keys of its frames, none of which has to be there

@@ -17,6 +17,7 @@ import pytest
 from swf_temporal.app.client import Client
 from swf_temporal.app.settings import Address, WorkerSettings
 from swf_temporal.app.worker import Worker
+from swf_temporal.errors import StoreUnavailable
 from swf_temporal.functions.operator.options import Options, SharedFolder
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.loading import load
@@ -298,6 +299,22 @@ async def test_what_a_scope_cannot_hold_fails_for_good(bench: Bench, shared: Pat
         with pytest.raises(RunEnded) as failed:
             await served.run()
     assert failed.value.name == "PayloadTooLarge"
+
+
+async def test_a_call_is_made_again_where_variables_cannot_be_reached(bench: Bench) -> None:
+    """That is no error of the function, and nothing that a definition could catch."""
+    attempts: list[Any] = []
+
+    def function(given: Any) -> int:
+        attempts.append(given)
+        if len(attempts) == 1:
+            raise StoreUnavailable("it does not answer")
+        return 7
+
+    definition = load(workflow("containers-unavailable", [call(catch=[{"error": "*"}])]))
+    async with bench.worker(definition, f=function) as running:
+        assert await running.run({}) == {"return": 7}
+    assert attempts == [{}, {}]
 
 
 async def test_a_call_that_is_not_wanted_leaves_nothing(bench: Bench, shared: Path) -> None:

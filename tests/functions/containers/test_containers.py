@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from swf_temporal.calls import Function
+from swf_temporal.errors import StoreUnavailable
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.containers.containers import Containers
+from swf_temporal.functions.operator.options import Options, SharedFolder
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.runtime.host import CallFile, CallFolder
+from swf_temporal.runtime.variables import Variable, VariableRef
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -83,6 +90,26 @@ async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -
     fault = await failed(functions, call_of())
     assert fault.code == "Timeout"
     assert [one.method for one in service.requests] == ["POST", "DELETE"]
+    await functions.aclose()
+
+
+async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(service: Service, tmp_path: Path) -> None:
+    """It is not called, and the attempt is made again by whoever asked for it."""
+
+    class Away:
+        async def read_variable(self, of: VariableRef) -> Variable | None:
+            raise StoreUnavailable(of.key)
+
+        async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:  # noqa: ARG002 - the port's
+            raise StoreUnavailable(write_id)
+
+    shared = Options(shared_folder=SharedFolder(str(tmp_path), "/mnt/shared"))
+    settings = Settings(base_url=service.url, calls=shared)
+    functions = Functions(settings=settings, replaced={"direktiv": lambda services: Containers(services, Away())})
+    of = VariableRef("namespace", "", "k")
+    with pytest.raises(StoreUnavailable):
+        await functions.call(replace(call_of(), folder=CallFolder((CallFile(of, "k"),), {"namespace": ""})))
+    assert service.requests == []
     await functions.aclose()
 
 

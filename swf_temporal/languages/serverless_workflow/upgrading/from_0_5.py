@@ -91,6 +91,8 @@ def _renamed_filters(root: Tree, report: Report) -> None:
             done.update(renamed(given, {"dataInputPath": "input", "dataOutputPath": "output"}))
     for given in event_filters(root):
         done.update(renamed(given, {"dataOutputPath": "data", "dataInputPath": "data"}))
+        if "data" in given and given.pop("toStateData", None) is not None:
+            report.reshaped("toStateData has no effect in 0.5 beside the path of an eventDataFilter", given)
     for _, action in actions(root):
         for given in children(action, "actionDataFilter"):
             done.update(renamed(given, {"dataInputPath": "fromStateData", "dataResultsPath": "results"}))

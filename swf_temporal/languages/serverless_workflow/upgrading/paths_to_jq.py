@@ -87,13 +87,13 @@ class JqPath:
                 jq, rest = _extended(jq, one), rest[step.end() :]
             elif all_of is not None:
                 self.is_single = False
-                jq, rest = f"{jq}[]", rest[all_of.end() :]
+                jq, rest = f"{jq}[]?", rest[all_of.end() :]
             elif chosen is not None:
                 self.is_single = False
                 test = _test(chosen, text)
                 if jq == "." and chosen.end() == len(rest):
                     self._root_filter = test
-                jq, rest = f"{jq}[] | select({test})", rest[chosen.end() :]
+                jq, rest = f"{jq}[]? | select({test})", rest[chosen.end() :]
                 if rest:
                     raise NotInJqError(f"the path {text.strip()!r} goes on after a filter")
             else:
@@ -118,7 +118,8 @@ def path_in(text: str) -> JqPath:
 
 
 def _test(chosen: re.Match[str], text: str) -> str:
-    path, operator, literal = f".{chosen[1][2:]}", chosen[2], chosen[3]
+    # Of an element that is no object, a path finds nothing.
+    path, operator, literal = f"first(.{chosen[1][2:].replace('.', '?.')}?, null)", chosen[2], chosen[3]
     if operator is None:
         return path
     if _LITERAL.fullmatch(literal) is None:

@@ -15,15 +15,18 @@ from swf_temporal.text.round_trip import replace
 _FILTERS = "what a path selects goes under its last key, as expressions say now"
 
 
-def state_filter(state: Tree, report: Report, *, leads_on: bool) -> None:
-    """Rewrite the filter of *state*, whose output another state sees if it *leads_on*."""
+def state_filter(state: Tree, report: Report, *, leads_on: bool, by_keys: bool) -> None:
+    """Rewrite the filter of *state*, whose output another state sees if it *leads_on*.
+
+    All that it adds to its data goes under keys if it does so *by_keys*.
+    """
     given = state.get("stateDataFilter")
     if not isinstance(given, dict):
         return
     if "dataInputPath" in given:
         finds = path(given["dataInputPath"])
         selected = finds.or_all
-        if finds.last_key is not None and _adds_by_keys(state):
+        if finds.last_key is not None and by_keys:
             # What is added stands beside what was selected, which needs a key for that.
             selected += f' | if type == "object" then . else {{{field(finds.last_key)}: .}} end'
         given["dataInputPath"] = braced(selected)
@@ -33,8 +36,8 @@ def state_filter(state: Tree, report: Report, *, leads_on: bool) -> None:
     report.reshaped(_FILTERS, given)
 
 
-def _adds_by_keys(state: Tree) -> bool:
-    """Tell whether all that *state* adds to its data goes under keys."""
+def adds_by_keys(state: Tree) -> bool:
+    """Tell whether all that *state*, which is written as in the draft, adds to its data goes under keys."""
     entries = list(children(state, "eventsActions"))
     actions = [action for holder in (state, *entries) for action in children(holder, "actions", "action")]
     filters = [next(children(one, "actionDataFilter"), {}).get("dataResultsPath") for one in actions]

@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq impor
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import injecting, ways, words
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.errors import ALL, Errors, retried
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.events import Events
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import state_filter
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import adds_by_keys, state_filter
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import Nested, rewrite_action, sub_flow
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import SYNONYMS, braced, condition
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
@@ -37,6 +37,8 @@ class _Rewriting:
         self._errors = Errors(report)
         self._nested = Nested(root, report)
         self._names = {state.get("name") for state in children(root, "states")}
+        self._by_keys: set[int] = set()
+        """States that add to their data by keys alone, by their identity."""
         self._inserted: list[Tree] = []
 
     def rewrite(self) -> None:
@@ -45,6 +47,7 @@ class _Rewriting:
             self._document(self._root, key)
         start = self._start()
         try:
+            self._by_keys = {id(state) for state in children(self._root, "states") if adds_by_keys(state)}
             Events(self._root, self._report).rewrite()
         except NotInJqError as error:
             self._report.unsayable(str(error), self._root)
@@ -119,7 +122,8 @@ class _Rewriting:
         self._timeouts(state, is_start=is_start)
         self._retries(state)
         self._errors.handle(state, self._insert)
-        state_filter(state, self._report, leads_on="transition" in state or kind == "switch")
+        leads_on = "transition" in state or kind == "switch"
+        state_filter(state, self._report, leads_on=leads_on, by_keys=id(state) in self._by_keys)
         self._body(state)
         self._ways(state)
         for inserted in self._inserted:

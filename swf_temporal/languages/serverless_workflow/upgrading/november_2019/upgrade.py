@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from swf_temporal.function_types import TYPES
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel, rule_of
@@ -11,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import 
 from swf_temporal.languages.serverless_workflow.upgrading.november_2019 import words
 from swf_temporal.languages.serverless_workflow.upgrading.november_2019.actions import Actions
 from swf_temporal.languages.serverless_workflow.upgrading.november_2019.events import Events
+from swf_temporal.languages.serverless_workflow.upgrading.november_2019.functions import functions_of
 from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline import (
     DATA,
     GIVEN,
@@ -52,7 +52,7 @@ class Rewriting:
         root = self.root
         for key in ("schemaVersion", "execStatus"):
             root.pop(key, None)
-        self.functions = _functions(root)
+        self.functions = functions_of(root)
         listed = root.get("states")
         if not isinstance(listed, list):
             return
@@ -296,10 +296,14 @@ class Rewriting:
 
     def expression(self, name: str, jq: str) -> str:
         """Define a function that is the expression *jq*, and return its name."""
-        made = {"name": name, "type": "expression", "operation": braced(jq)}
-        if made not in self.functions:
-            self.functions.append(made)
-        return name
+        number, free = 1, name
+        taken = {one["name"]: one for one in self.functions}
+        while free in taken and taken[free].get("operation") != braced(jq):
+            number += 1
+            free = f"{name} {number}"
+        if free not in taken:
+            self.functions.append({"name": free, "type": "expression", "operation": braced(jq)})
+        return free
 
     def error(self, name: str, code: str) -> str:
         """Define an error, and return its name."""
@@ -317,36 +321,3 @@ def _targets(state: Tree) -> list[Any]:
     for action in words.actions_of(state):
         found += [retry.get("nextState") for retry in children(action, "retry")]
     return [one for one in found if one is not None]
-
-
-def _functions(root: Tree) -> list[dict[str, Any]]:
-    """Return the definitions of all functions that actions call, each with what is said of it anywhere."""
-    found: dict[str, dict[str, Any]] = {}
-    for action in _actions_in(root):
-        function = action.get("function")
-        if not isinstance(function, dict):
-            continue
-        name = str(function.get("name"))
-        made = found.setdefault(name, {"name": name})
-        for key in ("type", "resource", "metadata"):
-            if key not in made and function.get(key) is not None:
-                made[key] = function[key]
-    return [_function(made) for made in found.values()]
-
-
-def _function(given: dict[str, Any]) -> dict[str, Any]:
-    name, own = given["name"], str(given.get("type") or "custom")
-    made = {"name": name, "type": own.lower() if own.lower() in TYPES else own}
-    operation = given.get("resource") or (name if ":" in name else None)
-    if operation is not None:
-        made["operation"] = operation
-    return {**made, **({"metadata": given["metadata"]} if given.get("metadata") else {})}
-
-
-def _actions_in(holder: Tree) -> list[Tree]:
-    found: list[Tree] = []
-    for state in children(holder, "states"):
-        found += words.actions_of(state)
-        for branch in children(state, "branches"):
-            found += _actions_in(branch)
-    return found

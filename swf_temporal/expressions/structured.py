@@ -22,6 +22,8 @@ from swf_temporal.expressions.lexing import tokens
 
 LANGUAGE: Final = "structured-jq"
 """What records call it."""
+WITHOUT_NULL: Final = "structured-jq-without-null"
+"""What they call it where a query that yields null is an error."""
 BAD_COMMAND: Final = "direktiv.jq.badCommand"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "direktiv.jq.notObject"
@@ -52,10 +54,23 @@ def jq_fault(message: str, code: str = BAD_COMMAND) -> ExpressionFailed:
     return ExpressionFailed(message, name=code, code=code, retryable=False)
 
 
+class _How(NamedTuple):
+    """How values are evaluated."""
+
+    now: float
+    null_fails: bool
+
+
 class StructuredJq:
     """Compiles the values of one definition, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, null_fails: bool = False, several: str = NOT_OBJECT) -> None:
+        """Make a compiler. With *null_fails*, a query that yields null is an error, as in releases since v0.6.1.
+
+        *several* is the code of the error of several results where there can be one.
+        """
+        self._null_fails = null_fails
+        self._several = several
         # By identity, each with its value: an id says something only as long as its object lives.
         self._kept: dict[int, tuple[JSON, _Part]] = {}
 
@@ -66,17 +81,19 @@ class StructuredJq:
         """
         results = self.results(value, data, now)
         if len(results) > 1:
-            raise jq_fault(f"the query has {len(results)} results, and can have one here: {_shown(value)}", NOT_OBJECT)
+            raise jq_fault(
+                f"the query has {len(results)} results, and can have one here: {_shown(value)}", self._several
+            )
         return results[0]
 
     def results(self, value: JSON, data: JSON, now: float) -> list[JSON]:
         """Return all results: there is more than one only where *value* is a single query. There is at least one."""
         if value is None:
             return [data]
-        part = self._part(value)
+        part, how = self._part(value), _How(now, self._null_fails)
         if isinstance(part, _Single):
-            return part.results(data, now)
-        return [_filled(part, data, now)]
+            return part.results(data, how)
+        return [_filled(part, data, how)]
 
     def _part(self, value: JSON) -> "_Part":
         if isinstance(value, str):
@@ -144,8 +161,8 @@ class _Single:
     def __init__(self, query: Query) -> None:
         self._query = query
 
-    def results(self, data: JSON, now: float) -> list[JSON]:
-        return _outputs(self._query, data, now)
+    def results(self, data: JSON, how: _How) -> list[JSON]:
+        return _outputs(self._query, data, how)
 
 
 class _Joined:
@@ -156,9 +173,9 @@ class _Joined:
     def __init__(self, pieces: Sequence[str | Query]) -> None:
         self._pieces = pieces
 
-    def text(self, data: JSON, now: float) -> str:
+    def text(self, data: JSON, how: _How) -> str:
         return "".join(
-            piece if isinstance(piece, str) else as_text(_only(_outputs(piece, data, now), piece))
+            piece if isinstance(piece, str) else as_text(_only(_outputs(piece, data, how), piece))
             for piece in self._pieces
         )
 
@@ -209,18 +226,18 @@ def _compiled_text(text: str) -> _Part:
     return _Single(only) if len(pieces) == 1 and isinstance(only, Query) else _Joined(pieces)
 
 
-def _filled(part: _Part, data: JSON, now: float) -> JSON:
+def _filled(part: _Part, data: JSON, how: _How) -> JSON:
     match part:
         case dict():
             # In the order of the keys: what fails first is the same wherever the definition was read.
-            filled = {key: _filled(part[key], data, now) for key in sorted(part)}
+            filled = {key: _filled(part[key], data, how) for key in sorted(part)}
             return {key: filled[key] for key in part}
         case list():
-            return [_filled(item, data, now) for item in part]
+            return [_filled(item, data, how) for item in part]
         case _Single():
-            return _only(part.results(data, now))
+            return _only(part.results(data, how))
         case _Joined():
-            return part.text(data, now)
+            return part.text(data, how)
         case _Broken():
             raise part.fault()
         case _Literal():
@@ -234,7 +251,7 @@ def _only(results: list[JSON], query: Query | None = None) -> JSON:
     return results[0]
 
 
-def _outputs(query: Query, data: JSON, now: float) -> list[JSON]:
+def _outputs(query: Query, data: JSON, how: _How) -> list[JSON]:
     """Return what *query* yields. Raises ExpressionFailed where it is nothing."""
     try:
         program = _program(query)
@@ -244,12 +261,15 @@ def _outputs(query: Query, data: JSON, now: float) -> list[JSON]:
     except BadExpression as error:
         raise jq_fault(f"{error.message}: {query}") from None
     try:
-        outcome = program(data, {"__now": now})
+        outcome = program(data, {"__now": how.now})
     except ExpressionFailed as fault:
         raise jq_fault(f"{fault.message.partition(': ${')[0]}: {query}") from None
     if outcome is NOTHING:
         raise jq_fault(f"the query has no result: {query}")
-    return list(outcome) if isinstance(outcome, Several) else [outcome]
+    results = list(outcome) if isinstance(outcome, Several) else [outcome]
+    if how.null_fails and results[0] is None:
+        raise jq_fault(f"the query has no result but null: {query}")
+    return results
 
 
 @lru_cache(maxsize=4096)

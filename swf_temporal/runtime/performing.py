@@ -40,7 +40,7 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
     if call.deferred is None:
         return call.arguments
     given = call.deferred
-    if given.language == structured.LANGUAGE:
+    if given.language in (structured.LANGUAGE, structured.WITHOUT_NULL):
         return _structured(call, given, secrets)
     declared = [name for name in given.variables if not name.startswith("__")]
     template = Expressions(variables=declared, language=given.language).template(given.template)
@@ -56,7 +56,8 @@ def _structured(call: FunctionCall, given: SecretTemplate, secrets: Mapping[str,
     own = given.data if isinstance(given.data, dict) else {}
     data = {**own, "secrets": dict(secrets)}
     try:
-        return structured.StructuredJq().evaluate(given.template, data, float(str(given.variables["__now"])))
+        jq = structured.StructuredJq(null_fails=given.language == structured.WITHOUT_NULL)
+        return jq.evaluate(given.template, data, float(str(given.variables["__now"])))
     except WorkflowFault as fault:
         raise _untold(fault, call) from None
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.json_schema import DataSchemaValidator
+from swf_temporal.languages.direktiv.compat import compat_of
 from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
@@ -19,7 +20,8 @@ class DirektivProgram:
         self.workflow = workflow
         self.id = id_
         self.semantics = semantics
-        self.jq = StructuredJq()
+        self.compat = compat_of(workflow.compat)
+        self.jq = StructuredJq(null_fails=self.compat.null_fails, several=self.compat.several)
         self.states: dict[str, State] = {state.id: state for state in workflow.states}
         self.functions: dict[str, Function] = {function.id: function for function in workflow.functions}
         self._schemas: dict[str, DataSchemaValidator] = {}

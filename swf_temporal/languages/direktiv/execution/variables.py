@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.compat import Compat
 from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.names import path_of
@@ -14,6 +15,7 @@ from swf_temporal.runtime.variables import JSON_TYPE, Scope, Variable, VariableR
 BYTES_TYPE = "application/octet-stream"
 SCOPES: tuple[Scope, ...] = ("namespace", "workflow", "instance")
 """Those of the variables that functions leave behind."""
+_NOTHING = (b"", b"null", b'""', b"0", b"[]", b"{}")
 TEXT_TYPES = ("text/plain", "text/plain; charset=utf-8")
 
 
@@ -68,10 +70,15 @@ async def store(scope: str | None, key: str, variable: Variable | None, lane: La
     await lane.run.host.write_variable(ref_of(scope, key, lane), variable)
 
 
-def variable_of(value: JSON, mime_type: str | None) -> Variable | None:
-    """Return what a setter stores of *value*: null is nothing."""
-    if value is None:
+def variable_of(value: JSON, mime_type: str | None, compat: Compat) -> Variable | None:
+    """Return what a setter stores of *value*; None deletes the variable."""
+    if value is None and compat.setting != "stores":
         return None
+    variable = _variable_of(value, mime_type)
+    return None if compat.setting == "nothing deletes" and variable.content in _NOTHING else variable
+
+
+def _variable_of(value: JSON, mime_type: str | None) -> Variable:
     mime_type = mime_type or JSON_TYPE
     if isinstance(value, str) and mime_type == BYTES_TYPE:
         try:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, StrictInt, StrictStr
 
+from swf_temporal.languages.direktiv.compat import Revision
 from swf_temporal.languages.direktiv.model.node import Listed, Node, Structured, Text, Word
 from swf_temporal.languages.direktiv.model.states import State
 
@@ -121,6 +122,8 @@ class Workflow(Node):
     """The path by which it is known, where it travels without the folder that it was found in. It is ours."""
     direktiv_api: StrictStr | None = None
     """What later releases begin a definition with."""
+    compat: Revision | None = None
+    """Which revision of Direktiv is followed where they contradict each other. It is ours."""
     url: Word | None = None
     description: Word | None = None
     functions: Listed[Function] = ()

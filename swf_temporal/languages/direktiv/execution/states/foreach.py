@@ -20,15 +20,25 @@ async def run(state: ForeachState, lane: Lane) -> Leaving:
 
 
 def _elements(state: ForeachState, lane: Lane) -> list[JSON]:
-    results = lane.results(state.array, lane.data)
-    # A query with several results, such as .list[], yields the elements themselves.
-    elements = results if len(results) > 1 else results[0]
+    elements = _given(state, lane)
     if not isinstance(elements, list):
         raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is no array")
     for index, element in enumerate(elements):
         if not isinstance(element, dict):
             raise jq_fault(f"element {index} of the array is no object", NOT_OBJECT)
     return elements
+
+
+def _given(state: ForeachState, lane: Lane) -> JSON:
+    match lane.execution.program.compat.array:
+        case "results":
+            return lane.results(state.array, lane.data)
+        case "one":
+            return lane.evaluate(state.array, lane.data)
+        case "any":
+            results = lane.results(state.array, lane.data)
+            # A query with several results, such as .list[], yields the elements themselves.
+            return results if len(results) > 1 else results[0]
 
 
 def _call(state: ForeachState, element: JSON, index: int, lane: Lane) -> Path[JSON]:

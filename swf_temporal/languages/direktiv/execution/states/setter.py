@@ -11,6 +11,6 @@ async def run(state: SetterState, lane: Lane) -> Leaving:
     for one in state.variables[lane.frame.setdefault("stored", 0) :]:
         lane.run.checkpoint()
         value = lane.evaluate(one.value, lane.data)
-        await store(one.scope, one.key, variable_of(value, one.mime_type), lane)
+        await store(one.scope, one.key, variable_of(value, one.mime_type, lane.execution.program.compat), lane)
         lane.frame["stored"] += 1
     return Leaving(lane.data, state.transform, state.transition)

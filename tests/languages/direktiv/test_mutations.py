@@ -55,7 +55,7 @@ def test_mutated_workflows(chunk: int) -> None:
         (
             "name: a\nversion: '1'\nstates: [{id: a, type: noop}]",
             "the workflow has a key 'name', which this language does not know",
-            "it may have description, direktiv_api, functions, id, start, states, timeouts, url",
+            "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url",
         ),
         (
             "states: [{id: a, type: action, action: {function: f, secrets: [1]}}]",

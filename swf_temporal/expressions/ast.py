@@ -57,14 +57,14 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Builtin:
     """`length`, `not`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class IfElse:
     """`if … then … else … end`."""
 
     condition: "Tree"
@@ -72,7 +72,7 @@ class Choice:
     otherwise: "Tree"
 
 
-Tree: TypeAlias = Literal | Identity | Variable | Index | ObjectOf | ArrayOf | Operation | Call | Choice
+Tree: TypeAlias = Literal | Identity | Variable | Index | ObjectOf | ArrayOf | Operation | Builtin | IfElse
 
 
 def is_fixed(tree: Tree) -> bool:
@@ -99,7 +99,7 @@ def mentioned(tree: Tree) -> frozenset[str]:
             return frozenset[str]().union(*map(mentioned, items))
         case ObjectOf(members):
             return frozenset[str]().union(*(mentioned(member) for _, member in members))
-        case Choice(condition, chosen, otherwise):
+        case IfElse(condition, chosen, otherwise):
             return mentioned(condition) | mentioned(chosen) | mentioned(otherwise)
         case _:
             return frozenset()

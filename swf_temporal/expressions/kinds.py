@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.ast import ArrayOf, Call, Choice, Literal, ObjectOf, Operation, Tree
+from swf_temporal.expressions.ast import ArrayOf, Builtin, IfElse, Literal, ObjectOf, Operation, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
 """What an expression can yield of which nothing is known."""
@@ -42,9 +42,9 @@ def kinds_of(tree: Tree) -> frozenset[str]:
             return frozenset({"object"})
         case ArrayOf():
             return frozenset({"array"})
-        case Call(name):
+        case Builtin(name):
             return frozenset({_CALLS[name]})
-        case Choice(_, chosen, otherwise):
+        case IfElse(_, chosen, otherwise):
             return kinds_of(chosen) | kinds_of(otherwise)
         case Operation(sign, left, right):
             return _of_operation(sign, kinds_of(left), kinds_of(right))

@@ -11,9 +11,9 @@ from typing import Final
 from swf_temporal.data import JSON
 from swf_temporal.expressions.ast import (
     ArrayOf,
-    Call,
-    Choice,
+    Builtin,
     Identity,
+    IfElse,
     Index,
     Literal,
     ObjectOf,
@@ -107,10 +107,10 @@ class _Parser:
         self._require("then")
         chosen = self.pipe()
         if self._next.text == "elif":
-            return Choice(condition, chosen, self._choice())
+            return IfElse(condition, chosen, self._choice())
         otherwise: Tree = self.pipe() if self._took("else") else Identity()
         self._require("end")
-        return Choice(condition, chosen, otherwise)
+        return IfElse(condition, chosen, otherwise)
 
     def _term(self) -> Tree:
         token = self._take()
@@ -152,7 +152,7 @@ class _Parser:
         if name in _WORDS:
             return Literal(_WORDS[name])
         if name in _CALLS:
-            return Call(name)
+            return Builtin(name)
         raise _NotSimple
 
     def _enclosed(self, bracket: str) -> Tree:

@@ -12,9 +12,9 @@ from swf_temporal.data import JSON
 from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.ast import (
     ArrayOf,
-    Call,
-    Choice,
+    Builtin,
     Identity,
+    IfElse,
     Index,
     Literal,
     ObjectOf,
@@ -84,10 +84,10 @@ def _closure(tree: Tree) -> _Closure:
         case ObjectOf(members):
             pairs = [(key, _closure(member)) for key, member in members]
             return lambda data, variables: {key: part(data, variables) for key, part in pairs}
-        case Call(name):
+        case Builtin(name):
             call = _CALLS[name]
             return lambda data, _variables: call(data)
-        case Choice(condition, chosen, otherwise):
+        case IfElse(condition, chosen, otherwise):
             test, one, other = _closure(condition), _closure(chosen), _closure(otherwise)
             return lambda data, variables: (one if is_true(test(data, variables)) else other)(data, variables)
         case Operation():

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from swf_temporal.expressions.ast import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Operation, Tree
+from swf_temporal.expressions.ast import ArrayOf, Identity, IfElse, Index, Literal, ObjectOf, Operation, Tree
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.expressions.parsing import parsed
@@ -85,7 +85,7 @@ def _needed(tree: Tree) -> tuple[Tree, ...]:
     match tree:
         case Operation("//", _, _):
             return ()
-        case Operation("|", part, _) | Index(part, _) | Choice(part, _, _):
+        case Operation("|", part, _) | Index(part, _) | IfElse(part, _, _):
             return (part,)
         case Operation(_, left, right):
             return () if _NULL in (left, right) else (left, right)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.ast import ArrayOf, Choice, Identity, Index, Literal, ObjectOf, Tree, Variable
+from swf_temporal.expressions.ast import ArrayOf, Identity, IfElse, Index, Literal, ObjectOf, Tree, Variable
 from swf_temporal.expressions.compiled import BadExpression, Variables
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.parsing import parsed
@@ -64,7 +64,7 @@ def _names_nothing(tree: Tree) -> bool:
             return True
         case Index(container):
             return _names_nothing(container)
-        case Choice(_, chosen, otherwise):
+        case IfElse(_, chosen, otherwise):
             return _names_nothing(chosen) and _names_nothing(otherwise)
         case _:
             return False

@@ -33,7 +33,7 @@ MAX_KEY_BYTES: Final = 1000
 """How long the name of a variable may be: an index of the database has to hold it."""
 LOOKING: Final = timedelta(days=1)
 """How long after a write, and how often from then on, it is looked whether the instance has ended."""
-REMEMBERED: Final = timedelta(days=30)
+KEEP_WRITES: Final = timedelta(days=30)
 """For how long the ids of writes are kept."""
 _OF_INSTANCES: Final = ("instance", "thread")
 """The scopes whose variables go with an instance."""
@@ -70,7 +70,7 @@ class SqlVariables:
             store = cls(_engine(address), namespace, server)
         except (ArgumentError, ValueError) as error:
             why = without_password(str(error))
-            raise UsageError(f"{without_password(address)} is no address of a database: {why}") from None
+            raise UsageError(f"{without_password(address)} is not the address of a database: {why}") from None
         try:
             store.identity = await store._run(partial(prepare, store._engine))
         except SQLAlchemyError as error:
@@ -154,7 +154,7 @@ class SqlVariables:
 
     def _forget(self) -> None:
         with self._transaction() as connection:
-            connection.execute(delete(WRITES).where(WRITES.c.written_at < int(time() - REMEMBERED.total_seconds())))
+            connection.execute(delete(WRITES).where(WRITES.c.written_at < int(time() - KEEP_WRITES.total_seconds())))
 
     def _due(self) -> list[tuple[str, int]]:
         """Return the instances that it is time to look at, and since when."""

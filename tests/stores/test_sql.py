@@ -176,7 +176,7 @@ async def test_ids_are_kept_for_a_time(opening: Opening, monkeypatch: pytest.Mon
     await store.sweep(nobody)
     await store.write_variables({SHARED: Variable(b"2")}, "a")
     assert await store.read_variable(SHARED) == Variable(b"1")
-    monkeypatch.setattr(sql, "REMEMBERED", timedelta(seconds=-5))
+    monkeypatch.setattr(sql, "KEEP_WRITES", timedelta(seconds=-5))
     await store.sweep(nobody)
     await store.write_variables({SHARED: Variable(b"2")}, "a")
     assert await store.read_variable(SHARED) == Variable(b"2")
@@ -211,7 +211,10 @@ async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None
             "sqlite:////not/here/at/all.db for variables cannot be used: unable to open",
         ),
         ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
-        ("postgresql://ada:lovelace@127.0.0.1:port/x", "postgresql://ada:…@127.0.0.1:port/x is no address of a data"),
+        (
+            "postgresql://ada:lovelace@127.0.0.1:port/x",
+            "postgresql://ada:…@127.0.0.1:port/x is not the address of a data",
+        ),
     ],
 )
 async def test_a_database_that_is_not_there(where: str, message: str) -> None:

@@ -57,7 +57,7 @@ def placed(expression: str, value: JSON, headers: Mapping[str, JSON], payload: J
 def _put(target: JSON, path: Path, value: JSON, expression: str) -> dict[str, JSON]:
     if not isinstance(target, dict) or not path:
         raise permanent_failure(
-            "BadArguments", f"there is no place for {value!r} at {expression}: what is above it is no object"
+            "BadArguments", f"there is no place for {value!r} at {expression}: what is above it is not an object"
         )
     step, rest = str(path[0]), path[1:]
     return {**target, step: _put(target.get(step, {}), rest, value, expression) if rest else value}

@@ -15,6 +15,7 @@ from swf_temporal.languages.direktiv.model.states import (
     EventsAndState,
     EventsXorState,
     ForeachState,
+    GenerateEventState,
     GetterState,
     ParallelState,
     SetterState,
@@ -27,7 +28,7 @@ SOFT: Final = 15 * 60.0
 BETWEEN: Final = 5 * 60.0
 """Seconds from the soft timeout to the hard one of a workflow that does not say."""
 STATE: Final = 15 * 60.0
-"""Seconds that an action, a wait for events, or variables may take where the state does not say."""
+"""Seconds that an action, a wait for events, variables, or an event to send may take where the state does not say."""
 GRACE: Final = 5.0
 """Seconds beyond what a state may take; states that wait for nothing have no more."""
 
@@ -60,8 +61,8 @@ def seconds_of(state: State) -> float:
             return (STATE if timeout is None else timeout) + GRACE
         case DelayState():
             return parse_duration(state.duration).total_seconds() + GRACE
-        case GetterState() | SetterState():
-            # Variables are where a worker or a database is that may be away for a while, which is to fail no instance.
+        case GetterState() | SetterState() | GenerateEventState():
+            # What holds variables, or takes events, may be away for a while, which is to fail no instance.
             return STATE + GRACE
         case _:
             return GRACE

@@ -19,7 +19,7 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import no_jitter
 from swf_temporal.runtime.semantics import slow_is_fatal
 
-_KEPT = ("taken", "complete", "fixed")
+_KEPT_FIELDS = ("taken", "complete", "fixed")
 """What of a body's frame says which events are its own."""
 
 
@@ -59,7 +59,7 @@ def _again(state: State, fault: WorkflowFault, lane: Lane[StateFrame]) -> bool:
     frame["again"] = lane.run.time() + seconds
     body = frame.get("body", {})
     give_back(body, lane)
-    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT})
+    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT_FIELDS})
     frame.pop("deadline", None)
     frame.pop("single", None)
     return True

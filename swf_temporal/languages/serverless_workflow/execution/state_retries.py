@@ -18,7 +18,7 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
 from swf_temporal.runtime.host import TraceKind
 
-_KEPT = ("taken", "complete", "fixed")
+_KEPT_FIELDS = ("taken", "complete", "fixed")
 """What of a body's frame says which events are its own."""
 
 
@@ -80,4 +80,4 @@ def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
 def _begin_anew(frame: StateFrame, lane: Lane) -> None:
     body = frame.get("body", {})
     give_back(body, lane)
-    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT})
+    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT_FIELDS})

@@ -22,10 +22,10 @@ async def run(state: ForeachState, lane: Lane) -> Leaving:
 def _elements(state: ForeachState, lane: Lane) -> list[JSON]:
     elements = _given(state, lane)
     if not isinstance(elements, list):
-        raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is no array")
+        raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is not an array")
     for index, element in enumerate(elements):
         if not isinstance(element, dict):
-            raise jq_fault(f"element {index} of the array is no object", NOT_OBJECT)
+            raise jq_fault(f"element {index} of the array is not an object", NOT_OBJECT)
     return elements
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from temporalio import client as temporal
@@ -31,14 +31,19 @@ async def variables_of(client: temporal.Client, settings: WorkerSettings) -> Asy
     """
     if settings.variables == TEMPORAL:
         claimed = ClaimedVariables(client, settings.task_queue)
-        await claimed.claim()
+        with suppress(RPCError):  # asked again before variables are used; most workers have no definition that does
+            await claimed.claim()
         yield claimed
         return
     store = await _database(client, settings.variables)
     try:
         where = without_password(settings.variables)
         claimed = ClaimedVariables(client, settings.task_queue, store, store.identity, where)
-        await claimed.claim()
+        try:
+            await claimed.claim()
+        except RPCError as error:
+            message = f"it cannot be told whether the workers of the task queue {settings.task_queue!r} agree on it"
+            raise UsageError(f"variables in {where}: {message}: {error}") from None
         sweeping = asyncio.create_task(_sweep(store, claimed))
         try:
             yield claimed

@@ -123,7 +123,11 @@ class ClaimedVariables:
 
     async def _refuse_what_temporal_holds(self) -> None:
         """Raise UsageError where workflows of the task queue hold variables: instances would not find them."""
-        query = f"WorkflowType = '{TYPE}' AND TaskQueue = '{self._task_queue}' AND ExecutionStatus = 'Running'"
+        # A marker that was terminated a moment ago may still be listed as running.
+        query = (
+            f"WorkflowType = '{TYPE}' AND TaskQueue = '{self._task_queue}' AND ExecutionStatus = 'Running' "
+            f"AND WorkflowId != '{self.marker_id}'"
+        )
         count = (await self._client.count_workflows(query)).count
         if count:
             message = (

@@ -6,21 +6,17 @@ own attempts. Only when they are used up does the entry lead on.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import cast
 
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, StateFrame
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
+from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import begin_anew
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import no_jitter
 from swf_temporal.runtime.semantics import slow_is_fatal
-
-_KEPT_FIELDS = ("taken", "complete", "fixed")
-"""What of a body's frame says which events are its own."""
 
 
 async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]) -> Step:
@@ -57,9 +53,7 @@ def _again(state: State, fault: WorkflowFault, lane: Lane[StateFrame]) -> bool:
     )
     counts[number] = failed
     frame["again"] = lane.run.time() + seconds
-    body = frame.get("body", {})
-    give_back(body, lane)
-    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT_FIELDS})
+    begin_anew(frame, lane)
     frame.pop("deadline", None)
     frame.pop("single", None)
     return True

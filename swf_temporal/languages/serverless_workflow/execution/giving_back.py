@@ -4,16 +4,28 @@ In the drafts, branches and iterations hold states, so that what is left may hol
 """
 
 from collections.abc import Iterator
+from typing import cast
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     BodyFrame,
     IterationFrame,
+    StateFrame,
     parts_of,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+
+_OF_EVENTS = ("taken", "complete", "fixed")
+"""What of a body's frame says which events are its own."""
+
+
+def begin_anew(frame: StateFrame, lane: Lane) -> None:
+    """Make ready for another attempt at a state, which keeps of its body only the events that came all together."""
+    body = frame.get("body", {})
+    give_back(body, lane)
+    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _OF_EVENTS})
 
 
 def give_back(frame: BodyFrame, lane: Lane) -> None:

@@ -6,20 +6,16 @@ with the data that it was entered with; only events that an event state has take
 """
 
 from collections.abc import Awaitable, Callable
-from typing import cast
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, StateFrame
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
+from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
+from swf_temporal.languages.serverless_workflow.execution.giving_back import begin_anew
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
 from swf_temporal.runtime.host import TraceKind
-
-_KEPT_FIELDS = ("taken", "complete", "fixed")
-"""What of a body's frame says which events are its own."""
 
 
 async def with_retries(
@@ -66,7 +62,7 @@ def _again(state: State, came_to: JSON, fault: WorkflowFault | None, data: JSON,
     lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=sum(counts.values()) + 1, error=name, delay=delay)
     counts[str(index)] = count + 1
     frame["again"] = lane.run.time() + delay
-    _begin_anew(frame, lane)
+    begin_anew(frame, lane)
     return True
 
 
@@ -75,9 +71,3 @@ def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
     first = 0.0 if retry.delay is None else lane.duration(retry.delay, data).total_seconds()
     added = 0.0 if retry.increment is None else lane.duration(retry.increment, data).total_seconds()
     return first + count * added
-
-
-def _begin_anew(frame: StateFrame, lane: Lane) -> None:
-    body = frame.get("body", {})
-    give_back(body, lane)
-    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _KEPT_FIELDS})

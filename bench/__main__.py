@@ -5,6 +5,7 @@ import asyncio
 import json
 from statistics import median
 
+from bench.before import Change, compare_with
 from bench.compare import Comparison, compare
 from bench.work import WORK
 from bench.worker import CONTENDERS, SANDBOXED, UNSANDBOXED
@@ -18,8 +19,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured")
     parser.add_argument("--only", choices=[work.name for work in WORK], action="append", help="only this work")
     parser.add_argument("--json", action="store_true", help="print what was measured, in seconds, as JSON")
+    parser.add_argument("--before", metavar="REVISION", help="compare with what this revision of git measures")
     given = parser.parse_args()
     works = [work for work in WORK if given.only is None or work.name in given.only]
+    if given.before:
+        changes = compare_with(given.before, [work.name for work in works], given.rounds)
+        for measure, title in _MEASURES.items():
+            print(_changes(changes, measure, title), "\n")
+        return
     comparisons = asyncio.run(compare(works, given.rounds))
     if given.json:
         print(json.dumps([comparison.to_json() for comparison in comparisons], indent=2))
@@ -47,6 +54,15 @@ def _absolute(comparisons: list[Comparison], measure: str, title: str) -> str:
         head,
         [[one.work.title, *(f"{one.typical(measure, name):.1f}" for name in CONTENDERS)] for one in comparisons],
     )
+
+
+def _changes(changes: list[Change], measure: str, title: str) -> str:
+    head = f"| {title}, interpreted : by hand | before | after | after : before |"
+    rows = []
+    for one in changes:
+        figures = one.typical("before", measure), one.typical("after", measure), one.ratio(measure)
+        rows.append([one.work, *(f"{figure:.2f}" for figure in figures)])
+    return _table(head, rows)
 
 
 def _table(head: str, rows: list[list[str]]) -> str:

@@ -17,15 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from bench.revisions import ROOT, checked_out
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import HELLO, WAITER
-
-ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         trees = {"after": ROOT}
         if given.before:
-            trees = {"before": stack.enter_context(_checked_out(given.before)), **trees}
+            trees = {"before": stack.enter_context(checked_out(given.before)), **trees}
         measured = asyncio.run(_measured(trees, folder, given.rounds))
     if given.json:
         print(json.dumps([_as_json(case, costs) for case, costs in measured], indent=2))
@@ -132,19 +131,6 @@ def _rounds(
                 if number >= 0:
                     found[name].append(cost)
     return costs
-
-
-@contextmanager
-def _checked_out(revision: str) -> Iterator[Path]:
-    """Check *revision* out to a folder of its own, for as long as the context lasts."""
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder, "before")
-        git = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
-        try:
-            yield tree
-        finally:
-            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
 def _table(measured: Sequence[tuple[Case, dict[str, list[Cost]]]], *, compares: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a call names: the function, and the credentials by which it says who is calling.
+"""The function that a call names, and the credentials by which it says who is calling.
 
 These records are plain, whatever language a definition is written in. They travel to activities as JSON and stand in
 histories, so that every release reads what an earlier one wrote, and passes over fields that a later one added.

@@ -9,7 +9,7 @@ from typing import Any, Final
 from swf_temporal.data import JSON
 
 FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
-"""What makes an event what it is: no attribute that is added to one takes its place."""
+"""The attributes that identify an event: none that is added to it replaces them."""
 _ADDRESSED = "addressed"
 """The one key of the record of an event that was addressed. A CloudEvent has a type, so that none can pass for one."""
 VERSION: Final = "1.0"

@@ -15,7 +15,7 @@ JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | 
 _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
-"""Where a value stands inside another: keys and indexes, outermost first."""
+"""The path to a value inside another: keys and indexes, outermost first."""
 
 
 class NotJSON(ValueError):  # noqa: N818 - what the value is

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referencing import Registry
 
 MAX_TOLD = 5
-"""How many things that are wrong with data are told."""
+"""The number of problems with data that are reported."""
 
 _MAX_QUOTED = 200
 _ABOUT_NAMES = ("patternProperties", "additionalProperties", "unevaluatedProperties")

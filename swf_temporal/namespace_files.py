@@ -12,7 +12,7 @@ from swf_temporal.runtime.variables import Variable
 NOT_A_FILE: Final = "NotAFile"
 """The name of the error of a path that leads to something else."""
 MAX_BYTES: Final = 1024 * 1024
-"""What one file may have, as the variables of a scope may."""
+"""The size limit of one file, which is that of the variables of a scope."""
 _BYTES: Final = "application/octet-stream"
 
 

@@ -1,1 +1,1 @@
-"""What puts hosts, functions and events together: workers, the development server, runs, scenarios. A library."""
+"""Hosts, functions and events put together, as a library: workers, the development server, runs, scenarios."""

@@ -1,4 +1,4 @@
-"""Where each function of a workflow leads: to which service, method and path.
+"""The addresses of a workflow's functions: service, method and path.
 
 Only documents on this machine are read, and nothing is fetched.
 """

@@ -1,4 +1,4 @@
-"""What a served function is: a Python callable, or a program. Each call of one can be ended from another thread."""
+"""Served functions: a Python callable, or a program. Each call can be ended from another thread."""
 
 import asyncio
 import inspect

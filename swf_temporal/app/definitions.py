@@ -14,7 +14,7 @@ from swf_temporal.loading import check, check_file, conflicting, holds_definitio
 from swf_temporal.text.origin import Source
 
 STDIN = Path("-")
-"""What stands for a definition on standard input."""
+"""The argument that stands for a definition on standard input."""
 
 Warn = Callable[[object], None]
 """Is told what is doubtful about definitions that can run, one thing at a time."""

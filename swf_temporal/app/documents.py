@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swf_temporal.functions.port import Described
 
 _ASKED = "; did you mean "
-"""How the message of a failed call goes on where a name is near: here that is the hint."""
+"""The text in the message of a failed call after which a similar name is suggested: here that is the hint."""
 
 
 def missing_from_files(workflows: Iterable[Definition], resources: Resources) -> list[Problem]:

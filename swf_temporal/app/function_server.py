@@ -23,7 +23,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.functions.containers.containers import ACTION_ID, ERROR_CODE, ERROR_MESSAGE, TEMP_DIR
 
 _MAX_MESSAGE: Final = 4000
-"""How much of a message a header has, in bytes: HTTP clients refuse headers that are long."""
+"""The length limit of a message in a header, in bytes: HTTP clients refuse long headers."""
 _IDLE: Final = 60
 """Seconds after which a connection is closed that sends nothing."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")

@@ -1,4 +1,4 @@
-"""What the server, and the worker that runs an instance, tell of it."""
+"""The state of an instance, as the server and the worker that runs it report it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ PATIENCE = 5.0
 """Seconds in which a worker should have answered a query."""
 
 _TAKEN_UP = 4
-"""How many events the history of an instance has once a worker has done its first task."""
+"""The number of events in a history after the first workflow task."""
 _TAKING_UP = 2.0
 """Seconds in which a worker should have taken up what was started."""
 

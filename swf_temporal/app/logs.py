@@ -17,10 +17,10 @@ from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 _NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
 _OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")
 _OF_WORKFLOW = ("workflow_id",)
-"""What a person is told of the instance that a line is about, and of the call."""
+"""Fields of a log line that are shown to people: those of the instance and of the call."""
 _FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
 _TOLD_OTHERWISE = ("Completing activity as failed", "Worker failed, shutting down")
-"""What the library says where we have said more, or are about to."""
+"""Messages of the library that are left out, since a better one of ours stands beside them."""
 
 
 class OneLine(logging.Formatter):

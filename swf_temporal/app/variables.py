@@ -1,4 +1,4 @@
-"""Where a worker holds variables, as its settings say."""
+"""The store of a worker's variables, chosen by its settings."""
 
 import asyncio
 import logging

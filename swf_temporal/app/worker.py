@@ -40,7 +40,7 @@ from swf_temporal.temporal.worker import Capacity, make_worker
 _log = logging.getLogger("swf")
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
-"""How the library's message begins where the server refuses what a worker cannot do without."""
+"""The beginning of the library's message where the server refuses something that a worker needs."""
 
 
 class Worker:

@@ -45,7 +45,7 @@ MONTHS_BY_LENGTH: tuple[tuple[int, frozenset[int], frozenset[int] | None], ...] 
     (29, frozenset({2}), _LEAP),
     (28, frozenset({2}), _COMMON),
 )
-"""How many days there are in which months of which years."""
+"""The number of days in months of years."""
 
 
 def days_of(day_of_month: tuple[str, int], day_of_week: tuple[str, int], weekday: Field) -> tuple[Days, ...]:

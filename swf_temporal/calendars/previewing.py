@@ -1,4 +1,4 @@
-"""When a schedule will start an instance.
+"""The next times of a schedule.
 
 The answer is Temporal's, worked out without it, and that matters where clocks are changed. A time that clocks skip
 does not come. In the hour that they show twice, Temporal looks up a local time in the way of its language's library,

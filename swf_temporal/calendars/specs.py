@@ -1,4 +1,4 @@
-"""What Temporal can hold of a schedule: sets of calendar times, and periods.
+"""Schedules in the terms of Temporal: sets of calendar times, and periods.
 
 The records say what Temporal's schedules can say, without its library. All ranges are inclusive. A time is one of a
 calendar's if every field agrees; it is one of a schedule's if any of its calendars or intervals has it.

@@ -19,7 +19,7 @@ _PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
 
 
 _BARE = re.compile(r"[{\[]\s*[A-Za-z_]")
-"""How an object or array begins whose names or texts have no quotes."""
+"""The beginning of an object or array whose keys or strings lack quotes."""
 
 
 def json_value(text: str | None, option: str) -> JSON:

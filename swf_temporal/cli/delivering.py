@@ -1,4 +1,4 @@
-"""What `swf event` does and prints."""
+"""The command `swf event`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _TOLD = {
     "duplicate": "{instance} had {event} already: it was not taken again",
     SENT: "sent {event} to {instance}; no worker has answered for it",
 }
-"""What people are told, by what became of an event."""
+"""The message for each outcome of an event."""
 
 _UNANSWERED = (
     "start one with `swf worker`, which may still take the event; or leave it with the instance: swf event --no-wait"

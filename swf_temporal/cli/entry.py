@@ -1,4 +1,4 @@
-"""Where the program `swf` begins: with what Ctrl-C does, since importing the rest takes a while."""
+"""The entry point of `swf`. It handles Ctrl-C first, since importing the rest takes a while."""
 
 import os
 from typing import NoReturn

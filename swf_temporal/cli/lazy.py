@@ -46,7 +46,7 @@ COMMANDS = {
 }
 
 HABITS = {"help_option_names": ["-h", "--help"]}
-"""What every command does alike."""
+"""Settings that all commands share."""
 
 
 class LazyGroup(QuickGroup):

@@ -1,4 +1,4 @@
-"""What `swf status`, `list`, `result`, `cancel` and `terminate` do and print."""
+"""The commands `swf status`, `list`, `result`, `cancel` and `terminate`."""
 
 import json
 import sys

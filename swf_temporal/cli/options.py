@@ -15,10 +15,10 @@ from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
 LOWEST_PORT, HIGHEST_PORT = 1, 65535
-"""What a port can be."""
+"""The range of port numbers."""
 
 STDIN = Path("-")
-"""What stands for a definition on stdin."""
+"""The argument that stands for a definition on stdin."""
 
 
 def not_empty(value: str | None) -> str | None:

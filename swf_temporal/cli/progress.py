@@ -1,4 +1,4 @@
-"""What is shown of a run while it happens."""
+"""The progress of a run, shown while it happens."""
 
 import asyncio
 import shlex
@@ -117,7 +117,7 @@ _LINES = {
     "workflow-timed-out": _Line("", "the workflow's time is over", "", "yellow"),
     "workflow-continued": _Line("continues as {name}", ""),
 }
-"""What is said of each kind of happening; of the others nothing need be said."""
+"""The text for each kind of trace entry that is shown."""
 
 
 def line_of(entry: dict[str, Any], stream: IO[str]) -> str | None:

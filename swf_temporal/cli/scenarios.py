@@ -1,4 +1,4 @@
-"""What `swf test` does and prints."""
+"""The command `swf test`."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

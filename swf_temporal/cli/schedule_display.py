@@ -8,7 +8,7 @@ import typer
 from swf_temporal.cli.terminal import in_columns
 
 _SHOWN = 5
-"""How many of the times to come, and of the instances that were started, are shown to people."""
+"""The number of next times, and of started instances, that are shown."""
 
 
 def show_rows(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:

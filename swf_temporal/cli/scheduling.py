@@ -1,4 +1,4 @@
-"""What the commands of `swf schedule` do and print."""
+"""The commands of `swf schedule`."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

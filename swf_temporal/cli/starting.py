@@ -1,4 +1,4 @@
-"""What `swf start` does and prints."""
+"""The command `swf start`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

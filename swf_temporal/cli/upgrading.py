@@ -1,4 +1,4 @@
-"""What `swf upgrade` does and prints."""
+"""The command `swf upgrade`."""
 
 import sys
 from collections.abc import Iterable

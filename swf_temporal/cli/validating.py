@@ -1,4 +1,4 @@
-"""What `swf validate` does and prints."""
+"""The command `swf validate`."""
 
 import json
 import sys

@@ -1,1 +1,1 @@
-"""What `${ … }` means: deterministic, without input or output of its own."""
+"""The expressions in `${ … }`: deterministic, without input or output of their own."""

@@ -1,4 +1,4 @@
-"""What an expression is once it has been compiled."""
+"""Compiled expressions, and what they yield."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -19,10 +19,10 @@ class _Nothing(Enum):
 
 
 NOTHING: Final = _Nothing.NOTHING
-"""What an expression yields that has no output, such as `empty`."""
+"""The outcome of an expression without output, such as `empty`."""
 
 Outcome: TypeAlias = "JSON | _Nothing"
-"""What an evaluation yields: a value, several of them as an array, or NOTHING."""
+"""The outcome of an evaluation: a value, several of them as an array, or NOTHING."""
 
 Variables: TypeAlias = Mapping[str, JSON]
 """Values by name, without the `$`. `__now` is the workflow's time, in seconds since 1970."""

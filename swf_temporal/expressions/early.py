@@ -20,7 +20,7 @@ JOINS: Final[Mapping[str, Callable[[Sequence[bool]], bool]]] = {
     "any": any,
     "none": lambda truths: not any(truths),
 }
-"""How several comparisons make one condition, by the key that they stand under."""
+"""The operators that combine comparisons into one condition, by their key."""
 
 
 class EarlyExpressions(Expressions):

@@ -38,7 +38,7 @@ _FORMER = {
     "pow10": ("pow10/0", "def pow10: pow(10; .);"),
     "recurse_down": ("recurse_down/0", "def recurse_down: recurse;"),
 }
-"""What jq 1.6, the jq of the specification, has and a later one lacks: its signature, and what it means there."""
+"""Builtins that jq 1.6, the jq of the specification, has and later ones lack: signature and definition."""
 _NOW = "__now"
 _BINDING_WORDS = frozenset({"as", "def", "label"})
 _COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$")

@@ -1,4 +1,4 @@
-"""What runs inside a helper process: jq, or another engine, and nothing else.
+"""The program of a helper process: jq, or another engine, and nothing else.
 
 The guard starts this file as a script, so it imports only the engine and the standard library. It answers one request
 after another from standard input until that is closed, and never opens a file: after its imports it may not.

@@ -15,7 +15,7 @@ from swf_temporal.expressions.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.kinds import ANY
 
 INSTALLING = "pip install 'swf-temporal[js]'"
-"""What brings the engine."""
+"""The extra that installs the engine."""
 
 
 class EngineMissing(BadExpression):

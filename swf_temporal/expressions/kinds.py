@@ -10,7 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.expressions.ast import ArrayOf, Builtin, IfElse, Literal, ObjectOf, Operation, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
-"""What an expression can yield of which nothing is known."""
+"""The kinds of value that an unknown expression can yield."""
 
 _CALLS: Final[Mapping[str, str]] = {"length": "number", "not": "boolean"}
 _ADDED = ("number", "string", "array", "object", "null")

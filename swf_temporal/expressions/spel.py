@@ -23,7 +23,7 @@ from swf_temporal.patterns import BadPattern, compiled
 
 LANGUAGE: Final = "spel"
 MAX_DEPTH: Final = 40
-"""How deep parentheses and `not` may be nested."""
+"""The nesting limit of parentheses and `not`."""
 WHOLE: Final = frozenset({"taskOutputData", "stateOutputData", "taskData", "stateData"})
 """Names of the data as a whole."""
 

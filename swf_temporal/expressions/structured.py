@@ -21,9 +21,9 @@ from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
 
 LANGUAGE: Final = "structured-jq"
-"""What records call it."""
+"""Its name in records."""
 WITHOUT_NULL: Final = "structured-jq-without-null"
-"""What they call it where a query that yields null is an error."""
+"""Its name in records where a query that yields null is an error."""
 BAD_COMMAND: Final = "direktiv.jq.badCommand"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "direktiv.jq.notObject"

@@ -21,9 +21,9 @@ _MIN_LENGTH = 4
 _HIDDEN = "***"
 
 _STRONG = 40.0
-"""How many bits a secret has that is hidden inside other texts of data."""
+"""The least entropy, in bits, of a secret that is hidden inside other texts of data."""
 _WORD, _LONG_WORD = 14.0, 8
-"""How many bits a word has, and of how many letters it is."""
+"""The entropy of a word, in bits, and its number of letters."""
 _PARTS = re.compile(r"[^\W\d_]+|\d+|(?:[\W_])+")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Facts: TypeAlias = dict[str, Any]
 
 _SHOWN = 3
-"""How many of the next times of a schedule are told."""
+"""The number of next times of a schedule that are listed."""
 
 
 class OutlineDescription:

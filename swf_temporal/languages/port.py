@@ -27,7 +27,7 @@ ENDINGS: Final = (".json", ".yaml", ".yml")
 """Of the names of files that hold definitions."""
 
 START: Final = Position()
-"""Where a text begins."""
+"""The beginning of a text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How events are assigned to definitions that overlap.
+"""Assigning events to definitions that overlap.
 
 A state that needs an event for each of several definitions may meet one that is like two of them. It goes to one that
 has none yet; if a later event is like that one alone, the first moves on to the other. So whatever events come, in any

@@ -1,4 +1,4 @@
-"""What a language runs of one instance, as the run and the hosts see it."""
+"""The execution of one instance by its language, as the run and the hosts see it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from swf_temporal.runtime.joining import SuspendRequested
 Accepts: TypeAlias = Callable[[CloudEvent], bool]
 
 MAX_SEEN = 2000
-"""How many event ids are remembered."""
+"""The number of event ids that are remembered."""
 
 
 class InboxRecord(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""What hosts have in common when they perform a call or run a sub-workflow."""
+"""Helpers that hosts share for performing a call and running a sub-workflow."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,13 +10,13 @@ from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 
 MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 64 * 1024
-"""What one payload may hold, in bytes: the server's limit, with room for what surrounds it."""
+"""The size limit of one payload, in bytes: the server's, with room for what surrounds it."""
 
 MAX_RESULT_BYTES = 2 * 1024 * 1024
-"""What a function may return, in bytes: the server's limit."""
+"""The size limit of a function's result, in bytes: the server's."""
 
 MAX_ID_BYTES = 1000
-"""What the id of an instance may have, in bytes: the server's limit."""
+"""The length limit of an instance's id, in bytes: the server's."""
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 

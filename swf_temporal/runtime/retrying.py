@@ -19,10 +19,10 @@ DEFAULT_MULTIPLIER = 2.0
 MAX_DELAY = 100 * 365 * 86_400.0
 """In seconds. A multiplier that is applied often enough comes to more than any clock can hold."""
 MAX_CARRIED = 64
-"""How many attempts back jitter is carried on from: a call that is tried for days is not to reckon for seconds."""
+"""The number of attempts back that jitter is computed from, so that a call retried for days takes no time."""
 
 JitterSource: TypeAlias = Callable[[int], float]
-"""What chance deals each attempt: a number from 0 to 1, the same whenever it is asked for."""
+"""The random number of each attempt, from 0 to 1, the same whenever it is asked for."""
 
 
 def jitter_of(key: str) -> JitterSource:

@@ -1,4 +1,4 @@
-"""What the entries of a trace say: a record of details for each kind, and the one way to add an entry.
+"""Trace entries: a record of details for each kind, and the one way to add an entry.
 
 The query `trace` shows these details, so that a key keeps its meaning.
 """

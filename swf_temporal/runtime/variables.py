@@ -7,7 +7,7 @@ from typing import Final, Literal, Protocol
 JSON_TYPE: Final = "application/json"
 
 Scope = Literal["instance", "workflow", "namespace", "thread", "file"]
-"""Who shares a variable.
+"""The scope of a variable: who shares it.
 
 `thread`: an instance, and the sub-workflows that it calls once it has the variable. `file`: no variable, but a file of
 the namespace, which can only be read.

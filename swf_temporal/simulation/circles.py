@@ -19,7 +19,7 @@ MAX_EXECUTIONS = 2_000
 _LATEST = 1_000
 """Whatever belongs to the circle is among so many of the latest steps."""
 _MAX_NAMES = 10
-"""How many names a message has."""
+"""The number of names in a message."""
 
 _K = TypeVar("_K")
 

@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
-"""When simulations begin, unless they say when, so that they give the same results every time."""
+"""The default start time of simulations, fixed so that they give the same results every time."""
 MICROSECOND = timedelta(microseconds=1)
 _SECOND = 1_000_000
 

@@ -32,7 +32,7 @@ MAX_STATES = 500_000
 MAX_ATTEMPTS = 100_000
 """At one action. Retries without an end would go on for ever, since nothing here takes time."""
 MAX_ELAPSED = timedelta(days=365 * 1_000)
-"""How long a simulation may last. Retries come to that soon whose delays are multiplied."""
+"""The limit of virtual time in a simulation. Retries whose delays are multiplied reach it soon."""
 
 
 class SimulatedHost:

@@ -1,4 +1,4 @@
-"""What a run did: simulated, and in the form in which runs of both hosts are compared with what is expected."""
+"""The result of a run: simulated, and in the form in which runs of both hosts are compared with expectations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

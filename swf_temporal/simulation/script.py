@@ -1,4 +1,4 @@
-"""What a scenario decides of its calls: answers, arguments and jitter, the same in every run and on every host."""
+"""The script of a scenario's calls: answers, arguments and jitter, the same in every run and on every host."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta

@@ -1,1 +1,1 @@
-"""Where variables are held, if not by Temporal: SQL databases."""
+"""Stores of variables other than Temporal: SQL databases."""

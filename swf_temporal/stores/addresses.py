@@ -1,10 +1,10 @@
-"""Where variables are to be held, as an operator writes it. Nothing is imported that a database needs."""
+"""The addresses of variable stores, as an operator writes them. No library of a database is imported."""
 
 import re
 from typing import Final
 
 TEMPORAL: Final = "temporal"
-"""What stands for workflows on Temporal, which hold variables if nothing else is said."""
+"""The address that stands for workflows on Temporal, which is the default."""
 
 _FORMS: Final = "it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"
 _SQLITE: Final = "sqlite:///"

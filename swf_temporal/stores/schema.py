@@ -66,7 +66,7 @@ INSTANCES: Final = Table(
 )
 
 _LOCK: Final = 0x73776676
-"""What PostgreSQL's advisory lock is called that creating the tables takes."""
+"""The name of PostgreSQL's advisory lock that creating the tables takes."""
 
 
 def prepare(engine: Engine) -> str:

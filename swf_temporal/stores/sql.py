@@ -28,11 +28,11 @@ from swf_temporal.stores.addresses import with_driver, without_password
 from swf_temporal.stores.schema import INSTANCES, VARIABLES, WRITES, prepare
 
 MAX_BYTES: Final = 32 * 1024 * 1024
-"""What one variable may hold."""
+"""The size limit of one variable, in bytes."""
 MAX_KEY_BYTES: Final = 1000
-"""How long the name of a variable may be: an index of the database has to hold it."""
+"""The length limit of a variable's name: an index of the database has to hold it."""
 LOOKING: Final = timedelta(days=1)
-"""How long after a write, and how often from then on, it is looked whether the instance has ended."""
+"""The interval of checks whether the instance has ended, the first of which comes this long after a write."""
 KEEP_WRITES: Final = timedelta(days=30)
 """For how long the ids of writes are kept."""
 _OF_INSTANCES: Final = ("instance", "thread")

@@ -1,4 +1,4 @@
-"""What runs outside the workflow: function calls, produced events, looking definitions up."""
+"""Activities: function calls, produced events, looking definitions up."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What Temporal is told of a call or a sub-workflow beside what it performs: a summary, and what comes first.
+"""Facts of a call or sub-workflow that Temporal shows or schedules by: summary and priority.
 
 A fact that is added to `runtime.host.CallFacts` is handed to Temporal here, for activities and children alike.
 """
@@ -10,7 +10,7 @@ from temporalio.common import Priority
 from swf_temporal.runtime.host import CallFacts
 
 MAX_SUMMARY_LENGTH = 200
-"""How many characters the server keeps of a summary."""
+"""The length limit of a summary, in characters: the server's."""
 
 
 class ActivityFacts(TypedDict):

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 Handle = WorkflowHandle[Any, Any]
 
 PATIENCE = timedelta(seconds=10)
-"""How long a worker may take to answer for an event."""
+"""The time limit for a worker's answer to an event."""
 
 SENT = "sent"
-"""What became of an event of which no more is known."""
+"""The answer for an event whose outcome is not known."""
 
 
 class RunEnded(WorkflowFault):

@@ -7,10 +7,10 @@ TASK_QUEUE = "swf"
 """The task queue that everything here uses unless told otherwise."""
 
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 7233
-"""Where a server is looked for unless another is named."""
+"""The default address of a server."""
 
 DEFAULT_UI_PORT = 8233
-"""Where a development server has its UI."""
+"""The default port of a development server's UI."""
 
 EVENT = "event"
 """The signal that carries a whole CloudEvent."""
@@ -24,10 +24,10 @@ EVENT_REFUSED = "EventRefused"
 MEMO = "swf"
 """Under which name schedules, and the instances that they start, remember their definition."""
 NOTE = "definition "
-"""How the note begins that we write on a schedule; any other was written by others."""
+"""The beginning of the note that we write on a schedule; a different one was written by others."""
 
 ACTIVITIES = 200
-"""How many function calls may be under way at once in a worker that is not told otherwise."""
+"""The default limit of function calls that run at once in a worker."""
 
 WORKFLOWS = 2000
-"""How many running instances such a worker keeps in memory."""
+"""The default limit of running instances that a worker keeps in memory."""

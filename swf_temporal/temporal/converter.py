@@ -1,4 +1,4 @@
-"""How data and failures are written into histories.
+"""Data and failures, as they are written into histories.
 
 Data as JSON, like the SDK does it, but with the keys of objects in the order in which they are: an expression such as
 `to_entries` sees that order, and it should not depend on whether the data has been through the server. Failures without
@@ -65,4 +65,4 @@ _ENCODING = "json/plain"
 _METADATA = {"encoding": _ENCODING.encode()}
 
 CONVERTER = DataConverter(payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter)
-"""What clients and workers of ours write with; any other Temporal program reads it."""
+"""The data converter of our clients and workers; any other Temporal program reads what it writes."""

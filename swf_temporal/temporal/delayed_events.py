@@ -15,7 +15,7 @@ from swf_temporal.temporal.records import PUBLISH
 DELAYED_EVENT: Final = "swf delayed event"
 """The workflow type."""
 PUBLISH_LIMIT: Final = timedelta(minutes=1)
-"""How long one attempt at sending an event may take."""
+"""The time limit of one attempt to send an event."""
 
 
 @workflow.defn(name=DELAYED_EVENT, sandboxed=False)

@@ -1,4 +1,4 @@
-"""What people read about a run: in the Temporal UI, from queries, and when it failed."""
+"""Descriptions of a run for people: in the Temporal UI, from queries, and when it failed."""
 
 import json
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 
 MAX_METADATA: Final = 4000
-"""How many characters of its metadata the details of an instance have room for."""
+"""The length limit of metadata in the details of an instance, in characters."""
 
 
 def details(definition: Definition, run: Run, entry: TraceEntry) -> str:

@@ -1,4 +1,4 @@
-"""How faults cross between the runtime and Temporal."""
+"""Faults, as they cross between the runtime and Temporal."""
 
 from temporalio.exceptions import (
     ActivityError,

@@ -36,22 +36,22 @@ from swf_temporal.temporal.variables import (
 )
 
 MAX_BYTES_AT_ONCE = 3 * 1024 * 1024
-"""How much one workflow task may send; the server ends a workflow that sends more than 4 MiB."""
+"""The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB."""
 
 MAX_PENDING = 1900
-"""How many activities and sub-workflows may be under way; the server refuses more than 2,000."""
+"""The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
 
 MAX_TRACE = 2000
-"""How many trace entries a query can see."""
+"""The number of trace entries that a query returns."""
 
 CALL_LIMIT = timedelta(days=1)
-"""How long one attempt may take where the definition does not say."""
+"""The time limit of one attempt where the definition sets none."""
 
 HEARTBEAT = timedelta(seconds=30)
 """Within this time a worker that died is noticed."""
 
 VARIABLE_ATTEMPT = timedelta(minutes=1)
-"""How long one attempt to read or to write a variable may take."""
+"""The time limit of one attempt to read or write a variable."""
 
 _OF_INSTANCES = ("instance", "thread")
 """The scopes whose variables end with the instance that made them."""

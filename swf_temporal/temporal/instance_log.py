@@ -1,4 +1,4 @@
-"""What a worker logs about instances and calls.
+"""Log lines of a worker about instances and calls.
 
 Only what an operator wants to know, and none of the data that a run works on: logs go to places
 where data may not. Every line is written once: not again where a run is replayed.

@@ -1,4 +1,4 @@
-"""What workflows read as variables: those that are held, and files of their namespace."""
+"""Variables as workflows read them: those in a store, and files of their namespace."""
 
 import asyncio
 from collections.abc import Mapping

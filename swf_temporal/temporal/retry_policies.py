@@ -17,7 +17,7 @@ _MIN_INTERVAL = 0.001
 """Seconds. The engine takes a delay of nothing for none at all, and falls back on its own."""
 
 _TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout:Heartbeat"}
-"""What the engine calls the timeouts that are faults with these codes."""
+"""The server's kinds of timeouts, by the codes of the faults that they cause."""
 
 
 def policy_of(terms: ExternalRetryPolicy) -> RetryPolicy:

@@ -27,10 +27,10 @@ QUICK = (
     "--dynamic-config-value", "history.timerProcessorMaxPollRPS=2000",
     "--dynamic-config-value", 'history.timerProcessorMaxTimeShift="1ms"',
 )  # fmt: skip
-"""What makes the development server answer in milliseconds, and its timers exact below a second."""
+"""Settings that make the development server answer in milliseconds, and its timers exact below a second."""
 
 _STARTS = 3
-"""How often the server is started: it chooses further ports itself, which others may take meanwhile."""
+"""The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""
 _TRIES = 600
 _PAUSE = 0.025
 """Seconds between two looks at a server that is starting."""

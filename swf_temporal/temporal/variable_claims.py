@@ -1,4 +1,4 @@
-"""Which store holds the variables of a task queue: workers that disagree are told, and write nowhere.
+"""Claims: which store holds the variables of a task queue. Workers that disagree are told, and write nowhere.
 
 Theory of operation. The first worker of a task queue that holds variables elsewhere than in Temporal begins a workflow
 `variables:store:QUEUE`, which does nothing: its memo says where they are. Every worker compares that with its own

@@ -34,15 +34,15 @@ from swf_temporal.runtime.variables import Scope, Variable, VariableRef, Variabl
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
 MAX_BYTES: Final = 1024 * 1024
-"""What the variables of one scope may hold together: they travel in one payload when the workflow continues as new."""
+"""The size limit of all variables of one scope: they travel in one payload when the workflow continues as new."""
 INSTANCE_ENDED: Final = "instance has ended"
 LOOKING: Final = timedelta(days=1)
-"""How long after a write, and how often from then on, the workflow of an instance's scope looks for the instance."""
+"""The interval at which the workflow of an instance's scope looks for the instance, first this long after a write."""
 
 _MAX_WAIT: Final = 30.0
 """Seconds in which a scope has to answer; then the attempt that asks it is made again."""
 MAX_IDS: Final = 1000
-"""How many ids of writes a scope carries on when it continues as new."""
+"""The number of ids of writes that a scope carries on when it continues as new."""
 
 TYPE: Final = "swf variables"
 _PREFIX: Final = "variables:"

@@ -18,7 +18,7 @@ from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope,
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
 _THRESHOLDS = 10_000, 20, 20
-"""How many new objects make the garbage collector look at the youngest, and how often it looks at the older ones."""
+"""The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""
 
 
 @dataclass(frozen=True, slots=True)

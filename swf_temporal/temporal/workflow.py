@@ -41,10 +41,10 @@ from swf_temporal.temporal.signal_events import (
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
-"""What a definition or its data can provoke where we missed it. Anything else may pass, and the task is tried again."""
+"""Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
 
 _MAX_EVENTS, _MAX_BYTES = 40_000, 40 * 1024 * 1024
-"""How many events and bytes an execution may have that should not continue as new; servers end it at 51,200 and 50 MiB.
+"""The limits of events and bytes for an execution that should not continue as new; servers end it at 51,200 and 50 MiB.
 
 The engine knows an execution alone, and not the next: with it, it ends the children that are to end with the run, and
 only it, having been asked to, can end Canceled.
@@ -53,7 +53,7 @@ only it, having been asked to, can end Canceled.
 _SHOWN = (
     TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT,
 )  # fmt: skip
-"""What changes the details of an instance that the UI shows."""
+"""The entries that change the details of an instance in the UI."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
 

@@ -1,4 +1,4 @@
-"""What a workflow is started with: the data of the run, and the pin that it brings along.
+"""The input of a workflow: the data of the run, and the pin that it brings along.
 
 It may be anything, since any caller that may start a workflow writes it. What is wrong with it is returned: raised
 where it is read, it would fail the workflow task again and again.
@@ -15,7 +15,7 @@ from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal.records import Pin
 
 UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
-"""What the converter raises on a payload that is no JSON, or that is nested too deeply."""
+"""Errors that the converter raises on a payload that is not JSON, or is nested too deeply."""
 
 _NO_NUMBERS = (b"NaN", b"Infinity")
 

@@ -15,7 +15,7 @@ _WORD = re.compile(r"[\w$.+-]+")
 _SIMPLE_TEXT = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _OPEN = "this text has no closing quote"
 _HOLDS_MORE = re.compile(r"[:,]\s")
-"""What a text holds that goes on beyond its own end: another key, another element."""
+"""A pattern of texts that go on beyond their own end: another key, another element."""
 _HALF = re.compile("[\ud800-\udfff]")
 _DECODER = JSONDecoder()
 _WORDS = {"true": True, "false": False, "null": None}

@@ -8,10 +8,10 @@ from swf_temporal.errors import InvalidDefinition, Position, Problem
 from swf_temporal.text.positions import Where
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-"""What YAML, and Python, take for the end of a line."""
+"""Characters that YAML, and Python, take for the end of a line."""
 
 MAX_DEPTH = 100
-"""How deep a definition may be nested: more is an accident or an attack."""
+"""The nesting limit of a definition: more is an accident or an attack."""
 
 
 class Unreadable(InvalidDefinition):

@@ -36,7 +36,7 @@ _KINDS = {type(None): "empty", bool: "true or false", int: "a number", float: "a
 WRONG_FORM = "form"
 """The type of an error whose text is what form is expected."""
 _OF_A_KEY = "[key]"
-"""How pydantic ends a path that leads to a key, not to its value."""
+"""The last part of pydantic's path to a key, rather than to its value."""
 
 
 def validation_error(

@@ -1,4 +1,4 @@
-"""What the JSON Schemas of all models share: their dialect, and descriptions, which are the texts under the fields."""
+"""The shared parts of all JSON Schemas: their dialect, and descriptions, which are the texts under the fields."""
 
 import ast
 import inspect

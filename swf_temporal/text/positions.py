@@ -1,4 +1,4 @@
-"""Where something, and each key in it, was written."""
+"""Positions: where a node, and each key in it, was written."""
 
 from swf_temporal.errors import Position
 

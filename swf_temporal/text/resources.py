@@ -1,4 +1,4 @@
-"""What reading asks for where a definition names another document, and what it may be told.
+"""The port by which reading resolves other documents that a definition names.
 
 Reading reaches nothing by itself: the reader hands it a `Fetch`.
 """

@@ -13,7 +13,7 @@ from typing import Any
 from swf_temporal.errors import UsageError
 
 _BESIDE = 2
-"""Where, among the comments of a key, the one stands that is beside its value and below."""
+"""The index, among the comments of a key, of the one beside its value and below."""
 _INDENTED = re.compile(r"^( +|\t+)\S", re.MULTILINE)
 _LIST = re.compile(r"^( *)[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*( *)- ", re.MULTILINE)
 

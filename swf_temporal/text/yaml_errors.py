@@ -13,7 +13,7 @@ _OPEN = "this text has no closing quote"
 _ENDLESS = "found unexpected end of stream"
 _QUOTES = ("'", '"')
 _HOLDS_MORE = re.compile(r"[:,]\s|\n")
-"""What a text holds that goes on beyond its own end: another key, another element."""
+"""A pattern of texts that go on beyond their own end: another key, another element."""
 _TAB = "YAML is indented with blanks: replace the tab"
 _EXPLAINED = {
     "mapping values are not allowed": (

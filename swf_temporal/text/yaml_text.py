@@ -25,11 +25,11 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_errors import LOADER, explain
 
 MAX_VALUES = 50_000
-"""How many values a definition may hold once its aliases are written out."""
+"""The limit of values in a definition, with its aliases expanded."""
 MAX_PLAIN_VALUES = 5_000_000
-"""How many values other texts may hold, where each alias counts as all that it stands for."""
+"""The limit of values in other texts, with their aliases expanded."""
 MAX_PLAIN_DEPTH = 200
-"""How deeply the values of other texts may be nested: what works on them recurses as deep."""
+"""The nesting limit of other texts: what works on them recurses as deep."""
 
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+|0o[0-7]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")

@@ -1,4 +1,4 @@
-"""What is due for an instance and its sub-workflows, and when.
+"""The agenda of an instance and its sub-workflows: what is due, and when.
 
 It is released one thing at a time, by the keys of the simulation's clock; so a function that is called has to wait for
 its turn, and both hosts decide alike what is first.

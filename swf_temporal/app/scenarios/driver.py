@@ -35,7 +35,7 @@ _CLOSED = {
 _LIMIT = 60
 """Seconds of real time that a single thing may take to happen."""
 _MAX_STEPS = 10_000
-"""How many things may happen in one run."""
+"""The limit of steps in one run."""
 
 
 class ScenarioDriver:

@@ -37,7 +37,7 @@ from swf_temporal.simulation.clock import EPOCH, MICROSECOND
 CLOCK = "time passes"
 """The name of the signal that tells the time."""
 NEVER = timedelta(days=10 * 365)
-"""When the server does by itself what is ours to do."""
+"""The interval after which the server would do by itself what is ours to do."""
 TOO_LATE = 2 * NEVER
 
 CLOSING = (

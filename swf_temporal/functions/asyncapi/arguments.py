@@ -15,7 +15,7 @@ from swf_temporal.text.suggestions import suggestion
 _OUTRIGHT = ("payload", "headers", "correlationId")
 _WILD = {"mqtt": "+#\0", "nats": "*> \t\r\n\0"}
 _BETWEEN = {"mqtt": "/", "nats": "."}
-"""What stands between the parts of an address, by family: a part that has it would lead to another channel."""
+"""The separators of addresses, by family: a part that has one would lead to another channel."""
 
 
 @dataclass(frozen=True, slots=True)

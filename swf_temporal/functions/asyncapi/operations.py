@@ -13,7 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.documents.parts import Document
 
 Bindings = Mapping[str, Mapping[str, JSON]]
-"""What a document says about each protocol."""
+"""The bindings of each protocol in a document."""
 Possibilities = Sequence[Mapping[str, tuple[dict[str, Any], list[JSON]]]]
 """Of proving who is calling: in each, schemes by name, with the scopes that are needed."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"
-"""What gRPC calls it, and many GraphQL services in an answer that has the status 200."""
+"""The code of gRPC, which many GraphQL services use in an answer that has the status 200."""
 _PLACES: Final = ("header", "query", "cookie")
 _Answer = TypeVar("_Answer")
 

@@ -1,4 +1,4 @@
-"""Which of its credentials an auth offers to a security scheme that a document declares."""
+"""The credentials that an auth offers to a security scheme that a document declares."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What functions in containers may ask for while they are called: `log` and `var`.
+"""The endpoint that functions in containers use while they are called: `log` and `var`.
 
     GET or POST …/log?aid=ID[&log=TEXT]         a line of the log: the parameter, or the body
     GET         …/var?aid=ID&scope=SCOPE&key=KEY    what a variable holds; nothing if it is not there

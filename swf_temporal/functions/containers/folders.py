@@ -15,7 +15,7 @@ from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
 
 MAX_BYTES: Final = 128 * 1024 * 1024
-"""What the files may hold together that a function leaves: they are read into memory."""
+"""The size limit of all files that a function leaves: they are read into memory."""
 
 BYTES_TYPE: Final = "application/octet-stream"
 

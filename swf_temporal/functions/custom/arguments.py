@@ -17,7 +17,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, permanent_failure
 
 _MAX_SHOWN = 5
-"""How many mistakes are told at once."""
+"""The number of mistakes that are reported at once."""
 
 
 @dataclass(frozen=True, slots=True)

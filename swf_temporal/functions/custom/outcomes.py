@@ -1,4 +1,4 @@
-"""What a workflow sees of what Python code returned or raised."""
+"""Results and exceptions of Python code, as a workflow sees them."""
 
 import json
 

@@ -18,7 +18,7 @@ LENGTH = struct.Struct(">I")
 NAME = "<script>"
 
 _FILE_SIZE = 64 << 20
-"""How large a file of a script may become, in bytes."""
+"""The size limit of a script's file, in bytes."""
 
 _PATIENCE = 5
 """Seconds that a script may take longer than its worker waits."""

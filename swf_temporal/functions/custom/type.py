@@ -19,7 +19,7 @@ LEVELS: Final = {
     "WARNING": logging.WARNING,
     "ERROR": logging.ERROR,
 }
-"""What SonataFlow calls levels, and what Python does."""
+"""SonataFlow's names of log levels, and Python's."""
 
 _OURS = "service:python:"
 _FOREIGN: Mapping[str, str] = {
@@ -30,7 +30,7 @@ _FOREIGN: Mapping[str, str] = {
     "java:": "a method in Java",
     "bean:": "a bean in Java",
 }
-"""What operations begin with that are written for other runtimes, and what they name there."""
+"""Prefixes of operations that are written for other runtimes, and what they name there."""
 _INSTEAD = (
     "call an activity of a worker in any language, 'temporal:ACTIVITY@QUEUE', or a service, 'rest:POST:URL', or "
     "register a Python function under this name"

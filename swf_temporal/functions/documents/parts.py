@@ -1,4 +1,4 @@
-"""What stands at a place in a document, and where its references lead."""
+"""Parts of a document, by their place, with references followed."""
 
 import os.path
 from collections.abc import Iterator

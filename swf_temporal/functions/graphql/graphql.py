@@ -18,7 +18,7 @@ from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
 
 _FOR_GOOD = frozenset({"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"})
-"""What many servers write in `extensions.code` if the request itself is wrong."""
+"""Codes that many servers write in `extensions.code` if the request itself is wrong."""
 
 
 class GraphQL(Performer):

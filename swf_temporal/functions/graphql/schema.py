@@ -21,7 +21,7 @@ _MAX_SCHEMAS = 64
 # Three facts of two types are asked for, where the introspection of graphql-core asks for the whole schema: of large
 # services that is megabytes, which many refuse, and its `build_client_schema` refuses one that lacks anything.
 _WRAPPINGS = 8
-"""How many lists and exclamation marks a type may have around its name."""
+"""The limit of lists and exclamation marks around the name of a type."""
 _OBJECTS = frozenset({"OBJECT", "INTERFACE", "UNION"})
 _TYPE = "kind name " + "ofType { kind name " * _WRAPPINGS + "}" * _WRAPPINGS
 _FIELDS = (

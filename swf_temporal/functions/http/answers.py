@@ -15,9 +15,9 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
 
 _MAX_DEPTH = 200
-"""How deeply values may stand within each other: what is done with them goes down with them."""
+"""The nesting limit of values: what works on them recurses as deep."""
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
-"""What Python knows under the name of a charset, and is none."""
+"""Python's codecs that are not charsets."""
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
 
 

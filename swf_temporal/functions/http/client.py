@@ -31,10 +31,10 @@ from swf_temporal.origins import PORTS
 
 _MAX_SHOWN = 200
 _MAX_KEPT_BYTES = 2000
-"""How much of an answer that cannot be understood a workflow sees, in bytes."""
+"""The length, in bytes, of the part of an unreadable answer that a workflow sees."""
 _MAX_REDIRECTS = 20
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
-"""How long a body is, and where it ends, HTTP says itself: a header of the definition's could only contradict it."""
+"""Headers of the length of a body, which HTTP sets itself: one of the definition could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
 

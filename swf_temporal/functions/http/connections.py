@@ -52,7 +52,7 @@ _MEANINGS: dict[type[Exception], type[httpx.TransportError]] = {
     httpcore.ProtocolError: httpx.ProtocolError,
     httpcore.UnsupportedProtocol: httpx.UnsupportedProtocol,
 }
-"""What the lower library raises, as the upper one calls it; the entry of the nearest ancestor counts."""
+"""The exceptions of httpcore, as httpx names them; the entry of the nearest ancestor counts."""
 
 _Kind: TypeAlias = tuple[Tls, str | None]
 

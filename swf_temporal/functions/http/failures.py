@@ -39,11 +39,11 @@ _CAUSES: dict[type[BaseException], tuple[str, str]] = {
     ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
     ConnectionResetError: ("ConnectionLost", "the connection broke"),
 }
-"""What lies beneath an httpx.ConnectError says more than it does."""
+"""Causes of an httpx.ConnectError that say more than it does."""
 
 _FOR_GOOD = frozenset({"BadUrl", "BadRequestHead"})
 _CLEAR = frozenset({"ConnectionRefused", "UnknownHost"})
-"""What needs no words of a library's own."""
+"""Errors that need no message of the library."""
 
 
 def failure(error: Exception, what: str) -> CallFailed:

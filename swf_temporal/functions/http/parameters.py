@@ -14,7 +14,7 @@ from swf_temporal.functions.http.answers import is_json, split_content_type
 
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _RESERVED = ":/?@!$'()*,;"
-"""What means something in a URL, without what would end a query or split it: `#`, `&`, `+`, `=` and brackets."""
+"""Reserved characters of URLs, without those that would end a query or split it: `#`, `&`, `+`, `=` and brackets."""
 
 _Write = Callable[[str], str]
 

@@ -1,4 +1,4 @@
-"""What an OpenAPI document that is a file says of a function. To look there takes no client."""
+"""Functions in an OpenAPI document that is a file, which takes no client to read."""
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed

@@ -1,1 +1,1 @@
-"""What the operator of a worker decides about calls."""
+"""The operator's settings for calls."""

@@ -23,7 +23,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
 }
 """Each may be followed by `_` and the name of a function or a host."""
 _CONFIDENTIAL = ("SWF_HEADERS", "SWF_PROXY")
-"""What may hold passwords: mistakes in it are told without it."""
+"""Variables that may hold passwords: mistakes in them are reported without their value."""
 _TLS = {"SWF_TLS_CA": "ca", "SWF_TLS_CERT": "cert", "SWF_TLS_KEY": "key"}
 
 

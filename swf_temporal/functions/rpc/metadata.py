@@ -14,7 +14,7 @@ from swf_temporal.functions.http.parameters import as_text
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
 STREAM: Final = "requests"
-"""What an array of requests is called where it stands beside metadata."""
+"""The key of an array of requests where it stands beside metadata."""
 _PREFIX: Final = "HEADER_"
 _NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+")
 _BINARY = "-bin"

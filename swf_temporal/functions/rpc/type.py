@@ -9,7 +9,7 @@ from swf_temporal.functions.port import DeclaredType, PartedForm, Performer, Ser
 
 REFLECTION = "reflection:"
 SERVER_SCHEMES = ("grpc://", "grpcs://")
-"""What stands in place of a proto file where the server itself says what its messages are."""
+"""The word in place of a proto file where the server itself describes its messages."""
 
 FORM = PartedForm(("proto file", "service", "method"), "service.proto#Service#Method")
 

@@ -1,4 +1,4 @@
-"""What is chosen where Direktiv's text, its engine and its later releases contradict each other.
+"""The choices where Direktiv's text, its engine and its later releases contradict each other.
 
 A definition says it under `compat`, a key of ours. So it travels with the text that a run carries, and a replay reads
 the same; and definitions of different ages stand side by side in one folder.

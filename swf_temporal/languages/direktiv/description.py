@@ -1,4 +1,4 @@
-"""What a definition is described by: its outline and, of each sub-workflow, the one definition that is meant."""
+"""The description of a definition: its outline and, of each sub-workflow, the one definition that is meant."""
 
 from functools import cached_property
 from typing import Any

@@ -5,7 +5,7 @@ from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
 NAMELESS: Final = "workflow"
-"""What a definition is called that was not read from a file, and says no name."""
+"""The name of a definition that was not read from a file, and has none of its own."""
 LATEST: Final = "latest"
 """The ref of the definition that has none."""
 _ENDINGS: Final = ("", ".yaml", ".yml")

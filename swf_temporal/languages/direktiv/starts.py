@@ -1,4 +1,4 @@
-"""Which instances events start, and with what: a pure function of the events and the definition."""
+"""The instances that events start, and their inputs: a pure function of the events and the definition."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -10,10 +10,10 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 _SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {"May 2020": {"exception": "error"}}
 """By the version, what its examples call otherwise than its text does."""
 EARLY: Final = "early"
-"""What the drafts before 0.5 write their expressions in."""
+"""The expression language of the drafts before 0.5."""
 
 PATHS: Final = "braced paths"
-"""What 0.5 writes its expressions in."""
+"""The expression language of 0.5."""
 
 
 def expressions_of(workflow: Workflow, *, guesses: bool = False) -> Expressions:

@@ -34,7 +34,7 @@ _STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|
 _TASKS = re.compile(_STATES.pattern.replace("states", "tasks"), re.MULTILINE)
 """The same for the draft that calls them tasks, as other kinds of documents do."""
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
-"""What tells these from others: a task says that it is the start."""
+"""The key that tells these from others: a task says that it is the start."""
 _VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
 """A key that definitions have, with a version that no other kind of document says there."""
 _READ_OTHERWISE = ("0.5", "0.6")

@@ -1,1 +1,1 @@
-"""What scenario files say, as pydantic models: what a file may hold, and what is not a form of it."""
+"""The pydantic models of scenario files."""

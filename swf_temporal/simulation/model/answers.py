@@ -1,4 +1,4 @@
-"""What the functions of a scenario answer."""
+"""The answers of a scenario's functions."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Self, TypeAlias

@@ -1,4 +1,4 @@
-"""What a scenario claims to come of it. Only what is given is compared."""
+"""The expectations of a scenario. Only what is given is compared."""
 
 import re
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -22,7 +22,7 @@ from swf_temporal.text.model_errors import WRONG_FORM, validation_error, wrong_f
 Status: TypeAlias = Literal["completed", "failed", "waiting", "cancelled"]
 
 _MAX_UNEXPECTED = 5
-"""How many starts are told beyond those that are expected."""
+"""The number of starts that are listed beyond those that are expected."""
 _ASKED = re.compile(r"[A-Z]+ /\S*|\w+/\w+|(SEND|RECEIVE) .*\S.*")
 """A request of HTTP, a method of gRPC, a message."""
 

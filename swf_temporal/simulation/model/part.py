@@ -1,4 +1,4 @@
-"""What all parts of a scenario share: they are frozen, and know no other keys than their own."""
+"""The base of all parts of a scenario: frozen, without other keys."""
 
 import re
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def _moment(value: object) -> object:
 
 
 OptionalKey: TypeAlias = Annotated[_Value | None, BeforeValidator(_not_null)]
-"""What may be left out. A key that has no value is refused: a claim without one would hold always."""
+"""An optional value. A key that has no value is refused: an expectation without one would always hold."""
 
 Json: TypeAlias = Annotated[Any, AfterValidator(plain)]
 """Any JSON; it does not remember where it was written."""

@@ -26,7 +26,7 @@ from swf_temporal.text.model_errors import validation_error
 from swf_temporal.text.origin import Source
 
 HOSTS: Final = ("simulation", "temporal")
-"""Where a scenario runs unless it says otherwise."""
+"""The default hosts of a scenario."""
 _OF_A_RUN = ("input", "startTime", "functions", "services", "events", "secrets", "chance", "cancel", "hosts", "why")
 
 

@@ -17,7 +17,7 @@ _HTTP = ("http", "https")
 _STATUSES: Final = range(200, 600)
 _WITHOUT_BODY = (204, 304)
 _FAILURES = tuple(status for status in GRPC_STATUSES if status != "OK")
-"""How a call of gRPC can fail."""
+"""The ways in which a gRPC call can fail."""
 _HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _FRAMING = ("content-length", "transfer-encoding")

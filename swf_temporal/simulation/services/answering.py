@@ -1,4 +1,4 @@
-"""What a service of a scenario answers, and what it was asked."""
+"""The answers of a scenario's service, and the requests that it got."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Where calls find the services of a scenario."""
+"""The addresses of a scenario's services."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -25,7 +25,7 @@ _CONNECTING: Faults = {
     socket.gaierror: ("UnknownHost", "no host of that name is known"),
     ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
 }
-"""What lies beneath says more than a library's own exceptions do."""
+"""Causes that say more than the library's own exceptions do."""
 _OF_ALL: Faults = {
     TimeoutError: ("Timeout", "the broker did not answer in time"),
     ConnectionError: LOST,

@@ -1,4 +1,4 @@
-"""What aiomqtt leaves out: acknowledging a message when it is accepted, and telling of refusals.
+"""MQTT sessions with what aiomqtt leaves out: acknowledging a message when it is accepted, and reporting refusals.
 
 This module is imported when MQTT is first used: aiomqtt is an extra.
 """
@@ -20,7 +20,7 @@ _REASONS = {
     **dict.fromkeys((0x8F, 0x90), UNKNOWN),
     0x95: TOO_LARGE,
 }
-"""What reason codes mean (MQTT 5, 2.4). 0x80 is all that 3.1.1 says of a subscription: it is denied."""
+"""The meaning of reason codes (MQTT 5, 2.4). 0x80 is all that 3.1.1 says of a subscription: it is denied."""
 _DENIED_BEFORE_5 = frozenset({4, 5})
 _FAILED = 0x80
 

@@ -16,7 +16,7 @@ _CLOSING = 1.0
 """Seconds for saying farewell."""
 _CONTENT_TYPE = "content-type"
 _DENIALS = ("authorization violation", "permissions violation", "authentication")
-"""How the server's words begin when it denies something."""
+"""The beginning of the server's message when it denies something."""
 
 
 class Nats:

@@ -1,4 +1,4 @@
-"""Which errors a catch or a retry policy is for."""
+"""Matching of errors by catches and retry policies."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What an instance's data is, and what a state makes of it."""
+"""The data of an instance, and what states make of them."""
 
 import json
 from base64 import b64encode

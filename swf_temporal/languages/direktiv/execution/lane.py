@@ -1,4 +1,4 @@
-"""What surrounds the logic of a state: its frame, its data, the run, and how its fields are evaluated."""
+"""The lane of a state: its frame, its data, the run, and the evaluation of its fields."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
 
 Frame = dict[str, Any]
-"""How far something is, as plain JSON."""
+"""A frame: how far something is, as plain JSON."""
 
 
 class Lane(Tracer):

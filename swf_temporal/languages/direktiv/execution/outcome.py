@@ -1,4 +1,4 @@
-"""What the logic of a state comes to."""
+"""The outcome of a state."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is worked out once for a definition, and shared by all its runs."""
+"""The program: all that is computed once for a definition, and shared by its runs."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""When a state, and the instance, have taken too long.
+"""The timeouts of states and of the instance.
 
 An instance has two moments of its own. At the first, the soft one, the state that is running then meets an error that
 it can catch, once. At the second, the hard one, the instance ends. States that wait have a moment, too.

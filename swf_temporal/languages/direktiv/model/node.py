@@ -1,4 +1,4 @@
-"""What every node of a definition shares: it is frozen, has no other keys, and knows where it was written."""
+"""The base of all nodes of a definition: frozen, without other keys, with the place where it was written."""
 
 from typing import Annotated, Any, TypeAlias, TypeVar
 

@@ -21,7 +21,7 @@ _CALLED = {
     "event": "event", "start": "start", "timeouts": "timeouts", "secrets": "secret", "codes": "code",
     "correlate": "attribute", "args": "argument",
 }  # fmt: skip
-"""What a thing in the list, or the object, under each key is called."""
+"""The singular for each key that holds a list or an object."""
 _EXPECTED = {
     "string_type": "a text",
     "string_too_short": "a text that says something",

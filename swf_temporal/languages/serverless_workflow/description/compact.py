@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 from swf_temporal.languages.serverless_workflow.model.node import Node
 
 Facts: TypeAlias = dict[str, Any]
-"""What is known of something, as JSON."""
+"""Known facts of something, as JSON."""
 
 
 def compact(**facts: Any) -> Facts:

@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.description.compact import Facts
 _MAX_LENGTH = 60
 """Characters of a label, beyond which it is cut."""
 _ESCAPED = {character: f"#{ord(character)};" for character in '#;:"<>{}[]%`\\'}
-"""What means something in a diagram, written as Mermaid has it in texts."""
+"""Characters with a meaning in diagrams, escaped as Mermaid has it."""
 
 
 def diagram_of(facts: Facts) -> str:

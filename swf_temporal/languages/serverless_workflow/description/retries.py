@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.runtime.retrying import RetryRule
 
 _SHOWN = 5
-"""How many delays are worked out."""
+"""The number of delays that are listed."""
 
 
 def facts_of_retries(workflow: Workflow) -> list[Facts]:

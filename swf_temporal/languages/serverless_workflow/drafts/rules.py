@@ -1,4 +1,4 @@
-"""What the rules of all drafts ask of a definition, and how they tell what they found, in the words of its author."""
+"""The context that the rules of all drafts share, with problems in the words of the author."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How data flow between a state, its actions and events, which versions of the language see differently.
+"""Data flow between a state, its actions and events, which versions of the language see differently.
 
 A version that says something else about filters and merging has a class of its own that satisfies `DataFlow`;
 `data_flow_of` chooses it once for a program. `Merging` is what the specification says since 0.5.

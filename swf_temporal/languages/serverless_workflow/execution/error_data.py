@@ -1,4 +1,4 @@
-"""What conditions and data see of an error, in the draft of May 2020 (section "Workflow Error Handling")."""
+"""Errors as conditions and data see them, in the draft of May 2020 (section "Workflow Error Handling")."""
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault

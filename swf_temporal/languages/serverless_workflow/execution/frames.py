@@ -38,7 +38,7 @@ class WaitingFrame(Frame, total=False):
 
 
 _Timeouts = TypedDict("_Timeouts", {"action timeout": float, "result timeout": float}, total=False)
-"""When the time of an action is over, and that of the event that answers it. Classes have no such names."""
+"""The deadlines of an action, and of the event that answers it. Classes have no such names."""
 
 
 class ActionFrame(WaitingFrame, _Timeouts, total=False):

@@ -18,7 +18,7 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 _OF_EVENTS = ("taken", "complete", "fixed")
-"""What of a body's frame says which events are its own."""
+"""The keys of a body's frame that hold its events."""
 
 
 def begin_anew(frame: StateFrame, lane: Lane) -> None:

@@ -139,4 +139,4 @@ _PARAMETERS: Mapping[type[Node], Mapping[str, _Reading]] = {
         "jitter": _jitter,
     },
 }
-"""What may be an expression, and how what it yields is read."""
+"""The settings that may be expressions, and the reader of what each yields."""

@@ -1,4 +1,4 @@
-"""How data flow in the draft of November 2019: what comes out of one thing is what goes into the next.
+"""Data flow in the draft of November 2019: the output of each part is the input of the next.
 
 Nothing is merged but events. A filter selects what goes in (`inputPath`), puts what came of it at a place in what was
 there before (`resultPath`), and selects what goes out (`outputPath`); each is `$`, all of it, where it is not written.

@@ -1,4 +1,4 @@
-"""What of a definition is worked out once, before anything runs.
+"""The program: all that is computed once for a definition, before anything runs.
 
 States, functions and events by name; expressions compiled; timeouts with what they inherit. A program is shared by
 all the runs of its definition and never changes.

@@ -1,4 +1,4 @@
-"""How far an instance is: in which state, and with which data."""
+"""The progress of an instance: its state, and its data."""
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, WalkFrame

@@ -1,4 +1,4 @@
-"""What an action does: call a function, exchange events, or run another workflow."""
+"""Actions: calling a function, exchanging events, or running another workflow."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a workflow declares once and refers to by name: functions, events, errors, retries, authentication."""
+"""Definitions that a workflow refers to by name: functions, events, errors, retries, authentication."""
 
 from typing import Literal
 

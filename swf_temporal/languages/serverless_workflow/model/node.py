@@ -1,4 +1,4 @@
-"""What every node of a definition shares: it is frozen, and it knows where it was written."""
+"""The base of all nodes of a definition: frozen, with the place where it was written."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -22,7 +22,7 @@ def _filter(value: object) -> object:
 
 
 Filter: TypeAlias = Annotated[Any, AfterValidator(_filter)]
-"""What selects from data: an expression, or an object or a list in which texts may hold `${ … }`."""
+"""A filter of data: an expression, or an object or a list in which texts may hold `${ … }`."""
 
 
 def _text(value: object) -> object:

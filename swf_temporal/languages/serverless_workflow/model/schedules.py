@@ -1,4 +1,4 @@
-"""When a workflow starts by itself."""
+"""Schedules: when a workflow starts by itself."""
 
 from pydantic import Field
 

@@ -17,7 +17,7 @@ from swf_temporal.text.resources import Fetch, ForbiddenResourceError, MissingRe
 Places: TypeAlias = tuple[Position, Position]
 
 KINDS = ("functions", "events", "retries", "errors", "auth", "secrets", "constants", "timeouts", "extensions")
-"""What may stand in a document of its own (section "Workflow Definition Structure")."""
+"""Parts of a workflow that may stand in a document of their own (section "Workflow Definition Structure")."""
 
 SCHEMAS = ("dataInputSchema", "dataOutputSchema")
 

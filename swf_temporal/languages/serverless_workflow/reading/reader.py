@@ -1,4 +1,4 @@
-"""What reading a document gives, and what a draft that reads its own documents has to offer."""
+"""The port of drafts that read their own documents, and what reading yields."""
 
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What is left of a workflow once the parts that have the wrong form are taken out.
+"""The rest of a workflow without the parts that have the wrong form.
 
 An author is told everything at once: so what does have the right form is still put before the rules. What is
 taken out keeps its name, so that references to it are not called dangling.
@@ -15,7 +15,7 @@ from swf_temporal.text.suggestions import nearest
 STATE_TYPES = ("event", "operation", "switch", "sleep", "parallel", "inject", "foreach", "callback")
 _DEFINITIONS = ("functions", "events", "retries", "errors", "auth")
 _ROUNDS = 8
-"""How often parts are taken out. Each round reveals what the ones before it hid."""
+"""The number of rounds in which parts are taken out. Each reveals what the ones before it hid."""
 
 
 def recover(root: Object, refused: ValidationError) -> Workflow | None:

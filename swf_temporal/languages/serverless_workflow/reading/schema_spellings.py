@@ -1,4 +1,4 @@
-"""How the JSON Schema says what is read in another shape than the model's.
+"""The JSON Schema of spellings whose shape is not the model's.
 
 Other names of a property follow from the `Spelling`s of a version. What their steps do to a node is said once more,
 as what they accept.

@@ -16,7 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq impo
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 
 _NUMBER: Final = "(strings | trim | tonumber?) // ."
-"""What is found, as a number where it is a text that says one."""
+"""The value found, as a number where it is a text that holds one."""
 _SIGNS: Final = {"lessthan": "<", "lessthanorequals": "<=", "greaterthan": ">", "greaterthanorequals": ">="}
 _NUMERIC: Final = {"LT": "<", "LTEQ": "<=", "GT": ">", "GTEQ": ">="}
 _TEXTUAL: Final = {"StrEQ": "==", "StrLT": "<", "StrLTEQ": "<=", "StrGT": ">", "StrGTEQ": ">="}

@@ -1,4 +1,4 @@
-"""What rewriting a definition changed, and what it could not say."""
+"""The report of an upgrade: what it changed, and what the newer language cannot express."""
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What authors of 0.7 and 0.8 write otherwise than the text has it, and is read all the same."""
+"""Spellings in definitions of 0.7 and 0.8 that differ from the text, and are read all the same."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What is wrong with a definition that has the right form: one rule a file."""
+"""The rules for definitions that have the right form: one per file."""

@@ -1,4 +1,4 @@
-"""What each expression of a workflow compiles to."""
+"""The compiled expressions of a workflow."""
 
 from collections.abc import Iterator
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What a rule sees of a workflow, and how it tells what it found."""
+"""The context of a rule: what it sees of a workflow, and how it reports problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Where a workflow refers to events, and as what."""
+"""A workflow's references to events, and the role of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

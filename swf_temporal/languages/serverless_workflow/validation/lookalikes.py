@@ -28,10 +28,10 @@ jsonl jsx lz4 md mkv mov mp3 mp4 mpeg odt ogg parquet pdf pem php png ppt pptx p
 tgz tif tiff toml ts tsv tsx ttf txt wav webm webp whl woff xls xlsx xml xsd xz yaml yml zip com edu gov org NET
 """
 _NAMES: Final = frozenset(f"{_FILES}{_ENDINGS}".split())
-"""What stands after a dot in texts that are not expressions."""
+"""Words that follow a dot in texts that are not expressions."""
 
 _AFTER_THE_DATA = frozenset({"[", '"', "|", "+"})
-"""What follows a dot that stands for the data, as in `.[0]`, `."a b"` and `. | keys`."""
+"""Characters that follow a dot which stands for the data, as in `.[0]`, `."a b"` and `. | keys`."""
 
 
 def meant(text: str, expressions: Expressions, known: Collection[str]) -> str | None:

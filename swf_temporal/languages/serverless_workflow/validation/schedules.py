@@ -1,4 +1,4 @@
-"""What is wrong with a schedule (sections "Schedule Definition" and "Cron Definition")."""
+"""Problems of a schedule (sections "Schedule Definition" and "Cron Definition")."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""What states do: a file for each type."""
+"""The state types: a file for each."""
 
 from typing import assert_never
 

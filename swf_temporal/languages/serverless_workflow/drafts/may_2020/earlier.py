@@ -1,4 +1,4 @@
-"""What the texts between November 2019 and May 2020 write otherwise, which have the May draft's data flow already.
+"""Spellings of the texts between November 2019 and May 2020, which have the May draft's data flow already.
 
 They begin where `startsAt` says, as the November draft does, and have its words for types, ends and choices.
 """

@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import definitions, schedules, workflow
 
 VERSION: Final = "May 2020"
-"""What `languageVersion` is of these definitions."""
+"""The `languageVersion` of these definitions."""
 
 _DOCUMENT = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 """A resource that names an operation in an OpenAPI document."""

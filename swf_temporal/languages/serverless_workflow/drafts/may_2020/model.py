@@ -1,4 +1,4 @@
-"""What an author of the draft of May 2020 writes: tasks, and what they are made of.
+"""The model of the May 2020 draft: tasks, and their parts.
 
 The draft's parent calls tasks states. It is the same language by other names, so it is read into this model, too.
 """

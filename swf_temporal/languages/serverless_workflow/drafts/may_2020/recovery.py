@@ -1,4 +1,4 @@
-"""What is left of a definition once the tasks and definitions that have the wrong form are taken out.
+"""The rest of a definition without the tasks and definitions that have the wrong form.
 
 An author is told everything at once: so what does have the right form is still put before the rules. What is taken out
 keeps its name, so that references to it are not called dangling.
@@ -13,13 +13,13 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020.model import Dra
 from swf_temporal.text.located import Object
 
 _ROUNDS = 8
-"""How often parts are taken out. Each round reveals what the ones before it hid."""
+"""The number of rounds in which parts are taken out. Each reveals what the ones before it hid."""
 _STAND_INS: dict[str, dict[str, Any]] = {
     "tasks": {"type": "inject", "end": {"kind": "default"}},
     "functions": {"resource": ""},
     "events": {"type": "", "source": ""},
 }
-"""What is harmless, by the key of the list that it stands in."""
+"""Harmless stand-ins, by the key of the list that they stand in."""
 _OF_ABSENCE = {"empty-list", "missing", "num-completed", "schedule", "start", "switch-conditions", "transition-or-end"}
 """The codes of problems that consist in something not being there."""
 

@@ -1,4 +1,4 @@
-"""How else a definition of the draft may be written: by its parent's names, and as its own examples do."""
+"""Other spellings of the draft: its parent's names, and those of its own examples."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Norma
 from swf_temporal.text.located import Object
 
 _OPERATORS = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
-"""What the version before called them."""
+"""Their names in the version before."""
 
 
 def _identity(root: Object, normalizer: Normalizer) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed
 
 MAX_DEPTH: Final = 40
-"""How deep parentheses may be nested."""
+"""The nesting limit of parentheses."""
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<sign>[()]|&&|\|\|)|"(?P<quoted>[^"]*)"|'(?P<single>[^']*)'|(?P<word>[^\s()"'&|]+))"""

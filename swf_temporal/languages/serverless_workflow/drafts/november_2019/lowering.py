@@ -24,9 +24,9 @@ from swf_temporal.languages.serverless_workflow.model.schedules import Start
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 VERSION: Final = "November 2019"
-"""What `languageVersion` is of these definitions."""
+"""The `languageVersion` of these definitions."""
 TOKEN: Final = "correlationToken"  # noqa: S105 - the name that the draft has for it
-"""What the value is called by which all the events of an instance are told."""
+"""The name of the value by which the events of an instance are told from others."""
 _ALL_DATA: Final = "$"
 
 

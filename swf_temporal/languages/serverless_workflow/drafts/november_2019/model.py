@@ -18,7 +18,7 @@ Operator: TypeAlias = Literal[
     "Exists", "NotExists", "Null", "NotNull", "Equals", "NotEquals",
     "LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals",
 ]  # fmt: skip
-"""How a rule compares. The first ten are the draft's; the others came in December."""
+"""The operators of a rule. The first ten are the draft's; the others came in December."""
 
 
 class Filter(Node):

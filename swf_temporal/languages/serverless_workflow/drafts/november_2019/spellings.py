@@ -1,4 +1,4 @@
-"""How else the draft's definitions are written: in kebab-case, with filters beside them, and as later texts have it.
+"""Other spellings of the draft: kebab-case, filters beside states, and those of later texts.
 
 What these texts themselves write is taken without a word: the draft's prose, its schemas and its examples differ.
 """
@@ -174,7 +174,7 @@ SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     kind: Spelling(one.short, {**dict(_kebabs(kind)), **_METADATA, **one.renamed}, one.tolerated, one.steps)
     for kind, one in _OF_EACH.items()
 }
-"""How each kind of node may be written."""
+"""The spellings of each kind of node."""
 
 _TEXT: Final[Schema] = {"type": "string"}
 _MODES: Final[Schema] = {"enum": ["Sequential", "Parallel", "sequential", "parallel"]}
@@ -216,4 +216,4 @@ def _accepted() -> dict[type[Node], Accepted]:
 
 
 ACCEPTED: Final[Mapping[type[Node], Accepted]] = _accepted()
-"""What the JSON Schema accepts besides."""
+"""Further forms that the JSON Schema accepts."""

@@ -1,4 +1,4 @@
-"""What is special about each type of state: one file each, `run(state, data, lane) -> Step`."""
+"""The state types: a file for each, with `run(state, data, lane) -> Step`."""
 
 from typing import assert_never
 

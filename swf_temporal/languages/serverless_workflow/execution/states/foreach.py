@@ -27,7 +27,7 @@ from swf_temporal.runtime.joining import MISSING, Missing, Path, join
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 MAX_AT_ONCE = 1000
-"""How many iterations run at once where the definition sets no batchSize: what an engine can hold, with room."""
+"""The number of iterations that run at once where there is no batchSize: what an engine can hold, with room."""
 
 
 async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:

@@ -1,4 +1,4 @@
-"""What 0.5, 0.6 and 0.7 wrote otherwise, as far as definitions of 0.7 and 0.8 still have it; it is tolerated there."""
+"""Spellings of 0.5, 0.6 and 0.7 that definitions of 0.7 and 0.8 still have, and that are tolerated there."""
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling

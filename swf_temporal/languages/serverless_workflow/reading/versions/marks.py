@@ -96,7 +96,7 @@ MARKS: Final[tuple[Mark, ...]] = (
     *_each(["functions.authRef"], ["resource", "invocation"], since="0.8-next"),
     *_each([f"{path}.eventRef" for path in _ACTIONS], ["produceEventRef", "consumeEventRef"], since="0.8-next"),
 )  # fmt: skip
-"""What each version had alone, or brought. A key that has the same form in all of them is not a mark."""
+"""The keys that a version alone had, or introduced. A key that has the same form in all of them is not a mark."""
 
 
 def marked(root: Object) -> list[Marked]:

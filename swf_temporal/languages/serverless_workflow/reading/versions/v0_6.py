@@ -183,7 +183,7 @@ LATER: Mapping[type[Node], tuple[str, ...]] = {
     states.Branch: ("timeouts",),
     states.ForeachState: ("batchSize", "mode"),
 }  # fmt: skip
-"""What came with a later version, or is called otherwise there: it is read, but no editor is to propose it."""
+"""Keys that came with a later version, or have another name there: they are read, but not proposed by editors."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "defaultCondition": ("default",),

@@ -1,4 +1,4 @@
-"""What a version of the language is to those who read definitions."""
+"""A version of the language, as readers of definitions see it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq impo
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 
 SYNONYMS: Final = {"exception": "error"}
-"""What the draft's examples call otherwise than its text does."""
+"""Names in the draft's examples that differ from its text."""
 
 
 def path(text: Any) -> JqFinds:

@@ -1,4 +1,4 @@
-"""Where states lead: transitions with conditions, ends with kinds, and the events that both produce."""
+"""Transitions with conditions, ends with kinds, and the events that both produce."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""What the draft, its parent and the texts before it only call otherwise, brought to one name each."""
+"""Names that differ between the draft, its parent and the texts before it, brought to one each."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What the draft and the texts after it write in several ways, brought to one way each."""
+"""Spellings of the draft and the texts after it, brought to one each."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What answers a callback state is known to be the answer (section "Callback State").
+"""Rule: the event that answers a callback state can be told from others (section "Callback State").
 
 The event that it waits for carries the context attribute that `correlation` names. Without one the first event of that
 kind that reaches the instance is taken for the answer, whatever it is about.

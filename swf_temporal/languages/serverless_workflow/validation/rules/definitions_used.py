@@ -1,4 +1,4 @@
-"""What is defined is used (section "Workflow Definition Structure")."""
+"""Rule: definitions are used (section "Workflow Definition Structure")."""
 
 import re
 from collections.abc import Iterator

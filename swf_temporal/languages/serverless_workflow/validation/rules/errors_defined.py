@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 EVERY_ERROR = frozenset({"*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException"})
-"""What stands for any error at all; all but the first are what other runtimes call it."""
+"""The names that stand for any error; all but the first are those of other runtimes."""
 
 
 def check(context: Context) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.validation.fields import Field, 
 from swf_temporal.text.suggestions import nearest
 
 _IN_FUNCTION = "in the expression function"
-"""How a complaint starts that is about the text of a function, where it is told already."""
+"""The beginning of a problem with the text of a function, which is reported already."""
 
 _UNDEFINED = re.compile(r"(?P<name>\w+)/(?P<arity>\d+) is not defined")
 

@@ -148,4 +148,4 @@ SHAPES: Mapping[str, Shape] = {
     },
     "workflow-ratelimiting-extension": {**_ANY, "singleInstance": _RATES, "allInstances": _RATES},
 }
-"""What the specification's own extensions may say, by the ids that it gives them."""
+"""The keys of the specification's own extensions, by their ids."""

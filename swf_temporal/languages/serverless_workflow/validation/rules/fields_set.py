@@ -1,4 +1,4 @@
-"""What is read can have been set (section "Workflow Data").
+"""Rule: fields that are read can have been set (section "Workflow Data").
 
 Only where it is certain: data that comes from outside may hold any field, so this speaks up where a filter has left
 nothing but certain fields.

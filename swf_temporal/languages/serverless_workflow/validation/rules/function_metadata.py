@@ -1,4 +1,4 @@
-"""What a function's metadata ask for can be had (section "Function Definition").
+"""Rule: a function's metadata ask for something that is available (section "Function Definition").
 
 The keys are ours; other keys are whatever their author wants them to be.
 """

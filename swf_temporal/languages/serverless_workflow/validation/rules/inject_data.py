@@ -1,4 +1,4 @@
-"""What a state injects is an object (section "Inject State")."""
+"""Rule: a state injects an object (section "Inject State")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a foreach state goes through can be an array (section "ForEach State")."""
+"""Rule: an `inputCollection` can be an array (section "ForEach State")."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,4 +1,4 @@
-"""What becomes a variable hides none that is always there (sections "Workflow Context" and "ForEach State")."""
+"""Rule: no variable hides a predefined one (sections "Workflow Context" and "ForEach State")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What has to hold something does (section "State Definition")."""
+"""Rule: collections that must have elements have some (section "State Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What runs before a workflow times out stands apart, and ends (section "WorkflowExecTimeout Definition")."""
+"""Rule: the states of `runBefore` stand apart, and end (section "WorkflowExecTimeout Definition")."""
 
 from collections.abc import Iterator
 

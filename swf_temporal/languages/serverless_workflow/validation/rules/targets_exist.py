@@ -1,4 +1,4 @@
-"""What leads to a state names one that is there (sections "Transition Definition" and "Start Definition")."""
+"""Rule: transitions and starts name states that exist (sections "Transition Definition" and "Start Definition")."""
 
 from collections.abc import Iterator
 

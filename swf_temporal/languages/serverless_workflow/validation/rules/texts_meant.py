@@ -39,7 +39,7 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
     ActionDataFilter: {"results": "stored"},
     EventDataFilter: {"data": "stored"},
 }
-"""What becomes of a text in a field in which it stands for itself."""
+"""The use of a plain text, by the field that it stands in."""
 
 
 def check(context: Context) -> Iterator[Problem]:

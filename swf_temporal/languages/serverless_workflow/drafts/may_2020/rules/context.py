@@ -1,4 +1,4 @@
-"""What a rule of the draft sees of a definition, in the words of its author: of the draft or of its parent."""
+"""The context of a rule of the draft, in the words of the author: of the draft or of its parent."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,7 +13,7 @@ from swf_temporal.text.suggestions import did_you_mean
 _OF_PARENT: Final = {
     "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
 }  # fmt: skip
-"""What the draft's parent calls what the draft calls otherwise."""
+"""The parent's names for what the draft renamed."""
 
 _CALLED: Final[tuple[tuple[type[Node], str], ...]] = (
     (model.TaskBase, "task"),

@@ -14,7 +14,7 @@ _NOT_FOR_AUTHORS: Final[Mapping[type[Node], tuple[str, ...]]] = {
     model.DraftWorkflow: ("source",),
     model.InjectTask: ("onError",),
 }
-"""What the model has of its own, or for all tasks though the draft has it not for these."""
+"""Fields of the model that the draft does not have, or not for these tasks."""
 
 
 def check(context: Context) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""What tasks refer to is defined, and says what it has to (sections "Function Definition" and "Event Definition")."""
+"""Rule: what tasks refer to is defined, and complete (sections "Function Definition" and "Event Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a task of a type has to have (sections "Switch Task", "Parallel Task", "Retry Definition" and so on)."""
+"""Rule: tasks have what their type requires (sections "Switch Task", "Parallel Task", "Retry Definition" and so on)."""
 
 from collections.abc import Iterator
 

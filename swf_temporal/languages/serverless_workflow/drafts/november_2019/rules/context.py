@@ -1,4 +1,4 @@
-"""What a rule of the draft sees of a definition, in the words of its author."""
+"""The context of a rule of the draft, in the words of the author."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

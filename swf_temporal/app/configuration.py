@@ -17,6 +17,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
 from swf_temporal.functions.operator.parsers import as_count, as_switch, as_timeout
 from swf_temporal.stores.addresses import as_store, without_password
+from swf_temporal.temporal.deployment import Versioning
 
 _MAX_PORT = 65535
 
@@ -54,6 +55,25 @@ def _as_one_of(words: type[_Word]) -> Callable[[object], _Word]:
     return read
 
 
+_as_versioning = _as_one_of(Versioning)
+
+
+def _as_versioning_of(value: object) -> dict[str, Versioning]:
+    if isinstance(value, dict):
+        pairs = [(str(key), said) for key, said in value.items()]
+    else:
+        pairs = [(key.strip(), said) for key, _, said in (one.partition("=") for one in str(value).split(","))]
+    if not all(key for key, _ in pairs):
+        raise ValueError("it must name definitions, such as orders=pinned,reports=auto-upgrade")
+    found = {}
+    for key, said in pairs:
+        try:
+            found[key] = _as_versioning(said)
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
+    return found
+
+
 _READERS: dict[str, Callable[[object], Any]] = {
     "task_queue": _as_name,
     "known_definitions_only": as_switch,
@@ -65,6 +85,10 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "log_format": _as_one_of(LogFormat),
     "log_level": _as_one_of(LogLevel),
     "variables": as_store,
+    "deployment": _as_name,
+    "build_id": _as_name,
+    "versioning": _as_versioning,
+    "versioning_of": _as_versioning_of,
 }
 """For each setting, what reads it in the file and in its variable."""
 
@@ -80,6 +104,10 @@ class _Worker(Section):
     log_format: Annotated[LogFormat | None, BeforeValidator(_READERS["log_format"])] = None
     log_level: Annotated[LogLevel | None, BeforeValidator(_READERS["log_level"])] = None
     variables: Annotated[str | None, BeforeValidator(_READERS["variables"])] = None
+    deployment: Annotated[str | None, BeforeValidator(_READERS["deployment"])] = None
+    build_id: Annotated[str | None, BeforeValidator(_READERS["build_id"])] = None
+    versioning: Annotated[Versioning | None, BeforeValidator(_READERS["versioning"])] = None
+    versioning_of: Annotated[dict[str, Versioning] | None, BeforeValidator(_READERS["versioning_of"])] = None
 
 
 def read_worker_settings(env: Mapping[str, str], *, file: Path | None = None, **options: object) -> WorkerSettings:

@@ -120,7 +120,9 @@ def prepare(
     call_settings = read_settings(os.environ, local=True, file=config)
     settings = read_worker_settings(os.environ, file=config, **options)
     # Of these a developer has no use: it ends at once, and has no port but its own.
-    settings = replace(settings, grace_period=timedelta(), known_definitions_only=False, health_port=None)
+    settings = replace(
+        settings, grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
+    )
     offered = functions_of(functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
     if settings.log_format is LogFormat.JSON:

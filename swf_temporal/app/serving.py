@@ -16,6 +16,7 @@ from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem
 from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.temporal.versioning import what_is_left
 from swf_temporal.temporal.worker import tune_gc
 
 _log = logging.getLogger("swf")
@@ -66,6 +67,7 @@ async def serve(worker: Worker) -> int:
     async with worker:
         tune_gc()
         _log_what_is_served(worker)
+        await _log_version(worker)
         looking = asyncio.create_task(_log_what_is_missing(worker))
         await told.wait()
         looking.cancel()
@@ -88,6 +90,17 @@ def _log_what_is_served(worker: Worker) -> None:
     _log.info(
         "working for %s, namespace %s, task queue %s", client.address, client.namespace, worker.settings.task_queue
     )
+
+
+async def _log_version(worker: Worker) -> None:
+    """Tell as which version of a deployment the worker serves, and what remains to be done before it gets work."""
+    version = worker.settings.version
+    if version is None:
+        return
+    others = "".join(f", those of {one} {said}" for one, said in version.versioning_of.items())
+    left = await what_is_left(worker.client.temporal, version)
+    log = _log.info if left is None else _log.warning
+    log("serving as %s, instances %s%s: %s", version, version.versioning, others, left or "it is the current version")
 
 
 async def _log_what_is_missing(worker: Worker) -> None:

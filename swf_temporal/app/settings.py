@@ -3,12 +3,15 @@
 Nothing heavy is imported here: options on the command line are made of it. `configuration.py` reads the settings.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
+from swf_temporal import __version__
 from swf_temporal.stores.addresses import TEMPORAL
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.deployment import Deployment, Versioning
 
 
 class LogFormat(StrEnum):
@@ -61,3 +64,18 @@ class WorkerSettings:
     log_level: LogLevel = LogLevel.INFO
     variables: str = field(default=TEMPORAL, repr=False)  # a URL may have a password
     """Where variables are held: `temporal`, or the URL of a database."""
+    deployment: str | None = None
+    """The Worker Deployment that it belongs to; with None, workers have no versions, and each takes what comes."""
+    build_id: str | None = None
+    """Its version within that deployment; with None, the release of this package."""
+    versioning: Versioning = Versioning.AUTO_UPGRADE
+    """What becomes of its instances when another version of the deployment becomes the current one."""
+    versioning_of: Mapping[str, Versioning] = field(default_factory=dict)
+    """The same for instances of single definitions, by their ids."""
+
+    @property
+    def version(self) -> Deployment | None:
+        """The version as which it serves, if it belongs to a deployment."""
+        if self.deployment is None:
+            return None
+        return Deployment(self.deployment, self.build_id or __version__, self.versioning, self.versioning_of)

@@ -157,6 +157,7 @@ class Worker:
             capacity=Capacity(settings.max_cached_workflows, settings.max_activities),
             graceful_shutdown_timeout=settings.grace_period,
             variables=variables,
+            deployment=settings.version,
         )
         try:
             async with AsyncExitStack() as stack:

@@ -13,6 +13,7 @@ from swf_temporal.cli.completing import definitions_and_files, instance_ids
 from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
+from swf_temporal.temporal.deployment import Versioning
 
 LOWEST_PORT, HIGHEST_PORT = 1, 65535
 """The range of port numbers."""
@@ -100,6 +101,33 @@ WorkerTaskQueue = Annotated[
     str | None,
     typer.Option(
         "--task-queue", metavar="NAME", callback=not_empty, show_default=TASK_QUEUE, help="The task queue to serve."
+    ),
+]
+DeploymentName = Annotated[
+    str | None,
+    typer.Option(
+        "--deployment",
+        metavar="NAME",
+        callback=not_empty,
+        help="The Worker Deployment that it belongs to; without one, it takes whatever comes on its task queue.",
+    ),
+]
+BuildId = Annotated[
+    str | None,
+    typer.Option(
+        "--build-id",
+        metavar="ID",
+        callback=not_empty,
+        show_default="the release of swf-temporal",
+        help="Its version within the deployment: another for other functions, too.",
+    ),
+]
+VersioningWord = Annotated[
+    Versioning | None,
+    typer.Option(
+        "--versioning",
+        show_default=Versioning.AUTO_UPGRADE,
+        help="Whether instances stay with the version that they began on, or go on with the current one.",
     ),
 ]
 Format = Annotated[

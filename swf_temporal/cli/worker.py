@@ -10,13 +10,16 @@ from swf_temporal.cli.options import (
     HIGHEST_PORT,
     LOWEST_PORT,
     Address,
+    BuildId,
     Config,
+    DeploymentName,
     Format,
     FunctionModules,
     Level,
     Namespace,
     ResourceFolders,
     Strict,
+    VersioningWord,
     WorkerTaskQueue,
 )
 from swf_temporal.temporal.constants import ACTIVITIES
@@ -57,6 +60,9 @@ def worker(
             "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
         ),
     ] = None,
+    deployment: DeploymentName = None,
+    build_id: BuildId = None,
+    versioning: VersioningWord = None,
     log_format: Format = None,
     log_level: Level = None,
     address: Address = None,
@@ -79,6 +85,9 @@ def worker(
         known_definitions_only=known_definitions_only,
         max_activities=max_activities,
         health_port=health,
+        deployment=deployment,
+        build_id=build_id,
+        versioning=versioning,
         log_format=log_format,
         log_level=log_level,
     )

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from temporalio.client import Client
-from temporalio.common import WorkerDeploymentVersion
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
-from swf_temporal import __version__
 from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.delayed_events import DelayedEvent
+from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
+from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
 
 _THRESHOLDS = 10_000, 20, 20
@@ -54,6 +54,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     runner: WorkflowRunner | None = None,
     interpreter: type[Interpreter] | None = None,
     variables: VariableStorage | None = None,
+    deployment: Deployment | None = None,
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run.
@@ -61,13 +62,14 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     Where *only_known* is true, it takes no run that brings another definition along than those.
 
     *interpreter* is what runs definitions, where that is to be another than ours. *variables* is where variables are
-    held, which is Temporal itself otherwise.
+    held, which is Temporal itself otherwise. *deployment* is the version as which it serves, if workers have versions.
 
     *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
 
     No user's Python ever runs in a workflow, so nothing is gained by the engine's sandbox and nothing is paid for it.
     """
     guard.start()
+    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or UnsandboxedWorkflowRunner()
     capacity = capacity or Capacity()
     ours = Activities(performer, publisher, catalogue, variables or TemporalVariables(client, task_queue))
     return Worker(
@@ -85,11 +87,9 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
             *options.pop("activities", ()),
         ],
         workflow_runner=runner or UnsandboxedWorkflowRunner(),
+        unsandboxed_workflow_runner=versioned(unsandboxed, deployment),
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,
-        deployment_config=WorkerDeploymentConfig(
-            version=WorkerDeploymentVersion(deployment_name="swf-temporal", build_id=__version__),
-            use_worker_versioning=False,
-        ),
+        deployment_config=deployment_config(deployment),
         **options,
     )

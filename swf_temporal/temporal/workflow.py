@@ -218,7 +218,7 @@ class Interpreter:
                     pin = self._next_pin(progress=outcome.progress)
                     if self._size(pin.to_json()) <= MAX_PAYLOAD_BYTES:
                         self._log.goes_on()
-                        workflow.continue_as_new(args=[None, pin.to_json()])
+                        workflow.continue_as_new(args=[None, pin.to_json()], initial_versioning_behavior=_onto())
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     progress, self._stays = outcome.progress, True
 
@@ -245,7 +245,7 @@ class Interpreter:
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]
         self._log.continued_as(to)
-        workflow.continue_as_new(workflow=to.workflow_id, args=args)
+        workflow.continue_as_new(workflow=to.workflow_id, args=args, initial_versioning_behavior=_onto())
 
     def _next_pin(self, **changes: Any) -> Pin:
         pin = self._pin
@@ -329,6 +329,16 @@ class AnsweringAll(Interpreter):
     async def run(self, args: Sequence[RawValue]) -> Any:
         """Run the definition whose id is this workflow's type; the result is its output."""
         return await super().run(args)
+
+
+def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:
+    """Return by which rule the next execution finds its workers, where they are of versions of a deployment.
+
+    A pinned run that continues as new leaves its version for the current one: what it carries is readable by any.
+    """
+    if workflow.info().is_target_worker_deployment_version_changed():
+        return workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE
+    return None
 
 
 def _recorded_semantics() -> int:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic.alias_generators import to_camel
 
+from swf_temporal import __version__
 from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.settings import Address, LogFormat, LogLevel, WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.temporal.deployment import Deployment, Versioning
 
 FILE = """\
 calls: {timeout: 5}
@@ -25,6 +27,10 @@ worker:
   logFormat: json
   logLevel: warning
   variables: postgresql://swf@db.internal/shop
+  deployment: shop
+  buildId: "17"
+  versioning: pinned
+  versioningOf: {reports: auto-upgrade}
 """
 
 
@@ -54,6 +60,10 @@ def test_a_file_says_everything(file: Path) -> None:
         log_format=LogFormat.JSON,
         log_level=LogLevel.WARNING,
         variables="postgresql://swf@db.internal/shop",
+        deployment="shop",
+        build_id="17",
+        versioning=Versioning.PINNED,
+        versioning_of={"reports": Versioning.AUTO_UPGRADE},
     )
     assert read_worker_settings({}, file=file) == wanted
     assert read_worker_settings({"SWF_CONFIG": str(file)}) == wanted
@@ -109,6 +119,17 @@ def test_a_worker_that_is_no_section_is_refused_with_the_calls(tmp_path: Path) -
     path.write_text("worker: 5")
     with pytest.raises(UsageError, match="worker: it must be an object"):
         read_settings({}, file=path)
+
+
+def test_the_version_of_a_worker() -> None:
+    """Without a deployment there is none; without a build id it is the release; a variable says several definitions."""
+    assert read_worker_settings({"SWF_BUILD_ID": "17"}).version is None
+    env = {"SWF_DEPLOYMENT": "shop", "SWF_VERSIONING_OF": "orders = pinned, reports=auto-upgrade"}
+    wanted = {"orders": Versioning.PINNED, "reports": Versioning.AUTO_UPGRADE}
+    assert read_worker_settings(env).version == Deployment("shop", __version__, Versioning.AUTO_UPGRADE, wanted)
+    with pytest.raises(UsageError) as refused:
+        read_worker_settings({"SWF_VERSIONING_OF": "orders=pined"})
+    assert refused.value.hint == "orders: it must be one of pinned, auto-upgrade"
 
 
 def test_every_setting_is_documented() -> None:

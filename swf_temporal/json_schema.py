@@ -15,6 +15,7 @@ from swf_temporal.data import JSON
 from swf_temporal.patterns import BadPattern, PatternTooSlow, compiled, matches_somewhere, one_limit
 
 if TYPE_CHECKING:
+    from jsonschema import FormatChecker
     from jsonschema.protocols import Validator
     from referencing import Registry
 
@@ -40,9 +41,12 @@ class BadSchema(ValueError):  # noqa: N818 - named for what it is about
 class DataSchemaValidator:
     """A JSON Schema, ready to be compared with data."""
 
-    def __init__(self, schema: JSON) -> None:
-        """Read *schema*. Raises BadSchema where it is not one, or refers to something outside itself."""
-        self._validator = _validator(schema)
+    def __init__(self, schema: JSON, formats: "FormatChecker | None" = None) -> None:
+        """Read *schema*, in which `format` says something if *formats* checks it.
+
+        Raises BadSchema where it is not one, or refers to something outside itself.
+        """
+        self._validator = _validator(schema, formats)
 
     def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most.
@@ -61,7 +65,7 @@ class DataSchemaValidator:
         return found if len(found) <= MAX_TOLD else [*found[:MAX_TOLD], "and more"]
 
 
-def _validator(schema: Any) -> "Validator":
+def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - heavy, and seldom needed
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415 - has no types
 
@@ -78,7 +82,7 @@ def _validator(schema: Any) -> "Validator":
     if isinstance(schema, Mapping):
         # Where a reference leads back to the whole, the library would take its own validator of that name.
         schema = {key: value for key, value in schema.items() if key != "$schema"}
-    ready: Validator = _bounded(kind)(schema, registry=REGISTRY)
+    ready: Validator = _bounded(kind)(schema, registry=REGISTRY, format_checker=formats)
     return ready
 
 

@@ -22,11 +22,14 @@ how busy its machine was.
 4: definitions of 0.5 and 0.6 mean what their own texts say. Before, they were read as 0.8 with other spellings, in
 which `maxAttempts` counts the first attempt, errors do not run a state once more, and a sub-workflow is neither
 repeated nor left alone.
+
+5: a `validate` state of Direktiv checks `format`; a subflow of Direktiv that was cancelled by itself fails its parent
+with `direktiv.cancels.api`.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 4
+SEMANTICS: Final = 5
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
@@ -43,5 +46,16 @@ def reads_own_version(semantics: int) -> bool:
     return semantics >= _OWN_VERSIONS
 
 
+def checks_formats(semantics: int) -> bool:
+    """Tell whether a `validate` state of Direktiv checks `format` in a run of that reading."""
+    return semantics >= _DIREKTIV_ERRORS
+
+
+def tells_cancelled_subflows(semantics: int) -> bool:
+    """Tell whether a subflow that was cancelled by itself fails with the error of its language in such a run."""
+    return semantics >= _DIREKTIV_ERRORS
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
+_DIREKTIV_ERRORS: Final = 5

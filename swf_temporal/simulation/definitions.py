@@ -18,12 +18,22 @@ from swf_temporal.simulation.model.scenario import Scenario, Written
 def workflows_of(scenario: Scenario) -> list[Definition]:
     """Return the workflow of *scenario*, and those that its other definitions describe.
 
-    Raises InvalidDefinition if one of them cannot run, or if two of them define one version in different ways.
+    Those that are claimed to have errors in a file of their own are left out. Raises InvalidDefinition if another
+    cannot run, or if two of them define one version in different ways.
     """
     workflows, problems = _read(scenario)
+    problems = [problem for problem in problems if not _is_left_out(problem, scenario)]
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise InvalidDefinition(problems)
     return workflows
+
+
+def broken_in(scenario: Scenario) -> dict[str, str]:
+    """Return what is wrong with the definitions that *scenario* leaves out, by the paths that sub-workflows call."""
+    if not scenario.broken_files:
+        return {}
+    errors = [problem for problem in _read(scenario)[1] if problem.severity is Severity.ERROR]
+    return {f"/{_named(one.file, scenario)}": str(one) for one in reversed(errors) if _is_left_out(one, scenario)}
 
 
 def starts_of(scenario: Scenario) -> Sequence[datetime] | UsageError:
@@ -100,10 +110,11 @@ def _told(problem: Problem, scenario: Scenario) -> dict[str, str | None]:
 
 
 def _named(file: str, scenario: Scenario) -> str:
-    """Return what a scenario calls *file*: its path from the scenario's folder."""
-    path = Path(file)
-    folder = scenario.file.parent
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else file
+    return scenario.name_of(Path(file))
+
+
+def _is_left_out(problem: Problem, scenario: Scenario) -> bool:
+    return _named(problem.file, scenario) in scenario.broken_files
 
 
 def _missing_and_unexpected(

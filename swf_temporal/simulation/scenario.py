@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from swf_temporal.simulation.checking import canonical, check
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.definitions import check_reading, starts_of, workflows_of
+from swf_temporal.simulation.definitions import broken_in, check_reading, starts_of, workflows_of
 from swf_temporal.simulation.model.answers import Answer
 from swf_temporal.simulation.model.expectations import Expected
 from swf_temporal.simulation.model.scenario import Scenario
@@ -70,11 +70,13 @@ def context_of(scenario: Scenario) -> SimulationContext:
         events_of(scenario.events),
         scenario.secrets,
         early=events_of(scenario.early, "early"),
-        cancelling=scenario.cancel,
+        cancelling=scenario.cancels_waiting,
         stub_services=stub_services_of(scenario),
     )
     context.jitter = jitter_in(scenario)
+    context.cancel_after = scenario.cancel_after
     context.start_time = scenario.start_time or EPOCH
+    context.broken = broken_in(scenario)
     context.variables = VariableStore({}, workflows, scenario.file.parent)
     return context
 

@@ -3,6 +3,7 @@
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
+    CancelledError,
     ChildWorkflowError,
     FailureError,
     RetryState,
@@ -35,9 +36,20 @@ def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
     return CallFailed(str(cause or error), name="ActivityFailed")
 
 
-def fault_of_child(error: ChildWorkflowError, workflow_id: str, *, level_by_level: bool = False) -> WorkflowFault:
-    """Return the fault that a sub-workflow failed with: its own name, code and message; see `subflow_fault`."""
+def fault_of_child(
+    error: ChildWorkflowError,
+    workflow_id: str,
+    *,
+    level_by_level: bool = False,
+    cancelled: WorkflowFault | None = None,
+) -> WorkflowFault:
+    """Return the fault that a sub-workflow failed with: its own name, code and message; see `subflow_fault`.
+
+    *cancelled* is what its language says of one that was cancelled, if it says anything.
+    """
     cause = error.cause
+    if isinstance(cause, CancelledError) and cancelled is not None:
+        return subflow_fault(workflow_id, cancelled)
     if isinstance(cause, EngineTimeout):
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):

@@ -20,7 +20,7 @@ from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, Subflow
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal, tells_cancelled_subflows
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
@@ -235,7 +235,7 @@ class TemporalHost:
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
-        catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
+        definition = catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
         parent = self.pin
         thread = {key: self._lasting(owner) for key, owner in call.thread.items()}
         pin = Pin(parent.definitions, call.version, semantics=parent.semantics, thread=thread)
@@ -258,7 +258,12 @@ class TemporalHost:
             is_first = self.pin.semantics == FIRST_SEMANTICS
             if isinstance(error.cause, CancelledError) and (self._is_cancelled() or (broken_off and not is_first)):
                 raise asyncio.CancelledError from None
-            raise fault_of_child(error, call.workflow_id, level_by_level=is_first) from None
+            cancelled = (
+                definition.cancellation(by_parent=False)
+                if tells_cancelled_subflows(parent.semantics or SEMANTICS)
+                else None
+            )
+            raise fault_of_child(error, call.workflow_id, level_by_level=is_first, cancelled=cancelled) from None
         finally:
             self._made_room()
 

@@ -50,7 +50,7 @@ def _suspended(scenario: Scenario, after: timedelta | None) -> Simulation:
     def notice(run: Run, _: TraceEntry) -> None:
         nonlocal is_set
         # A run is cancelled when nothing else is due: what is to happen later would come before that.
-        if after is not None and not is_set and (run.execution.is_cancelled or not scenario.cancel):
+        if after is not None and not is_set and (run.execution.is_cancelled or not scenario.cancels_waiting):
             asyncio.get_running_loop().call_later(after.total_seconds(), suspend)
             is_set = True
         if run not in runs:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
 
 from swf_temporal.loading import load
 from swf_temporal.temporal.server import find_program
@@ -140,3 +141,32 @@ def _children(events: list[Any]) -> list[Any]:
 def _summaries(events: list[Any], kind: Any) -> list[str]:
     """Return the summaries of the events of that kind."""
     return [json.loads(one.user_metadata.summary.data) for one in events if one.event_type == kind]
+
+
+async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench) -> None:
+    """Its parent meets the error that the language has for it."""
+    waiting = {"id": "/slow", "states": [{"id": "wait", "type": "consumeEvent", "event": {"type": "never"}}]}
+    catching = {
+        "id": "/patient",
+        "functions": [{"type": "subflow", "id": "slow", "workflow": "/slow"}],
+        "states": [{"id": "call", "type": "action", "action": {"function": "slow"}, "catch": [{"error": "*"}]}],
+    }
+    async with bench.worker(load(catching), load(waiting)) as worker:
+        handle = await worker.start({})
+        child = bench.client.get_workflow_handle(f"{handle.id}/call/action/slow#1")
+        async with asyncio.timeout(30):
+            while not await _is_there(child):
+                await asyncio.sleep(0.02)
+        await worker.awaiting(child, "never")
+        await child.cancel()
+        output: Any = await handle.result()
+
+    assert output == {"error": {"code": "direktiv.cancels.api", "msg": "cancelled by api request"}}
+
+
+async def _is_there(handle: WorkflowHandle[Any, Any]) -> bool:
+    try:
+        await handle.describe()
+    except RPCError:
+        return False
+    return True

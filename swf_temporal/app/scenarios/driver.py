@@ -6,8 +6,9 @@ ever. What is under way and what is due is known, see `family`: no server is ask
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from temporalio.api.enums.v1 import EventType
@@ -21,6 +22,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import EventUse
 from swf_temporal.runtime.event_matching import is_like
+from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.temporal.client import query, send_event
 
 _CLOSED = {
@@ -48,10 +50,16 @@ class ScenarioDriver:
         self._awaited: dict[str, tuple[int, list[EventUse]]] = {}
         """By the id of an instance: how often something had come to it, and what it awaited then."""
         self._asking: set[asyncio.Task[None]] = set()
+        self._cancel_at: int | None = None
+        """When the run is cancelled from outside, in microseconds since it began."""
 
-    async def drive(self, *, cancelling: bool) -> str:
-        """See the run to its end; return how it ended, or `waiting`. *cancelling* cancels it where it would wait."""
+    async def drive(self, *, cancels_waiting: bool, cancel_after: timedelta | None = None) -> str:
+        """See the run to its end; return how it ended, or `waiting`.
+
+        With *cancels_waiting* it is cancelled where it would wait, and at the latest when *cancel_after* is over.
+        """
         family = self.family
+        self._cancel_at = None if cancel_after is None else cancel_after // MICROSECOND
         for _ in range(_MAX_STEPS):
             try:
                 async with asyncio.timeout(_LIMIT):
@@ -61,12 +69,10 @@ class ScenarioDriver:
             if not family.open:
                 break
             if not await self._go_on():
-                if not cancelling or family.main.ended:
+                if not cancels_waiting or family.main.ended:
                     break
-                cancelling = False
-                family.agenda.step()
-                family.expect("cancel", family.main)
-                await self._client.get_workflow_handle(family.main.workflow_id).cancel()
+                cancels_waiting = False
+                await self._cancel()
         else:
             return f"had not ended after {_MAX_STEPS:,} steps"
         return family.main.ended or "waiting"
@@ -95,19 +101,35 @@ class ScenarioDriver:
             return True
         if await self._deliver_next():
             return True
+        if self._cancel_at is not None and (due is None or self._cancel_at <= due.key.due):
+            moment, self._cancel_at = self._cancel_at, None
+            if not self.family.main.ended:
+                await self._let_pass(moment, self.family.open)
+                await self._cancel()
+                return True
         if due is None:
             return False
         await self._release(due)
         return True
 
+    async def _cancel(self) -> None:
+        """Cancel the main instance, from outside."""
+        self.family.agenda.step()
+        self.family.expect("cancel", self.family.main)
+        await self._client.get_workflow_handle(self.family.main.workflow_id).cancel()
+
+    async def _let_pass(self, moment: int, told: Iterable[Member]) -> None:
+        """Let time pass until *moment*: those who are *told* learn it before anything happens then."""
+        self.family.agenda.now = moment
+        await asyncio.gather(*(self._tell(member, {}) for member in told))
+        await self.family.calm()
+
     async def _release(self, due: Due) -> None:
         family = self.family
         if due.key.due > family.agenda.now:
-            family.agenda.now = due.key.due
             # An instance that is told of what others do must know the time before.
             others = [member for member in family.open if due.kind == "call" or member is not due.member]
-            await asyncio.gather(*(self._tell(member, {}) for member in others))
-            await family.calm()
+            await self._let_pass(due.key.due, others)
         family.agenda.step()
         family.release(due)
         if due.kind == "timer":

@@ -14,7 +14,7 @@ from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.app.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
 from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
@@ -68,8 +68,8 @@ class ScenarioHost:
             task_queue=_TASK_QUEUE,
             events=early,
         )
-        status = await driver.drive(cancelling=scenario.cancel)
-        observed = await self._observed(handle, session, status)
+        status = await driver.drive(cancels_waiting=scenario.cancels_waiting, cancel_after=scenario.cancel_after)
+        observed = await self._observed(handle, session, status, workflows[0].cancellation(by_parent=False))
         await driver.end()
         return replace(observed, starts=await self._starts(scenario, workflows))
 
@@ -88,9 +88,14 @@ class ScenarioHost:
         except UsageError as error:
             return error
 
-    async def _observed(self, handle: Handle, session: Session, status: str) -> Observed:
+    async def _observed(
+        self, handle: Handle, session: Session, status: str, cancellation: WorkflowFault | None
+    ) -> Observed:
         output: JSON = None
         error: dict[str, JSON] | None = None
+        if status == "cancelled" and cancellation is not None:
+            # The server says no more than that it was cancelled: how it is called is for its language to say.
+            error = _told(cancellation)
         if status in {"completed", "failed"}:
             try:
                 output = await result(handle)
@@ -168,6 +173,10 @@ def _facts(ended: RunEnded) -> dict[str, JSON]:
     fault = ended.fault
     if fault is None:
         return {"name": ended.name, "message": ended.message}
+    return _told(fault)
+
+
+def _told(fault: WorkflowFault) -> dict[str, JSON]:
     return {
         "name": fault.name,
         "code": fault.code,

@@ -1,6 +1,7 @@
 """A scenario: what a definition runs with, and what is claimed to come of it."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
@@ -18,11 +19,20 @@ from pydantic import (
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import Severity
 from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
-from swf_temporal.simulation.model.expectations import Expected
-from swf_temporal.simulation.model.part import Json, Moment, OptionalKey, Part, ScenarioFile, beside, file_of
+from swf_temporal.simulation.model.expectations import Expected, ExpectedProblem
+from swf_temporal.simulation.model.part import (
+    Duration,
+    Json,
+    Moment,
+    OptionalKey,
+    Part,
+    ScenarioFile,
+    beside,
+    file_of,
+)
 from swf_temporal.simulation.model.services import Services
 from swf_temporal.text.located import Object
-from swf_temporal.text.model_errors import validation_error
+from swf_temporal.text.model_errors import validation_error, wrong_form
 from swf_temporal.text.origin import Source
 
 HOSTS: Final = ("simulation", "temporal")
@@ -71,6 +81,22 @@ _Definition: TypeAlias = Annotated[
 _Chance: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_chance)]
 
 
+class Cancellation(Part):
+    """When a run is cancelled from outside."""
+
+    after: Duration
+    """How long after its start."""
+
+
+def _cancellation(value: Any) -> Any:
+    if not isinstance(value, bool | dict | Cancellation):
+        raise wrong_form("true, or an object such as {after: PT5S}")
+    return value
+
+
+_Cancellation: TypeAlias = Annotated[Cancellation | StrictBool, BeforeValidator(_cancellation)]
+
+
 class Scenario(Part):
     """One claim about a workflow, with all that is needed to put it to the test."""
 
@@ -94,8 +120,8 @@ class Scenario(Part):
     secrets: dict[str, Json] = Field(default_factory=dict)
     chance: tuple[_Chance, ...] = Field(default=(), min_length=1)
     """The jitter of each call's attempts, from 0 to 1; the last repeats. Where it is empty, the call's id decides."""
-    cancel: StrictBool = False
-    """Whether the run is cancelled when it waits for an event that does not come."""
+    cancel: _Cancellation = False
+    """Whether the run is cancelled when it waits for an event that does not come; or after how long, at the latest."""
     expect: Expected = Expected()
     hosts: tuple[Literal["simulation", "temporal"], ...] = Field(default=HOSTS, min_length=1)
     why: str = ""
@@ -149,9 +175,34 @@ class Scenario(Part):
         return tuple(_without_early(event) for event in self.all_events if event.get("early"))
 
     @property
+    def cancels_waiting(self) -> bool:
+        """Whether the run is cancelled when it waits for an event that does not come."""
+        return self.cancel is True
+
+    @property
+    def cancel_after(self) -> timedelta | None:
+        """How long after its start the run is cancelled, whatever it does then."""
+        return self.cancel.after if isinstance(self.cancel, Cancellation) else None
+
+    @property
     def is_refused(self) -> bool:
         """Whether a definition is claimed to be refused, so that there is nothing to run."""
-        return any(problem.severity is Severity.ERROR for problem in self.expect.problems or ())
+        return any(problem.file not in self.broken_files for problem in self._expected_errors)
+
+    @property
+    def broken_files(self) -> frozenset[str]:
+        """The files of further definitions that are claimed to have errors: the others run without them."""
+        further = {self.name_of(one) for one in self.definitions if isinstance(one, Path)}
+        return frozenset(problem.file for problem in self._expected_errors if problem.file in further)
+
+    @property
+    def _expected_errors(self) -> list[ExpectedProblem]:
+        return [problem for problem in self.expect.problems or () if problem.severity is Severity.ERROR]
+
+    def name_of(self, path: Path) -> str:
+        """Return what a scenario calls the file at *path*: the way there from the scenario's folder."""
+        folder = self.file.parent
+        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
     def __str__(self) -> str:
         """Return where the scenario stands, and its claim."""

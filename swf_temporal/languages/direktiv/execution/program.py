@@ -7,9 +7,11 @@ from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.direktiv.compat import compat_of
 from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
+from swf_temporal.languages.direktiv.formats import format_checker
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
 from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.semantics import checks_formats
 from swf_temporal.text.located import plain
 
 
@@ -33,5 +35,6 @@ class DirektivProgram:
     def schema(self, state: str, schema: Any) -> DataSchemaValidator:
         """Return the JSON Schema of a `validate` state. Raises BadSchema."""
         if state not in self._schemas:
-            self._schemas[state] = DataSchemaValidator(plain(schema))
+            formats = format_checker() if checks_formats(self.semantics) else None
+            self._schemas[state] = DataSchemaValidator(plain(schema), formats)
         return self._schemas[state]

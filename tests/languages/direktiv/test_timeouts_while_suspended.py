@@ -1,0 +1,25 @@
+"""A timeout comes on time, also where a run that is to be suspended still waits for calls and subflows."""
+
+import pytest
+
+from swf_temporal.simulation.scenario import Scenario, find_scenarios
+from tests.simulation.test_scenarios import CORPUS, _suspended
+
+SCENARIOS = [
+    one for one in find_scenarios([CORPUS / "direktiv/timeouts.yaml"]) if one.definitions and one.expect.elapsed
+]
+
+
+def test_there_are_such() -> None:
+    """Those of a state's own timeout, and of the instance's."""
+    assert len(SCENARIOS) >= 2
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+def test_comes_on_time(scenario: Scenario) -> None:
+    """The subflow would take an hour, and is not waited for any longer than the timeout allows."""
+    undisturbed, steps = _suspended(scenario, 0)
+    assert undisturbed.elapsed == scenario.expect.elapsed
+    for step in range(1, steps + 1):
+        again, _ = _suspended(scenario, step)
+        assert (again.elapsed, again.status) == (undisturbed.elapsed, undisturbed.status), f"suspended at step {step}"

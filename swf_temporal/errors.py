@@ -6,6 +6,7 @@
     ├── Unsupported                    ours: names the section of the specification that we do not carry out
     ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
     ├── StoreUnavailable               the operator's: what holds variables does not answer at the moment
+    ├── PayloadUnavailable             the operator's: a payload cannot be stored, read or decrypted at the moment
     └── WorkflowFault                  a run's: what went wrong while it ran
         ├── CallFailed                 a function answered with an error, or could not be reached
         ├── TimedOut                   something took longer than the definition allows
@@ -134,6 +135,18 @@ class StoreUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
 
     It fails no run: the attempt that met it fails, and is made again.
     """
+
+
+class PayloadUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
+    """A payload cannot be stored, read, encrypted or decrypted at the moment. `hint` says what to do.
+
+    It fails no run: the task or the attempt that met it fails, and is tried again until the operator has mended it.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(message if hint is None else f"{message}\n  {hint}")
 
 
 class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specification's sense of error

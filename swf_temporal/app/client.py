@@ -1,5 +1,6 @@
 """A client: starts instances of definitions on a Temporal server, sends them events, and reads what became of them."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
@@ -11,6 +12,7 @@ from temporalio.service import RPCError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings, are_in
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.constants import TASK_QUEUE
@@ -127,12 +129,16 @@ class Client:
         return self.temporal.namespace
 
     @classmethod
-    async def connect(cls, address: str | None = None, *, namespace: str | None = None) -> Self:
+    async def connect(
+        cls, address: str | None = None, *, namespace: str | None = None, payloads: PayloadSettings | None = None
+    ) -> Self:
         """Return a client of the server at *address*; without one, of what the environment names (`TEMPORAL_ADDRESS`).
 
-        Raises UsageError if no server answers there, or it has no such namespace.
+        *payloads* is what becomes of payloads on their way, if not what the environment says. Raises UsageError if no
+        server answers there, or it has no such namespace.
         """
-        return cls(await engine.connect(address=address, namespace=namespace))
+        payloads = payloads or _payloads_of_environment()
+        return cls(await engine.connect(address=address, namespace=namespace, payloads=payloads))
 
     async def start(
         self,
@@ -165,6 +171,14 @@ class Client:
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*; whether there is one is not asked."""
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
+
+
+def _payloads_of_environment() -> PayloadSettings:
+    if not are_in(os.environ):
+        return PLAIN
+    from swf_temporal.app.payload_settings import read_payload_settings  # noqa: PLC0415 - only where it says something
+
+    return read_payload_settings()
 
 
 def new_id(definition_id: str) -> str:

@@ -16,6 +16,7 @@ from swf_temporal.app.documents import missing
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.live import LiveCatalogue
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.settings import LogFormat, WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
@@ -23,6 +24,7 @@ from swf_temporal.errors import Problem, UsageError
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.constants import DEFAULT_PORT, TASK_QUEUE
 from swf_temporal.temporal.server import local_server
@@ -53,12 +55,15 @@ class Development:
     settings: WorkerSettings
     listening: Listening
     tell: Tell
+    payloads: PayloadSettings = PLAIN
 
     async def serve(self) -> int:
         """Serve the folder until the process is told to stop; return the exit code."""
         told = stop_signal()
         at = self.listening
-        async with local_server(port=at.port, ui_port=at.ui_port, database=at.database) as server:
+        async with local_server(
+            port=at.port, ui_port=at.ui_port, database=at.database, payloads=self.payloads
+        ) as server:
             worker = Worker(
                 Client.of(server),
                 definitions=self.live,
@@ -119,6 +124,7 @@ def prepare(
     live = LiveCatalogue(folder, strict=strict)
     call_settings = read_settings(os.environ, local=True, file=config)
     settings = read_worker_settings(os.environ, file=config, **options)
+    payloads = read_payload_settings(file=config)
     # Of these a developer has no use: it ends at once, and has no port but its own.
     settings = replace(
         settings, grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
@@ -131,4 +137,4 @@ def prepare(
         tell(news)
     if not list(live):
         tell(f"there is no definition in {folder} that can be served yet")
-    return Development(live, offered, call_settings, settings, listening, tell)
+    return Development(live, offered, call_settings, settings, listening, tell, payloads)

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from swf_temporal.app.client import Client, Instance, new_id
 from swf_temporal.app.function_modules import functions_of
+from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.servers import some_server
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
@@ -21,6 +22,7 @@ from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.client import RunEnded
 
 _GRACE = 10
@@ -39,6 +41,7 @@ class Order:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     call_settings: Settings = field(default_factory=Settings)
     timeout: timedelta | None = None
+    payloads: PayloadSettings = PLAIN
 
 
 def with_functions(order: Order, modules: Iterable[str], config: Path | None, resources: Resources) -> Order:
@@ -47,7 +50,8 @@ def with_functions(order: Order, modules: Iterable[str], config: Path | None, re
     It is for a definition that is run on the machine of its author: services there may be called. Raises UsageError.
     """
     settings = read_settings(os.environ, local=True, file=config, resources=resources)
-    return replace(order, functions=functions_of(modules, settings.modules), call_settings=settings)
+    functions, payloads = functions_of(modules, settings.modules), read_payload_settings(file=config)
+    return replace(order, functions=functions, call_settings=settings, payloads=payloads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
     does not answer.
     """
     first, *others = order.workflows
-    async with some_server(address, namespace) as (server, is_own):
+    async with some_server(address, namespace, order.payloads) as (server, is_own):
         client = Client.of(server)
         # Its definitions alone are served: more may be called here than on a worker, and anyone may find the queue.
         settings = WorkerSettings(

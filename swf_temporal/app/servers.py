@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from swf_temporal.errors import UsageError
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.connected_server import Server, is_free, server_of
 from swf_temporal.temporal.constants import DEFAULT_PORT
@@ -11,30 +12,32 @@ from swf_temporal.temporal.server import local_server
 
 
 @asynccontextmanager
-async def some_server(address: str | None, namespace: str | None) -> AsyncIterator[tuple[Server, bool]]:
+async def some_server(
+    address: str | None, namespace: str | None, payloads: PayloadSettings = PLAIN
+) -> AsyncIterator[tuple[Server, bool]]:
     """Find a server, or start one for as long as the context lasts; the second value tells whether it was started.
 
     The one at *address* or, without one, that of the environment, or one that listens on this machine. Raises
     UsageError if the one that was named does not answer.
     """
     if address or is_configured():
-        yield await known_server(address, namespace), False
+        yield await known_server(address, namespace, payloads), False
         return
     if not is_free(DEFAULT_PORT):
         try:
-            server = await known_server(None, namespace)
+            server = await known_server(None, namespace, payloads)
         except UsageError:
             pass  # something else listens there
         else:
             yield server, False
             return
-    async with local_server() as server:
+    async with local_server(payloads=payloads) as server:
         yield server, True
 
 
-async def known_server(address: str | None, namespace: str | None) -> Server:
+async def known_server(address: str | None, namespace: str | None, payloads: PayloadSettings = PLAIN) -> Server:
     """Return the server at *address*, or the one that the environment names. Raises UsageError if none answers."""
-    return server_of(await connect(address=address, namespace=namespace))
+    return server_of(await connect(address=address, namespace=namespace, payloads=payloads))
 
 
 def is_configured() -> bool:

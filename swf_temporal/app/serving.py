@@ -12,6 +12,7 @@ from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem
@@ -47,6 +48,7 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
     catalogue = catalogue_of(sources.definitions, readable, warned, strict=sources.strict)
     call_settings = read_settings(os.environ, file=sources.config, resources=readable)
     settings = read_worker_settings(os.environ, file=sources.config, **options)
+    payloads = read_payload_settings(file=sources.config)
     offered = functions_of(sources.functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
     for problem in warned:
@@ -58,6 +60,7 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
         functions=offered,
         settings=settings,
         call_settings=call_settings,
+        payloads=payloads,
     )
 
 

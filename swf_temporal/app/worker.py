@@ -31,6 +31,7 @@ from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
@@ -52,7 +53,7 @@ class Worker:
     Secrets, the configuration of calls and the address for produced events, `SWF_SINK`, come from the environment.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what may be said of a worker, all of it optional
         self,
         client: Client | str | None = None,
         *,
@@ -62,11 +63,12 @@ class Worker:
         task_queue: str | None = None,
         settings: WorkerSettings | None = None,
         call_settings: Settings | None = None,
+        payloads: PayloadSettings | None = None,
     ) -> None:
         """Make a worker for the server of *client*.
 
         Instead of a client it may be the address of a server, or None for the one that the environment names; then
-        *namespace* may be given as well.
+        *namespace* may be given as well, and *payloads*, what becomes of payloads on their way.
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
         *task_queue* wins over that of *settings*; these and *call_settings* are used instead of those of the
@@ -77,6 +79,7 @@ class Worker:
         self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
         self._client = client
         self._namespace = namespace
+        self._payloads = payloads
         self._offered = {} if functions is None else functions
         self._call_settings = call_settings
         self._running: AbstractAsyncContextManager[tuple[temporal_worker.Worker, Functions]] | None = None
@@ -87,7 +90,7 @@ class Worker:
         """Begin to work. Raises UsageError if no server answers, or it does not let this worker work."""
         client = self._client
         if not isinstance(client, Client):
-            client = self._client = await Client.connect(client, namespace=self._namespace)
+            client = self._client = await Client.connect(client, namespace=self._namespace, payloads=self._payloads)
         self._running = self._serving(client.temporal)
         self._worker, self._functions = await self._running.__aenter__()
         return self

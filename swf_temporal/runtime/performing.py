@@ -8,12 +8,7 @@ from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, StepLimitExceed
 from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
-
-MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 64 * 1024
-"""The size limit of one payload, in bytes: the server's, with room for what surrounds it."""
-
-MAX_RESULT_BYTES = 2 * 1024 * 1024
-"""The size limit of a function's result, in bytes: the server's."""
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 
 MAX_ID_BYTES = 1000
 """The length limit of an instance's id, in bytes: the server's."""
@@ -21,10 +16,11 @@ MAX_ID_BYTES = 1000
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 
 
-def check_size(size: int, what: str, most: int = MAX_PAYLOAD_BYTES) -> None:
-    """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry."""
+def check_size(size: int, what: str, most: int = MAX_PAYLOAD_BYTES, advice: str | None = None) -> None:
+    """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry; *advice* says what to do."""
     if size > most:
-        raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}")
+        told = f": {advice}" if advice else ""
+        raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}{told}")
 
 
 def size_of(value: JSON) -> int:

@@ -16,7 +16,8 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, Missing, within
-from swf_temporal.runtime.performing import MAX_RESULT_BYTES, ONE_STEP, check_size, id_of_child, size_of, subflow_fault
+from swf_temporal.runtime.limits import MAX_RESULT_BYTES
+from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child, size_of, subflow_fault
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.circles import Course

@@ -63,9 +63,15 @@ class Activities:
     """The activities of a worker."""
 
     def __init__(
-        self, performer: Performer, publisher: Publisher, catalogue: Catalogue, variables: VariableStorage
+        self,
+        performer: Performer,
+        publisher: Publisher,
+        catalogue: Catalogue,
+        variables: VariableStorage,
+        max_payload_bytes: int,
     ) -> None:
         self.variables = variables
+        self.max_payload_bytes = max_payload_bytes
         self.performer = performer
         self.publisher = publisher
         self.catalogue = catalogue
@@ -116,7 +122,7 @@ class Activities:
             if found is not None:
                 # A database, or a folder, may hold more than a payload can carry.
                 what = f"the value of the variable {of['key']!r} can be in a state's data"
-                check_size(4 * len(found.content) // 3, what)
+                check_size(4 * len(found.content) // 3, what, self.max_payload_bytes)
         except FatalFault as fault:
             raise application_error(fault, non_retryable=True) from None  # it would be the same again
         return None if found is None else variable_to_json(found)

@@ -26,10 +26,12 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
-from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.sending import sendable
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -62,9 +64,12 @@ class NoAnswerError(UsageError):
     """No worker answered for an event in time."""
 
 
-async def connect(*, address: str | None = None, namespace: str | None = None) -> Client:
+async def connect(
+    *, address: str | None = None, namespace: str | None = None, payloads: PayloadSettings = PLAIN
+) -> Client:
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
+    *payloads* is what becomes of payloads on their way.
     Raises UsageError if no server answers there, or it has no such namespace.
     """
     config = configured()
@@ -75,7 +80,7 @@ async def connect(*, address: str | None = None, namespace: str | None = None) -
     config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
     refuse_malformed(config["target_host"], "--address" if address is not None else "TEMPORAL_ADDRESS")
     try:
-        client = await Client.connect(**config, data_converter=CONVERTER)
+        client = await Client.connect(**config, data_converter=converter_of(payloads))
     except (RuntimeError, ValueError, RPCError) as error:
         trouble = trouble_of(error)
         host = config["target_host"]
@@ -128,7 +133,7 @@ async def start(
     first = workflows[0]
     pin = Pin(pinned(workflows), version=first.version, others=others or {})
     pin.events = _ready(events)
-    arguments = [_input(data), cast("JSON", pin.to_json())]
+    arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
     return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id)
 
 
@@ -145,11 +150,11 @@ async def start_known(
 
     Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
     """
-    arguments: list[JSON] = [_input(data)]
+    arguments = {"an input": _input(data)}
     if events:
         from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
 
-        arguments.append(cast("JSON", Pin([], events=_ready(events)).to_json()))
+        arguments["events"] = cast("JSON", Pin([], events=_ready(events)).to_json())
     return await _start(client, definition_id, arguments, workflow_id, task_queue, definition_id)
 
 
@@ -159,7 +164,8 @@ async def send_data(client: Client, workflow_id: str, name: str, data: JSON = No
     Raises UsageError if it is not JSON, or the instance is not there.
     """
     try:
-        await client.get_workflow_handle(workflow_id).signal(name, json_of(data))
+        [value] = sendable(client, {f"data for {name!r}": json_of(data)})
+        await client.get_workflow_handle(workflow_id).signal(name, value)
     except NotJSON as error:
         raise UsageError(f"the data of the event {name!r} is not JSON: {error}") from None
     except RPCError as error:
@@ -174,7 +180,8 @@ async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any])
     except ValueError as error:
         raise UsageError(str(error)) from None
     try:
-        await client.get_workflow_handle(workflow_id).signal(EVENT, cloud_event.to_json())
+        [value] = sendable(client, {"an event": cloud_event.to_json()})
+        await client.get_workflow_handle(workflow_id).signal(EVENT, value)
     except RPCError as error:
         raise not_there(error, workflow_id) from None
 
@@ -188,8 +195,9 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     event, NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
     """
     handle = client.get_workflow_handle(workflow_id)
+    [value] = sendable(client, {"an event": dict(event)})
     try:
-        answer = await handle.execute_update(DELIVER, dict(event), rpc_timeout=patience)
+        answer = await handle.execute_update(DELIVER, value, rpc_timeout=patience)
     except WorkflowUpdateFailedError as error:
         refusal = _refusal_of(error, workflow_id)
         # A worker of an older release refuses what is not a CloudEvent; by a signal it takes names, too.
@@ -238,12 +246,13 @@ async def result(handle: Handle) -> JSON:
 
 
 async def _start(
-    client: Client, workflow_type: str, arguments: list[Any], workflow_id: str, task_queue: str, summary: str
+    client: Client, workflow_type: str, arguments: Mapping[str, JSON], workflow_id: str, task_queue: str, summary: str
 ) -> Handle:
+    values = sendable(client, arguments)
     try:
         return await client.start_workflow(
             workflow_type,
-            args=arguments,
+            args=values,
             id=workflow_id,
             task_queue=task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,

@@ -26,6 +26,9 @@ MEMO = "swf"
 NOTE = "definition "
 """The beginning of the note that we write on a schedule; a different one was written by others."""
 
+MAX_INPUT_BYTES = 2 * 1024 * 1024
+"""The size limit of all arguments of a workflow together, in bytes: the server's."""
+
 ACTIVITIES = 200
 """The default limit of function calls that run at once in a worker."""
 

@@ -6,7 +6,8 @@ the stack of the interpreter where a fault is told, which says all that there is
 """
 
 import json
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar, Final
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
@@ -20,6 +21,9 @@ from temporalio.converter import (
     PayloadConverter,
 )
 from temporalio.exceptions import ApplicationError
+
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 
 
 class OrderedJSON(JSONPlainPayloadConverter):
@@ -36,6 +40,9 @@ class OrderedJSON(JSONPlainPayloadConverter):
 
 class SwfPayloadConverter(CompositePayloadConverter):
     """The SDK's converters, with ours for JSON."""
+
+    max_payload_bytes: ClassVar[int] = MAX_PAYLOAD_BYTES
+    """The size limit of one payload, in bytes of JSON."""
 
     def __init__(self) -> None:
         super().__init__(*(_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters))
@@ -64,5 +71,34 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _ENCODING = "json/plain"
 _METADATA = {"encoding": _ENCODING.encode()}
 
-CONVERTER = DataConverter(payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter)
+CONVERTER: Final = DataConverter(
+    payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter
+)
 """The data converter of our clients and workers; any other Temporal program reads what it writes."""
+
+
+def converter_of(payloads: PayloadSettings) -> DataConverter:
+    """Return what clients and workers write with where *payloads* are configured. Raises UsageError."""
+    if payloads == PLAIN:
+        return CONVERTER
+    from swf_temporal.payloads.storage import storage_of  # noqa: PLC0415 - only where it is configured
+
+    kind, storage = _with_limit(MAX_PAYLOAD_BYTES), None
+    if payloads.storage is not None:
+        storage = storage_of(payloads.storage)
+        kind = _with_limit(payloads.storage.max_bytes)
+    return replace(CONVERTER, payload_converter_class=kind, external_storage=storage)
+
+
+def _with_limit(most: int) -> type[SwfPayloadConverter]:
+    class Limited(SwfPayloadConverter):
+        max_payload_bytes = most
+
+    return Limited
+
+
+def limit_of(converter: PayloadConverter) -> int:
+    """Return how many bytes of JSON a payload of *converter* may hold."""
+    # The SDK wraps converters, and has no way to ask for what it has wrapped.
+    ours = getattr(converter, "_inner_payload_converter", converter)
+    return ours.max_payload_bytes if isinstance(ours, SwfPayloadConverter) else MAX_PAYLOAD_BYTES

@@ -18,15 +18,18 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import noticing
-from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import ONE_STEP, id_of_child
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal, tells_cancelled_subflows
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
+from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
+from swf_temporal.temporal.sizes import check_fits, check_together
 from swf_temporal.temporal.variables import (
     READ_VARIABLE,
     WRITE_VARIABLE,
@@ -36,7 +39,11 @@ from swf_temporal.temporal.variables import (
 )
 
 MAX_BYTES_AT_ONCE = 3 * 1024 * 1024
-"""The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB."""
+"""The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB.
+
+It counts JSON, whether or not large payloads are stored outside of the server: a history has to replay under either,
+and what is stored has to be written within the time of a workflow task, too.
+"""
 
 MAX_PENDING = 1900
 """The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
@@ -80,6 +87,7 @@ class TemporalHost:
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
         self._loop = asyncio.get_running_loop()
         self._converter = workflow.payload_converter()
+        self._limit = limit_of(self._converter)
         self._time = -1.0
         self._now = datetime.fromtimestamp(0, UTC)
 
@@ -277,6 +285,7 @@ class TemporalHost:
     async def _start_child(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
         data = await self._payload(call.data)
         record = await self._payload(pin.to_json())
+        check_together([len(data.data), len(record.data)], self._limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
         if call.fire_and_forget:
             policy = ParentClosePolicy.ABANDON if call.outlives_parent else ParentClosePolicy.TERMINATE
@@ -314,7 +323,8 @@ class TemporalHost:
         """Return *value* ready to be sent, once there is room to send it."""
         payload = self._converter.to_payload(value)
         size = len(payload.data)
-        check_size(size, ONE_STEP)
+        check_fits(size, ONE_STEP, self._limit)
+        size = min(size, MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
         while self._pending >= MAX_PENDING:
             if self._room is None:
                 self._room = asyncio.get_running_loop().create_future()

@@ -22,7 +22,7 @@ from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.constants import MEMO, NOTE
-from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.records import Pin, PinRecord, pinned
 
 _SHORT = 12
 """Characters of a digest that people are shown."""
@@ -46,17 +46,25 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
     return {"definition": first.id, "version": first.version, "digest": first.digest, "madeFrom": made_from}
 
 
+def pin_of(workflows: Sequence[Definition]) -> PinRecord:
+    """Return the record of definitions that a schedule starts instances with."""
+    return Pin(pinned(workflows), version=workflows[0].version).to_json()
+
+
 def schedule_of(
-    spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str, facts: ScheduleFacts
+    spec: ScheduleSpec,
+    workflows: Sequence[Definition],
+    arguments: Sequence[object],
+    task_queue: str,
+    facts: ScheduleFacts,
 ) -> Schedule:
-    """Return the schedule that starts the first of *workflows* at the times of *spec*; the others go with it."""
+    """Return the schedule that starts the first of *workflows* with *arguments* at the times of *spec*."""
     first = workflows[0]
     named = first.id if first.version is None else f"{first.id} {first.version}"
-    pin = Pin(pinned(workflows), version=first.version)
     return Schedule(
         action=ScheduleActionStartWorkflow(
             first.id,
-            args=[{} if data is None else data, pin.to_json()],
+            args=arguments,
             id=first.id,
             task_queue=task_queue,
             memo={MEMO: facts},

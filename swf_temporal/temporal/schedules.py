@@ -30,6 +30,7 @@ from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import MEMO, NOTE, TASK_QUEUE
+from swf_temporal.temporal.sending import sendable
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -77,12 +78,13 @@ async def apply(
     changed in place, if there is anything to change; it stays paused or not as it was, and *paused* is for a new
     one. Raises UsageError if the definition has no schedule.
     """
-    from swf_temporal.temporal.schedule_records import facts_about, schedule_of  # noqa: PLC0415 - as above
+    from swf_temporal.temporal.schedule_records import facts_about, pin_of, schedule_of  # noqa: PLC0415 - as above
 
     spec = workflow.schedule()
     workflows = [workflow, *others]
     facts = facts_about(spec, workflows, data, task_queue)
-    wanted = schedule_of(spec, workflows, data, task_queue, facts)
+    arguments = sendable(client, {"an input": {} if data is None else data, "the definitions": pin_of(workflows)})
+    wanted = schedule_of(spec, workflows, arguments, task_queue, facts)
     async with _of(client, workflow.id) as handle:
         try:
             new = replace(wanted, state=replace(wanted.state, paused=paused))

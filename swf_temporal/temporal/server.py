@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from temporalio.client import Client
+from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 
 from swf_temporal.errors import UsageError
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.connected_server import Server, is_free
-from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.database_lock import held, prepare, refuse_held
 from swf_temporal.temporal.process_watchdog import with_watchdog
 
@@ -46,13 +48,15 @@ async def local_server(
     ui_port: int | None = None,
     database: Path | None = None,
     extra: Sequence[str] = (),
+    payloads: PayloadSettings = PLAIN,
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
 
-    With *database* the server remembers its workflows from one start to the next. The server ends with this process,
-    even if that is killed. Raises UsageError if a port is taken, another server uses the database, or no server
-    program can be found.
+    *payloads* is what becomes of payloads on their way to it. With *database* the server remembers its workflows from
+    one start to the next. It ends with this process, even if that is killed. Raises UsageError if a port is taken,
+    another server uses the database, or no server program can be found.
     """
+    converter = converter_of(payloads)
     if database is not None:
         refuse_held(database)
     for one, option in ((port, "--port"), (ui_port, "--ui-port")):
@@ -66,7 +70,7 @@ async def local_server(
             prepare(database)
             inherited.append(stack.enter_context(held(database, f"127.0.0.1:{chosen}")))
         if program is None:
-            async with _downloaded(chosen, ui_chosen, database, extra) as client:
+            async with _downloaded(chosen, ui_chosen, database, extra, converter) as client:
                 yield Server(client, f"http://127.0.0.1:{ui_chosen}")
             return
         for left in reversed(range(_STARTS)):
@@ -76,7 +80,7 @@ async def local_server(
                 command += ["--db-filename", str(database)]
             async with _started(with_watchdog(command, gently=database is not None), inherited) as started:
                 try:
-                    client = await _ready(started, chosen)
+                    client = await _ready(started, chosen, converter)
                 except _StartError:
                     if not left:
                         raise
@@ -127,7 +131,7 @@ async def _read(process: Process, said: deque[str]) -> None:
         said.extend(chunk.decode(errors="replace").splitlines())
 
 
-async def _ready(started: _Started, port: int) -> Client:
+async def _ready(started: _Started, port: int, converter: DataConverter) -> Client:
     """Return a client as soon as the server answers. Raises UsageError with what it said if it ended instead."""
     process = started.process
     for _ in range(_TRIES):
@@ -137,7 +141,7 @@ async def _ready(started: _Started, port: int) -> Client:
             raise _StartError(f"the Temporal server ended as it started: {said}")
         if not is_free(port):
             with suppress(RuntimeError, RPCError):
-                return await Client.connect(f"127.0.0.1:{port}", data_converter=CONVERTER)
+                return await Client.connect(f"127.0.0.1:{port}", data_converter=converter)
         await asyncio.sleep(_PAUSE)
     raise UsageError(f"the Temporal server did not answer on port {port} in time")
 
@@ -157,7 +161,9 @@ async def _stop(process: Process) -> None:
 
 
 @asynccontextmanager
-async def _downloaded(port: int, ui_port: int, database: Path | None, extra: Sequence[str]) -> AsyncIterator[Client]:
+async def _downloaded(
+    port: int, ui_port: int, database: Path | None, extra: Sequence[str], converter: DataConverter
+) -> AsyncIterator[Client]:
     """Start the server that the SDK downloads when this machine has none."""
     from temporalio.testing import WorkflowEnvironment  # noqa: PLC0415 - seldom needed, and not quickly imported
 
@@ -167,7 +173,7 @@ async def _downloaded(port: int, ui_port: int, database: Path | None, extra: Seq
             ui=True,
             ui_port=ui_port,
             dev_server_database_filename=str(database) if database else None,
-            data_converter=CONVERTER,
+            data_converter=converter,
             dev_server_log_level="error",
             dev_server_extra_args=[*QUICK, *extra],
         )

@@ -11,6 +11,7 @@ from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
@@ -71,7 +72,8 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     guard.start()
     unsandboxed = options.pop("unsandboxed_workflow_runner", None) or UnsandboxedWorkflowRunner()
     capacity = capacity or Capacity()
-    ours = Activities(performer, publisher, catalogue, variables or TemporalVariables(client, task_queue))
+    limit = limit_of(client.data_converter.payload_converter)
+    ours = Activities(performer, publisher, catalogue, variables or TemporalVariables(client, task_queue), limit)
     return Worker(
         client,
         task_queue=task_queue,

@@ -20,10 +20,11 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
-from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_RUN, check_size
+from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal.constants import DELIVER, EVENT_REFUSED
+from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.descriptions import details, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, may_continue_as_new
@@ -38,6 +39,7 @@ from swf_temporal.temporal.signal_events import (
     event_of_update,
     refuse_never_taken,
 )
+from swf_temporal.temporal.sizes import check_fits, fits
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -216,7 +218,7 @@ class Interpreter:
                     self._continue_as(outcome, run)
                 case Suspended():
                     pin = self._next_pin(progress=outcome.progress)
-                    if self._size(pin.to_json()) <= MAX_PAYLOAD_BYTES:
+                    if fits(self._size(pin.to_json()), limit_of(workflow.payload_converter())):
                         self._log.goes_on()
                         workflow.continue_as_new(args=[None, pin.to_json()], initial_versioning_behavior=_onto())
                     # Too much is under way to be carried over in one payload: go on in this execution.
@@ -256,7 +258,7 @@ class Interpreter:
         return len(workflow.payload_converter().to_payload(value).data)
 
     def _checked(self, value: Any) -> Any:
-        check_size(self._size(value), ONE_RUN)
+        check_fits(self._size(value), ONE_RUN, limit_of(workflow.payload_converter()))
         return value
 
     def _take(self, name: str, value: JSON) -> None:

@@ -6,7 +6,8 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, PayloadTooLarge
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
-from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, check_size, filled, size_of
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import check_size, filled, size_of
 
 SECRETS: dict[str, JSON] = {"KEY": "p8Xz-41Lw"}
 HIDDEN = "(why is not told, since that could show a secret)"

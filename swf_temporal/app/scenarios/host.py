@@ -10,6 +10,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.app.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
@@ -126,7 +127,7 @@ async def scenario_host(
     calls_of: Callable[[], ScriptedCalls] = ScriptedCalls, runner_of: Callable[[Listener], VirtualTime] = VirtualTime
 ) -> AsyncIterator[ScenarioHost]:
     """Start a server, and a worker for which time is virtual, for as long as the context lasts."""
-    async with local_server(extra=_CONFIGURED) as server:
+    async with local_server(extra=_CONFIGURED, payloads=read_payload_settings()) as server:
         calls = calls_of()
         worker = make_worker(
             server.client,

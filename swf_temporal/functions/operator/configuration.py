@@ -74,6 +74,8 @@ class _File(Section):
     scripts: bool | None = None
     worker: dict[str, Any] = Field(default_factory=dict)
     """What concerns no call but the worker itself, which reads it."""
+    storage: dict[str, Any] = Field(default_factory=dict)
+    """What concerns payloads: `app/payload_settings.py` reads it."""
 
 
 Model = TypeVar("Model", bound=Section)

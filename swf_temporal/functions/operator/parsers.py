@@ -15,6 +15,8 @@ _SCHEMES = frozenset({
 })  # fmt: skip
 _RATE = re.compile(r"(?P<calls>\d+(?:\.\d+)?)\s*/\s*(?:(?P<number>\d*)\s*(?P<unit>s|m|h))")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
+_SIZE = re.compile(r"(?P<number>\d+)\s*(?P<unit>b|[kmg]i?b)?")
+_BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 _YES, _NO = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
 
@@ -80,6 +82,15 @@ def as_count(value: object) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise ValueError("it must be a whole number, at least 1")
     return int(text)
+
+
+def as_size(value: object) -> int:
+    """Read a number of bytes, with a unit or without: `65536`, `128KiB`, `2 MB`."""
+    match = _SIZE.fullmatch(str(value).strip().lower())
+    size = int(match["number"]) * _BYTES[match["unit"] or "b"] if match else 0
+    if not size:
+        raise ValueError("it must be a size such as 128KiB or 256MiB")
+    return size
 
 
 def as_switch(value: object) -> bool:

@@ -1,0 +1,9 @@
+"""Size limits of payloads, if the configuration does not store large ones outside of the server."""
+
+from typing import Final
+
+MAX_PAYLOAD_BYTES: Final = 2 * 1024 * 1024 - 64 * 1024
+"""The size limit of one payload, in bytes: the server's, with room for what surrounds it."""
+
+MAX_RESULT_BYTES: Final = 2 * 1024 * 1024
+"""The size limit of a function's result, in bytes: the server's."""

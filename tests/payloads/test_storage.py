@@ -1,0 +1,193 @@
+"""The storage driver: objects are named after what they hold, written whole, and checked when they are read."""
+
+import asyncio
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import StorageDriverClaim, StorageDriverRetrieveContext, StorageDriverStoreContext
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.errors import PayloadUnavailable, UsageError
+from swf_temporal.payloads.objects import Folder, RemoteFolder, folder_at
+from swf_temporal.payloads.settings import StorageSettings
+from swf_temporal.payloads.storage import ObjectStorage, storage_of
+
+PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"' + b"x" * 200_000 + b'"')
+
+
+@pytest.fixture(params=["file", "memory"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Folders that nothing else uses."""
+    yield f"file://{tmp_path}/objects" if request.param == "file" else f"memory://{uuid4()}/objects"
+
+
+class Counting:
+    """A folder that counts what is asked of it, and has things go wrong."""
+
+    def __init__(self, folder: Folder, *errors: Exception) -> None:
+        self.folder = folder
+        self.errors = list(errors)
+        self.reads = self.writes = 0
+
+    def read(self, name: str) -> bytes:
+        self.reads += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return self.folder.read(name)
+
+    def write(self, name: str, data: bytes) -> None:
+        self.writes += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        self.folder.write(name, data)
+
+    def age(self, name: str) -> float | None:
+        return self.folder.age(name)
+
+
+async def stored(driver: ObjectStorage, payload: Payload = PAYLOAD) -> StorageDriverClaim:
+    """Store a payload."""
+    [claim] = await driver.store(StorageDriverStoreContext(), [payload])
+    return claim
+
+
+async def read(driver: ObjectStorage, claim: StorageDriverClaim) -> Payload:
+    """Read a payload."""
+    [payload] = await driver.retrieve(StorageDriverRetrieveContext(), [claim])
+    return payload
+
+
+async def test_another_process_reads_what_one_has_stored(url: str) -> None:
+    """A payload comes back with its metadata, from a driver that has nothing in memory."""
+    claim = await stored(ObjectStorage(StorageSettings(url)))
+
+    assert await read(ObjectStorage(StorageSettings(url)), claim) == PAYLOAD
+
+
+async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> None:
+    """Neither the same driver nor another one writes it again; another payload is another object."""
+    folder = Counting(folder_at(url, {}))
+    first, second = ObjectStorage(StorageSettings(url), folder), ObjectStorage(StorageSettings(url), folder)
+    claims = [await stored(first), await stored(first), await stored(second)]
+
+    assert folder.writes == 1
+    assert len({claim.claim_data["sha256"] for claim in claims}) == 1
+    assert await stored(first, Payload(data=b"other")) not in claims
+    assert folder.writes == 2
+
+
+async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Path) -> None:
+    """A rule that deletes old objects counts from the last use that stored it."""
+    url = f"file://{tmp_path}"
+    claim = await stored(ObjectStorage(StorageSettings(url)))
+    path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
+    os.utime(path, (time.time() - 100_000,) * 2)
+    await stored(ObjectStorage(StorageSettings(url)))
+
+    assert time.time() - path.stat().st_mtime < 1000
+
+
+async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str) -> None:
+    """A payload that is read often is fetched once; one that is larger than the memory is fetched each time."""
+    for cache_bytes, reads in ((1_000_000, 1), (1000, 2)):
+        claim = await stored(ObjectStorage(StorageSettings(url)))
+        folder = Counting(folder_at(url, {}))
+        driver = ObjectStorage(StorageSettings(url, cache_bytes=cache_bytes), folder)
+        assert await read(driver, claim) == await read(driver, claim) == PAYLOAD
+
+        assert folder.reads == reads
+
+
+async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
+    """The message has the object, the storage and what to do."""
+    driver = ObjectStorage(StorageSettings(url))
+    digest = "ab" * 32
+    with pytest.raises(PayloadUnavailable) as failed:
+        await read(driver, StorageDriverClaim({"sha256": digest, "size": "7"}))
+
+    assert failed.value.message == f"the object ab/{digest} cannot be read in {url}: it is not there"
+    assert failed.value.hint is not None
+    assert "the same storage" in failed.value.hint
+
+
+async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
+    """What an object holds must have the SHA-256 that is its name."""
+    url = f"file://{tmp_path}"
+    claim = await stored(ObjectStorage(StorageSettings(url)))
+    path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
+    path.write_bytes(path.read_bytes()[:-1] + b"y")
+    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 is not its name"):
+        await read(ObjectStorage(StorageSettings(url)), claim)
+
+
+async def test_a_reference_leads_to_no_other_file(tmp_path: Path) -> None:
+    """A reference that is written by hand cannot name a path."""
+    (tmp_path / "secret").write_bytes(b"")
+    with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
+        await read(ObjectStorage(StorageSettings(f"file://{tmp_path}")), StorageDriverClaim({"sha256": "../secret"}))
+
+
+async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -> None:
+    """A store that does not answer is asked four times, one that refuses once."""
+    folder = Counting(folder_at(url, {}), ConnectionError("reset"), TimeoutError())
+    await stored(ObjectStorage(StorageSettings(url), folder))
+    assert folder.writes == 3
+
+    down = Counting(folder_at(url, {}), *[ConnectionError("reset")] * 4)
+    with pytest.raises(PayloadUnavailable, match=r"cannot be written in .*: ConnectionError: reset"):
+        await stored(ObjectStorage(StorageSettings(url), down), Payload(data=b"another"))
+    refusing = Counting(folder_at(url, {}), PermissionError("AccessDenied"))
+    with pytest.raises(PayloadUnavailable, match=r"no right to do so \(AccessDenied\)"):
+        await stored(ObjectStorage(StorageSettings(url), refusing), Payload(data=b"a third"))
+    assert refusing.writes == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+async def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
+    """The rights of the file system are told in words."""
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with pytest.raises(PayloadUnavailable, match="no right to do so"):
+        await stored(ObjectStorage(StorageSettings(f"file://{tmp_path}")))
+
+
+async def test_more_than_a_payload_may_hold_is_refused_for_good(url: str) -> None:
+    """As where the server refuses the result of an activity."""
+    driver = ObjectStorage(StorageSettings(url, max_bytes=100_000))
+    with pytest.raises(ApplicationError) as failed:
+        await stored(driver)
+
+    assert failed.value.type == "PayloadsTooLarge"
+    assert failed.value.non_retryable
+
+
+async def test_nobody_sees_half_of_a_file(tmp_path: Path) -> None:
+    """Readers of a file that is written again and again find all of it each time, and nothing else is left."""
+    folder = folder_at(f"file://{tmp_path}", {})
+    data = [bytes([number]) * 500_000 for number in range(2)]
+    folder.write("ab/object", data[0])
+
+    def write() -> None:
+        for number in range(40):
+            folder.write("ab/object", data[number % 2])
+
+    writing = asyncio.create_task(asyncio.to_thread(write))
+    while not writing.done():
+        assert await asyncio.to_thread(folder.read, "ab/object") in data
+    await writing
+
+    assert [path.name for path in (tmp_path / "ab").iterdir()] == ["object"]
+
+
+def test_places_that_cannot_be_reached_are_told() -> None:
+    """A scheme that nobody knows, and one whose package is missing."""
+    with pytest.raises(UsageError, match="payloads cannot be stored in nowhere://x"):
+        storage_of(StorageSettings("nowhere://x"))
+    with pytest.raises(UsageError, match="pip install gcsfs"):
+        storage_of(StorageSettings("gs://bucket/prefix"))
+    assert isinstance(folder_at("memory://x", {}), RemoteFolder)

@@ -1,0 +1,197 @@
+"""Large payloads that are stored outside of the server, on a real server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.errors import PayloadUnavailable, UsageError
+from swf_temporal.payloads.settings import MIB, PayloadSettings, StorageSettings
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import schedules
+from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import Bench, calling, define, events_of
+
+pytestmark = pytest.mark.temporal
+
+LARGE = "x" * (5 * MIB)
+
+
+async def storing(bench: Bench, url: str, **settings: Any) -> Bench:
+    """Return a bench on the same server whose client stores large payloads at *url*."""
+    converter = converter_of(PayloadSettings(storage=StorageSettings(url, **settings)))
+    config = bench.client.config()
+    config["data_converter"] = converter
+    return Bench(replace(bench.server, client=Client(**config)))
+
+
+@pytest.fixture
+async def stored(bench: Bench, tmp_path: Path) -> AsyncIterator[Bench]:
+    """The session's server with a storage of its own."""
+    yield await storing(bench, f"file://{tmp_path}/objects")
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the objects of a storage."""
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path: Path) -> None:
+    """They go through a run; its history holds references, and the same data is one object."""
+    definition = define(
+        {
+            "name": "Take", "type": "operation",
+            "actions": [{
+                "functionRef": {"refName": "echo", "arguments": {"text": "${ .text }"}},
+                "actionDataFilter": {"results": "${ .text }", "toStateData": "${ .again }"},
+            }],
+        },
+        functions=("echo",),
+    )  # fmt: skip
+    async with stored.worker(definition, echo=lambda given: given) as worker:
+        handle = await worker.start({"text": LARGE})
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        history = await handle.fetch_history()
+
+    assert output == {"text": LARGE, "again": LARGE}
+    assert len(history.to_json()) < 100_000
+    # Input and result are the same object, the arguments with their record and the output are others.
+    assert len(files(tmp_path / "objects")) == 3
+    converter = stored.client.data_converter
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter)
+    await replayer.replay_workflow(history)
+
+
+async def test_without_storage_too_much_is_told_before_it_is_sent(bench: Bench) -> None:
+    """The message has the size, the limit and what to do, for inputs, schedules and events."""
+    definition = define({"name": "a", "type": "inject", "data": {}}, start={"stateName": "a", "schedule": "R/PT1H"})
+    too_much = r"of 5,242,891 bytes: more than 2,031,616 cannot be sent\n  store large payloads outside"
+    async with bench.worker(definition) as worker:
+        with pytest.raises(UsageError, match=f"an input {too_much}"):
+            await worker.start({"text": LARGE})
+        with pytest.raises(UsageError, match=f"an input {too_much}"):
+            await swf.start_known(
+                bench.client, "sample", {"text": LARGE}, workflow_id="large-1", task_queue=worker.queue
+            )
+        with pytest.raises(UsageError, match=f"an input {too_much}"):
+            await schedules.apply(bench.client, definition, data={"text": LARGE}, task_queue=worker.queue)
+        with pytest.raises(UsageError, match=r"data for 'e' of 5,242,882 bytes"):
+            await swf.send_data(bench.client, "large-1", "e", LARGE)
+        with pytest.raises(UsageError, match="more than 2,031,616 cannot be sent"):
+            await swf.deliver(bench.client, "large-1", {"name": "e", "data": LARGE})
+
+
+async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench) -> None:
+    """The server limits all arguments of a workflow together: a client and a parent are told."""
+    long = "y" * 1_200_000
+    child = define({"name": "a", "type": "inject", "data": {}}, id="child", description=long)
+    parent = define(
+        {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
+        id="parent",
+    )
+    async with bench.worker(parent, child) as worker:
+        with pytest.raises(UsageError, match="an input and the definitions and events of .* bytes together"):
+            await worker.start({"text": "x" * 1_200_000})
+        handle = await bench.client.start_workflow(
+            "parent", {"text": "x" * 1_200_000}, id="together-1", task_queue=worker.queue
+        )
+        with pytest.raises(swf.RunEnded) as failed:
+            await asyncio.wait_for(swf.result(handle), 60)
+
+    assert failed.value.name == "PayloadTooLarge"
+    assert "a sub-workflow can be started with: store large payloads" in failed.value.message
+
+
+async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, tmp_path: Path) -> None:
+    """An input, a result and a step that are larger than `maxBytes` are told with that limit."""
+    small = await storing(bench, f"file://{tmp_path}", max_bytes=3 * MIB)
+    definition = define(
+        {"name": "a", "type": "operation", "actions": [{"functionRef": "f"}]},
+        {"name": "b", "type": "operation", "actions": [{"functionRef": {"refName": "f", "arguments": "${ [., .] }"}}]},
+        functions=("f",),
+    )
+    async with small.worker(definition, f="x" * (2 * MIB)) as worker:
+        with pytest.raises(UsageError, match=r"more than 3,145,728 cannot be sent\n  raise `storage › maxBytes`"):
+            await worker.start({"text": LARGE})
+        failed = await worker.failure()
+    assert failed.name == "PayloadTooLarge"
+    assert "more than the 3,145,728 that one step can carry: raise `storage › maxBytes`" in failed.message
+
+    result = define(calling("a", "f"), functions=("f",))
+    async with small.worker(result, f=LARGE) as worker:
+        failed = await worker.failure()
+    assert failed.name == "PayloadTooLarge"
+    assert "more than the 3,145,728 that one payload may hold" in failed.message
+
+
+async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench, tmp_path: Path) -> None:
+    """Five megabytes go down to a sub-workflow and up again, and through continue-as-new."""
+    child = define({"name": "a", "type": "inject", "data": {"child": True}}, id="child")
+    parent = define(
+        {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
+        {"name": "Go", "type": "inject", "data": {}, "end": {"continueAs": "last"}},
+        id="parent",
+    )
+    last = define({"name": "z", "type": "inject", "data": {"last": True}}, id="last")
+    async with stored.worker(parent, child, last) as worker:
+        assert await worker.run({"text": LARGE}) == {"text": LARGE, "child": True, "last": True}
+
+
+async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_path: Path) -> None:
+    """The workflow task fails and is tried again; the run goes on when the object has been restored."""
+    client = await storing(bench, f"file://{tmp_path}/objects")
+    definition = define({"name": "a", "type": "inject", "data": {"done": True}})
+    async with client.worker(definition, queue="missing-object"):
+        pass
+    handle = await swf.start(
+        client.client, [definition], {"text": LARGE}, workflow_id="missing-1", task_queue="missing-object"
+    )
+    [path] = files(tmp_path / "objects")
+    away = path.rename(tmp_path / "away")
+    # Another process: nothing is in its memory.
+    other = await storing(bench, f"file://{tmp_path}/objects")
+    async with other.worker(definition, queue="missing-object"):
+        async with asyncio.timeout(30):
+            while not (failures := [e for e in await events_of(handle) if e.HasField(FAILED_TASK)]):
+                await asyncio.sleep(0.05)
+        assert "it is not there" in failures[0].workflow_task_failed_event_attributes.failure.message
+        away.rename(path)
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"text": LARGE, "done": True}
+
+    path.rename(away)
+    third = await storing(bench, f"file://{tmp_path}/objects")
+    described = third.client.get_workflow_handle("missing-1")
+    for file in files(tmp_path / "objects"):
+        file.unlink()
+    with pytest.raises(PayloadUnavailable, match="it is not there"):
+        await swf.result(described)
+
+
+async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tmp_path: Path) -> None:
+    """Storage can be switched on under way: a replay takes the course that was taken, and more fits from then on."""
+    definition = define(
+        {"name": "a", "type": "operation", "actions": [{"functionRef": "small"}]},
+        {"name": "b", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        {"name": "c", "type": "operation", "actions": [{"functionRef": "large"}]},
+        functions=("small", "large"),
+        events=[{"name": "go", "type": "go", "source": "/x"}],
+    )
+    async with bench.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on") as worker:
+        handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+    stored = await storing(bench, f"file://{tmp_path}")
+    async with stored.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on"):
+        await swf.send_data(stored.client, handle.id, "go", {})
+        output = await asyncio.wait_for(swf.result(stored.client.get_workflow_handle(handle.id)), 60)
+
+    assert isinstance(output, dict)
+    assert output["n"] == 1
+
+
+FAILED_TASK = "workflow_task_failed_event_attributes"

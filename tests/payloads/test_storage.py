@@ -4,7 +4,6 @@ import asyncio
 import os
 import stat
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,9 +21,9 @@ PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"'
 
 
 @pytest.fixture(params=["file", "memory"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Folders that nothing else uses."""
-    yield f"file://{tmp_path}/objects" if request.param == "file" else f"memory://{uuid4()}/objects"
+    return f"file://{tmp_path}/objects" if request.param == "file" else f"memory://{uuid4()}/objects"
 
 
 class Counting:
@@ -36,18 +35,21 @@ class Counting:
         self.reads = self.writes = 0
 
     def read(self, name: str) -> bytes:
+        """Read, or fail as told."""
         self.reads += 1
         if self.errors:
             raise self.errors.pop(0)
         return self.folder.read(name)
 
     def write(self, name: str, data: bytes) -> None:
+        """Write, or fail as told."""
         self.writes += 1
         if self.errors:
             raise self.errors.pop(0)
         self.folder.write(name, data)
 
     def age(self, name: str) -> float | None:
+        """Ask the folder."""
         return self.folder.age(name)
 
 
@@ -151,7 +153,7 @@ async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
 async def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
     """The rights of the file system are told in words."""
-    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    os.chmod(tmp_path, stat.S_IRUSR | stat.S_IXUSR)  # noqa: PTH101 - one call
     with pytest.raises(PayloadUnavailable, match="no right to do so"):
         await stored(ObjectStorage(StorageSettings(f"file://{tmp_path}")))
 

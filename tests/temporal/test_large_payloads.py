@@ -1,7 +1,6 @@
 """Large payloads that are stored outside of the server, on a real server."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,9 @@ async def storing(bench: Bench, url: str, **settings: Any) -> Bench:
 
 
 @pytest.fixture
-async def stored(bench: Bench, tmp_path: Path) -> AsyncIterator[Bench]:
+async def stored(bench: Bench, tmp_path: Path) -> Bench:
     """The session's server with a storage of its own."""
-    yield await storing(bench, f"file://{tmp_path}/objects")
+    return await storing(bench, f"file://{tmp_path}/objects")
 
 
 def files(folder: Path) -> list[Path]:
@@ -96,7 +95,7 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
         id="parent",
     )
     async with bench.worker(parent, child) as worker:
-        with pytest.raises(UsageError, match="an input and the definitions and events of .* bytes together"):
+        with pytest.raises(UsageError, match=r"an input and the definitions and events of .* bytes together"):
             await worker.start({"text": "x" * 1_200_000})
         handle = await bench.client.start_workflow(
             "parent", {"text": "x" * 1_200_000}, id="together-1", task_queue=worker.queue
@@ -130,7 +129,7 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
     assert "more than the 3,145,728 that one payload may hold" in failed.message
 
 
-async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench, tmp_path: Path) -> None:
+async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) -> None:
     """Five megabytes go down to a sub-workflow and up again, and through continue-as-new."""
     child = define({"name": "a", "type": "inject", "data": {"child": True}}, id="child")
     parent = define(

@@ -16,6 +16,7 @@ from swf_temporal.app.settings import Address, LogFormat, LogLevel, WorkerSettin
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
 from swf_temporal.functions.operator.parsers import as_count, as_switch, as_timeout
+from swf_temporal.runtime.budgets import MIN_DEPTH, MIN_EXECUTIONS, MIN_STATES
 from swf_temporal.stores.addresses import as_store, without_password
 from swf_temporal.temporal.deployment import Versioning
 
@@ -74,11 +75,24 @@ def _as_versioning_of(value: object) -> dict[str, Versioning]:
     return found
 
 
+def _at_least(least: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        number = as_count(value)
+        if number < least:
+            raise ValueError(f"it must be at least {least:,}")
+        return number
+
+    return read
+
+
 _READERS: dict[str, Callable[[object], Any]] = {
     "task_queue": _as_name,
     "known_definitions_only": as_switch,
     "max_activities": as_count,
     "max_cached_workflows": as_count,
+    "max_states_without_waiting": _at_least(MIN_STATES),
+    "max_executions_without_waiting": _at_least(MIN_EXECUTIONS),
+    "max_subflow_depth": _at_least(MIN_DEPTH),
     "grace_period": as_timeout,
     "health_port": _as_port,
     "container_endpoint": _as_address,
@@ -98,6 +112,11 @@ class _Worker(Section):
     known_definitions_only: Annotated[bool | None, BeforeValidator(_READERS["known_definitions_only"])] = None
     max_activities: Annotated[int | None, BeforeValidator(_READERS["max_activities"])] = None
     max_cached_workflows: Annotated[int | None, BeforeValidator(_READERS["max_cached_workflows"])] = None
+    max_states_without_waiting: Annotated[int | None, BeforeValidator(_READERS["max_states_without_waiting"])] = None
+    max_executions_without_waiting: Annotated[
+        int | None, BeforeValidator(_READERS["max_executions_without_waiting"])
+    ] = None
+    max_subflow_depth: Annotated[int | None, BeforeValidator(_READERS["max_subflow_depth"])] = None
     grace_period: Annotated[timedelta | None, BeforeValidator(_READERS["grace_period"])] = None
     health_port: Annotated[int | None, BeforeValidator(_READERS["health_port"])] = None
     container_endpoint: Annotated[Address | None, BeforeValidator(_READERS["container_endpoint"])] = None

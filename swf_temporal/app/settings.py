@@ -9,6 +9,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from swf_temporal import __version__
+from swf_temporal.runtime.budgets import DEPTH, EXECUTIONS, STATES, Limits
 from swf_temporal.stores.addresses import TEMPORAL
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.deployment import Deployment, Versioning
@@ -54,6 +55,12 @@ class WorkerSettings:
     """How many function calls may be under way at once."""
     max_cached_workflows: int = WORKFLOWS
     """How many running instances are kept in memory; others are replayed when something happens to them."""
+    max_states_without_waiting: int = STATES
+    """How many states an instance may enter without waiting for anything."""
+    max_executions_without_waiting: int = EXECUTIONS
+    """How many executions may be begun without waiting for anything, each by the one before."""
+    max_subflow_depth: int = DEPTH
+    """How many sub-workflows may wait for one another."""
     grace_period: timedelta = timedelta(seconds=30)
     """How long calls that are under way may still take when the worker is told to stop."""
     health_port: int | None = None
@@ -79,3 +86,8 @@ class WorkerSettings:
         if self.deployment is None:
             return None
         return Deployment(self.deployment, self.build_id or __version__, self.versioning, self.versioning_of)
+
+    @property
+    def limits(self) -> Limits:
+        """How long an instance may go on without waiting."""
+        return Limits(self.max_states_without_waiting, self.max_executions_without_waiting, self.max_subflow_depth)

@@ -157,7 +157,7 @@ class Worker:
             sink,
             task_queue=settings.task_queue,
             only_known=settings.known_definitions_only,
-            capacity=Capacity(settings.max_cached_workflows, settings.max_activities),
+            capacity=Capacity(settings.max_cached_workflows, settings.max_activities, settings.limits),
             graceful_shutdown_timeout=settings.grace_period,
             variables=variables,
             deployment=settings.version,

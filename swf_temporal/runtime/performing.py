@@ -4,14 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, StepLimitExceeded, SubflowFailed, WorkflowFault
+from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
 from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-
-MAX_ID_BYTES = 1000
-"""The length limit of an instance's id, in bytes: the server's."""
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 
@@ -75,18 +72,6 @@ def _texts(template: JSON) -> Iterator[str]:
             yield from _texts(item)
     elif isinstance(template, dict):
         yield from _texts(list(template.values()))
-
-
-def id_of_child(parent: str, child: str) -> str:
-    """Return the id of what an instance starts as its *child*.
-
-    Raises StepLimitExceeded where no server takes so long an id: it grows with every level of sub-workflows.
-    """
-    own = f"{parent}/{child}"
-    if len(own.encode()) > MAX_ID_BYTES:
-        what = f"the id of one more would have more than the {MAX_ID_BYTES:,} bytes that a server takes"
-        raise StepLimitExceeded(f"too many sub-workflows wait for one another: {what}")
-    return own
 
 
 def subflow_fault(workflow_id: str, fault: WorkflowFault, *, level_by_level: bool = False) -> SubflowFailed:

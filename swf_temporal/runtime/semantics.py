@@ -24,7 +24,9 @@ which `maxAttempts` counts the first attempt, errors do not run a state once mor
 repeated nor left alone.
 
 5: a `validate` state of Direktiv checks `format`; a subflow of Direktiv that was cancelled by itself fails its parent
-with `direktiv.cancels.api`.
+with `direktiv.cancels.api`; an id of a sub-workflow that would be too long ends with a digest; states, executions and
+sub-workflows that lead round without waiting for anything fail the run. Before, a sub-workflow whose id would be too
+long failed the run, and only the length of ids ended a workflow that runs itself.
 """
 
 from typing import Final
@@ -56,6 +58,12 @@ def tells_cancelled_subflows(semantics: int) -> bool:
     return semantics >= _DIREKTIV_ERRORS
 
 
+def gives_circles_up(semantics: int) -> bool:
+    """Tell whether a run of that reading is given up that never waits, and none for the length of an id."""
+    return semantics >= _BUDGETS
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
+_BUDGETS: Final = 5

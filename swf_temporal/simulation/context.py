@@ -12,6 +12,7 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import FatalFault, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.budgets import Budget
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
@@ -136,13 +137,15 @@ class SimulationContext:
             raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
         return await self.run_instance(first.id, first.version, data, first.id)
 
-    async def run_child(self, call: SubflowCall, instance_id: str, place: tuple[int, ...] = ()) -> JSON:
+    async def run_child(
+        self, call: SubflowCall, instance_id: str, place: tuple[int, ...], numbers: Mapping[str, int]
+    ) -> JSON:
         """Run an instance that another called for, and note what came of it."""
         workflow_id, version = call.workflow_id, call.version
         number = len(self.instances)
         self.instances.append(SimulatedInstance(workflow_id, "waiting"))
         try:
-            output = await self.run_instance(workflow_id, version, call.data, instance_id, place, call.thread)
+            output = await self.run_instance(workflow_id, version, call.data, instance_id, place, call.thread, numbers)
         except WorkflowFault as fault:
             self.instances[number] = SimulatedInstance(workflow_id, "failed", error_of(fault))
             raise
@@ -171,6 +174,7 @@ class SimulationContext:
         instance_id: str,
         place: tuple[int, ...] = (),
         thread: Mapping[str, str] | None = None,
+        numbers: Mapping[str, int] | None = None,
     ) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""
         self._threads[instance_id] = thread or {}
@@ -179,16 +183,19 @@ class SimulationContext:
         course = Course()
         while True:
             course.begin(execution.workflow_id)
-            outcome = await self._run_execution(execution, instance_id, course)
+            budget = Budget(execution.workflow_id, numbers or {})
+            outcome = await self._run_execution(execution, instance_id, course, budget)
             check_size(size_of(outcome.output if isinstance(outcome, Completed) else outcome.data), ONE_RUN)
             if isinstance(outcome, Completed):
                 return outcome.output
             execution = outcome
 
-    async def _run_execution(self, execution: ContinuedAs, instance_id: str, course: Course) -> Completed | ContinuedAs:
+    async def _run_execution(
+        self, execution: ContinuedAs, instance_id: str, course: Course, budget: Budget
+    ) -> Completed | ContinuedAs:
         definition = self.catalogue.find(execution.workflow_id, execution.version)
         program = self._program(definition)
-        host = SimulatedHost(self, self._loop, instance_id, definition.source.name, course)
+        host = SimulatedHost(self, self._loop, instance_id, definition.source.name, course, budget)
         host.shares_events = definition.shares_events
         try:
             return await self._interpret(program, host, execution)

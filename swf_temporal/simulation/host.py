@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
+from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.limits import MAX_RESULT_BYTES
-from swf_temporal.runtime.performing import ONE_STEP, check_size, id_of_child, size_of, subflow_fault
+from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
+from swf_temporal.runtime.semantics import gives_circles_up
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.circles import Course
@@ -40,17 +43,24 @@ class SimulatedHost:
     """The host of one simulated instance."""
 
     def __init__(
-        self, context: "SimulationContext", loop: VirtualLoop, instance_id: str, source: str, course: Course
+        self,
+        context: "SimulationContext",
+        loop: VirtualLoop,
+        instance_id: str,
+        source: str,
+        course: Course,
+        budget: Budget | None = None,
     ) -> None:
         """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
 
-        *course* is that of the instance.
+        *course* is that of the instance, *budget* says how many instances wait for it.
         """
         self.context = context
         self.loop = loop
         self.instance_id = instance_id
         self.source = source
         self.course = course
+        self.budget = budget or Budget("", {})
         self.shares_events = False
         """Whether what is produced reaches other instances of the simulation."""
         self.trace: list[TraceEntry] = []
@@ -138,9 +148,9 @@ class SimulatedHost:
             call.workflow_id, call.version
         )  # a definition that is not there is no failure of it
         check_size(size_of(call.data), ONE_STEP)
-        own_id = id_of_child(self.instance_id, call.id)
+        own_id, numbers = self._child(call)
         place = self._next_place()
-        work = partial(self.context.run_child, call, own_id, place)
+        work = partial(self.context.run_child, call, own_id, place, numbers)
         if call.fire_and_forget:
             child = self.context.detach(partial(self._ignoring_errors, work), place)
             if not call.outlives_parent:
@@ -156,6 +166,16 @@ class SimulatedHost:
         if result is MISSING:
             raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")
         return result
+
+    def _child(self, call: SubflowCall) -> tuple[str, Mapping[str, int]]:
+        """Return the id of a sub-workflow, and how deep it is. Raises StepLimitExceeded where that is too deep."""
+        if not gives_circles_up(self.context.semantics):
+            return unshortened_id_of_child(self.instance_id, call.id), {}
+        own_id = id_of_child(self.instance_id, call.id)
+        if call.fire_and_forget:
+            return own_id, {}
+        self.budget.check_depth(Limits())
+        return own_id, self.budget.of_child()
 
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
         """Wait until a fire-and-forget instance has begun. A path that is cancelled before takes it back."""

@@ -21,6 +21,7 @@ from swf_temporal.errors import (
     WorkflowFault,
 )
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.runtime.budgets import Limits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
@@ -29,7 +30,7 @@ from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import LOOK_UP, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
+from swf_temporal.temporal.records import LIMITS, LOOK_UP, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
@@ -69,7 +70,9 @@ class Activities:
         catalogue: Catalogue,
         variables: VariableStorage,
         max_payload_bytes: int,
+        limits: Limits | None = None,
     ) -> None:
+        self.limits = limits or Limits()
         self.variables = variables
         self.max_payload_bytes = max_payload_bytes
         self.performer = performer
@@ -150,6 +153,11 @@ class Activities:
         except UnknownDefinition as fault:
             raise application_error(fault, non_retryable=True) from None
         return [one.to_json() for one in pinned(self.catalogue.with_reachable(found))]
+
+    @activity.defn(name=LIMITS)
+    async def look_limits_up(self) -> LimitsRecord:
+        """Return how long an instance may go on without waiting, as the operator has it."""
+        return self.limits.to_json()
 
     @activity.defn(name=LOOK_UP)
     async def look_up(self, digests: list[str]) -> list[str | None]:

@@ -28,6 +28,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.temporal.call_facts import activity_facts
@@ -120,7 +121,7 @@ class ExternalActivity:
                 self.terms.activity,
                 args=self.arguments,
                 result_type=RawValue,
-                activity_id=activity_id,
+                activity_id=shortened_id(activity_id),
                 task_queue=self.terms.task_queue,
                 schedule_to_close_timeout=total,
                 schedule_to_start_timeout=self.terms.schedule_to_start,

@@ -15,20 +15,28 @@ from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellat
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
+from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.ids import id_of_child, shortened_id, unshortened_id_of_child
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import ONE_STEP, id_of_child
+from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, slow_is_fatal, tells_cancelled_subflows
+from swf_temporal.runtime.semantics import (
+    FIRST_SEMANTICS,
+    SEMANTICS,
+    gives_circles_up,
+    slow_is_fatal,
+    tells_cancelled_subflows,
+)
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
-from swf_temporal.temporal.records import PUBLISH, Pin, call_to_json, catalogue_of
+from swf_temporal.temporal.records import LIMITS, PUBLISH, Pin, call_to_json, catalogue_of
 from swf_temporal.temporal.sizes import check_fits, check_together
 from swf_temporal.temporal.variables import (
     READ_VARIABLE,
@@ -57,6 +65,9 @@ CALL_LIMIT = timedelta(days=1)
 HEARTBEAT = timedelta(seconds=30)
 """Within this time a worker that died is noticed."""
 
+LIMITS_ATTEMPT = timedelta(seconds=30)
+"""How long one attempt to look the operator's limits up may take."""
+
 VARIABLE_ATTEMPT = timedelta(minutes=1)
 """The time limit of one attempt to read or write a variable."""
 
@@ -77,6 +88,9 @@ class TemporalHost:
         self.pin = pin
         self.source = source
         self.runs_external_activities = runs_external_activities
+        semantics = SEMANTICS if pin.semantics is None else pin.semantics
+        numbers = (pin.progress or {}).get("numbers", pin.numbers)
+        self.budget = Budget(workflow.info().workflow_type, numbers) if gives_circles_up(semantics) else None
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._pending = 0
@@ -104,6 +118,11 @@ class TemporalHost:
 
     def emit(self, entry: TraceEntry) -> None:
         """Keep the entry for queries, and see whether the run should continue as new."""
+        if self.budget is not None:
+            if entry.kind is TraceKind.STATE_ENTERED:
+                self.budget.enter(entry.state)
+            elif entry.kind is TraceKind.EVENT_TAKEN:
+                self.budget.waited()
         self.trace.append(entry)
         if len(self.trace) > MAX_TRACE:
             del self.trace[: MAX_TRACE // 2]
@@ -118,6 +137,7 @@ class TemporalHost:
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
+        self._waited()
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
         """Ask the scope of the variable, by an activity."""
@@ -142,6 +162,8 @@ class TemporalHost:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, name) from None
+        finally:
+            self._waited()
 
     def _held(self, of: VariableRef) -> VariableRef:
         """Return *of* as it is known where variables are held."""
@@ -159,6 +181,36 @@ class TemporalHost:
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
         await workflow.sleep(timedelta(milliseconds=1), summary="taking stock")
+        if self.budget is not None and self.budget.asks_for_states:
+            self.budget.check_states(await self._limits())
+
+    def with_budget(self, progress: dict[str, Any]) -> dict[str, Any]:
+        """Return the *progress* of the run with what it has used up of its budget."""
+        if self.budget is None:
+            return progress
+        numbers = self.budget.over(progress.get("numbers", {}), self.budget.carried())
+        return {**progress, "numbers": numbers} if numbers else progress
+
+    def _waited(self) -> None:
+        if self.budget is not None:
+            self.budget.waited()
+
+    async def _limits(self) -> Limits:
+        """Return the limits of the operator, as they are now: what is answered stands in the history."""
+        try:
+            found = await workflow.execute_local_activity(
+                LIMITS, start_to_close_timeout=LIMITS_ATTEMPT, summary="limits of circles"
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, LIMITS) from None
+        return Limits.from_json(found)
+
+    async def check_continuation(self) -> None:
+        """Raise StepLimitExceeded where too many executions were begun without waiting, each by the one before."""
+        if self.budget is not None and self.budget.asks_for_executions:
+            self.budget.check_executions(await self._limits())
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name."""
@@ -175,7 +227,7 @@ class TemporalHost:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
                 call.function.name,
                 args=[RawValue(payload)],
-                activity_id=call.id,
+                activity_id=shortened_id(call.id),
                 schedule_to_close_timeout=call.timeout,
                 start_to_close_timeout=CALL_LIMIT if call.timeout is None else call.timeout,
                 heartbeat_timeout=HEARTBEAT,
@@ -190,6 +242,7 @@ class TemporalHost:
             raise fault_of_activity(error, call.action) from None
         finally:
             self._made_room()
+            self._waited()
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
         """Return *call* with its variables as they are known where they are held; those of a detached call are so."""
@@ -209,6 +262,7 @@ class TemporalHost:
             ).run(CALL_LIMIT)
         finally:
             self._made_room()
+            self._waited()
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
@@ -227,6 +281,8 @@ class TemporalHost:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, PUBLISH) from None
+        finally:
+            self._waited()
 
     async def _send_later(self, event: CloudEvent, payload: Payload, after: timedelta) -> None:
         """Begin the workflow that sends the event; it goes on when this one has ended."""
@@ -234,7 +290,7 @@ class TemporalHost:
             await workflow.start_child_workflow(
                 DELAYED_EVENT,
                 args=[RawValue(payload), RawValue(await self._payload(after.total_seconds()))],
-                id=id_of_child(workflow.info().workflow_id, f"event/{event.id}"),
+                id=self._id_of_child(f"event/{event.id}"),
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 static_summary=shortened(event.type),
             )
@@ -245,8 +301,9 @@ class TemporalHost:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         definition = catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
         parent = self.pin
+        numbers = await self._numbers_of(call)
         thread = {key: self._lasting(owner) for key, owner in call.thread.items()}
-        pin = Pin(parent.definitions, call.version, semantics=parent.semantics, thread=thread)
+        pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
         broken_off: list[bool] = []
         try:
             handle = await noticing(self._start_child(call.workflow_id, call, pin), lambda: broken_off.append(True))
@@ -274,6 +331,22 @@ class TemporalHost:
             raise fault_of_child(error, call.workflow_id, level_by_level=is_first, cancelled=cancelled) from None
         finally:
             self._made_room()
+            self._waited()
+
+    async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
+        """Return what the sub-workflow begins with of the budget. Raises StepLimitExceeded where that is used up."""
+        if self.budget is None:
+            return {}
+        if call.fire_and_forget:
+            await self.check_continuation()
+            return self.budget.of_detached()
+        if self.budget.asks_for_depth:
+            self.budget.check_depth(await self._limits())
+        return self.budget.of_child()
+
+    def _id_of_child(self, child: str) -> str:
+        parent = workflow.info().workflow_id
+        return unshortened_id_of_child(parent, child) if self.budget is None else id_of_child(parent, child)
 
     def _is_cancelled(self) -> bool:
         """Tell whether the path that asks was cancelled, and not only what it waited for."""
@@ -293,7 +366,7 @@ class TemporalHost:
             return await workflow.start_child_workflow(
                 workflow_id,
                 args=[RawValue(data), RawValue(record)],
-                id=id_of_child(workflow.info().workflow_id, call.id),
+                id=self._id_of_child(call.id),
                 execution_timeout=call.timeout,
                 parent_close_policy=policy,
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,

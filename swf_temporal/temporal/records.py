@@ -31,6 +31,9 @@ from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_jso
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
 
+LIMITS = "look limits up"
+"""The local activity that says how long an instance may go on without waiting."""
+
 LOOK_UP = "look definitions up"
 """The local activity that says which of the definitions of a run its worker serves."""
 

@@ -1,7 +1,7 @@
 """The worker: the process that interprets definitions and calls their functions."""
 
 import gc
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from temporalio.client import Client
@@ -9,6 +9,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.runtime.budgets import Limits
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
@@ -30,6 +31,8 @@ class Capacity:
     """Running workflows kept in memory; others are replayed when something happens to them."""
     activities: int = ACTIVITIES
     """Function calls under way."""
+    limits: Limits = field(default_factory=Limits)
+    """How long an instance may go on without waiting."""
 
 
 def tune_gc() -> None:
@@ -73,7 +76,8 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     unsandboxed = options.pop("unsandboxed_workflow_runner", None) or UnsandboxedWorkflowRunner()
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
-    ours = Activities(performer, publisher, catalogue, variables or TemporalVariables(client, task_queue), limit)
+    held = variables or TemporalVariables(client, task_queue)
+    ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
     return Worker(
         client,
         task_queue=task_queue,
@@ -83,6 +87,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
             ours.publish,
             ours.resolve,
             ours.look_up,
+            ours.look_limits_up,
             ours.read_variable,
             ours.write_variable,
             ours.instance_has_ended,

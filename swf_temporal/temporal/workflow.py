@@ -215,14 +215,16 @@ class Interpreter:
                 case Completed():
                     return self._checked(outcome.output)
                 case ContinuedAs():
+                    await host.check_continuation()
                     self._continue_as(outcome, run)
                 case Suspended():
-                    pin = self._next_pin(progress=outcome.progress)
+                    progress = host.with_budget(outcome.progress)
+                    pin = self._next_pin(progress=progress)
                     if fits(self._size(pin.to_json()), limit_of(workflow.payload_converter())):
                         self._log.goes_on()
                         workflow.continue_as_new(args=[None, pin.to_json()], initial_versioning_behavior=_onto())
                     # Too much is under way to be carried over in one payload: go on in this execution.
-                    progress, self._stays = outcome.progress, True
+                    self._stays = True
 
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, runs_external_activities=self.runs_external_activities)
@@ -239,9 +241,10 @@ class Interpreter:
 
     def _continue_as(self, to: ContinuedAs, run: Run) -> NoReturn:
         """Start the execution that the definition asks for, with the events that were not taken yet."""
+        budget = None if self._host is None else self._host.budget
         pin = self._next_pin(
             version=to.version,
-            numbers=run.numbers,
+            numbers=run.numbers if budget is None else budget.over(run.numbers, budget.of_next()),
             events=[event.to_record() for event in to.events],
             limit=None if to.limit is None else to.limit.to_json(),
         )
@@ -286,6 +289,9 @@ class Interpreter:
         run, definition = self._run, self._definition
         if run is None or definition is None:
             return
+        budget = None if self._host is None else self._host.budget
+        if budget is not None and budget.is_suspicious and _is_of_main_path(entry):
+            budget.enter_with(entry.state, run.execution.data)
         if entry.kind in _SHOWN:
             workflow.set_current_details(details(definition, run, entry))
         if may_continue_as_new(entry) and not self._stays and entry.at is not self._last_checked:
@@ -347,6 +353,11 @@ def _recorded_semantics() -> int:
     """Return the reading that a run without a pin began with; its history has a marker for each but the first."""
     numbers = range(SEMANTICS, FIRST_SEMANTICS, -1)
     return next((number for number in numbers if workflow.patched(f"semantics-{number}")), FIRST_SEMANTICS)
+
+
+def _is_of_main_path(entry: TraceEntry) -> bool:
+    """Tell whether a state begins that is part of no branch or iteration."""
+    return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state
 
 
 def _refused(reason: str, hint: str | None = None) -> ApplicationError:

@@ -21,6 +21,9 @@ worker:
   knownDefinitionsOnly: true
   maxActivities: 50
   maxCachedWorkflows: 100
+  maxStatesWithoutWaiting: 5000
+  maxExecutionsWithoutWaiting: 50
+  maxSubflowDepth: 30
   gracePeriod: PT1M
   healthPort: 8080
   containerEndpoint: 127.0.0.1:8889
@@ -54,6 +57,9 @@ def test_a_file_says_everything(file: Path) -> None:
         known_definitions_only=True,
         max_activities=50,
         max_cached_workflows=100,
+        max_states_without_waiting=5_000,
+        max_executions_without_waiting=50,
+        max_subflow_depth=30,
         grace_period=timedelta(minutes=1),
         health_port=8080,
         container_endpoint=Address("127.0.0.1", 8889),
@@ -101,6 +107,7 @@ def test_the_nearest_word_wins(file: Path) -> None:
             "worker: {variables: mysql://db}",
             "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'",
         ),
+        ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
     ],
 )

@@ -22,7 +22,7 @@ from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.worker import make_worker
+from swf_temporal.temporal.worker import Capacity, make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
 
 Answer = Callable[[JSON], Any]
@@ -69,6 +69,7 @@ class Bench:
         secrets: Mapping[str, JSON] | None = None,
         queue: str | None = None,
         only_known: bool = False,
+        capacity: Capacity | None = None,
         **functions: Any,
     ) -> AsyncIterator["Running"]:
         """Run a worker for *definitions* whose functions are constants or callables."""
@@ -82,6 +83,7 @@ class Bench:
             scripted,
             task_queue=queue,
             runner=runner,
+            capacity=capacity,
             interpreter=SuspendingKnownOnly if only_known else Suspending,
             # On a busy machine a task may take the two seconds after which the SDK would break it off in this process.
             debug_mode=runner is None,

@@ -8,6 +8,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.states import GetterState, SetterState
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
+from swf_temporal.runtime.names import too_long
 from swf_temporal.text.origin import Source
 
 _ID: Final = re.compile(r"[a-z]([a-z0-9_\-]*[a-z0-9])?")
@@ -31,6 +32,9 @@ def _ids(what: str, nodes: Sequence[Function | Node], source: Source) -> Iterato
         id_: str = getattr(node, "id", "")
         if _ID.fullmatch(id_) is None:
             yield _bad(f"the {what} id {id_!r}", "lower-case letters", node, "id", source)
+        if what == "function" and (told := too_long(id_)) is not None:
+            message = f"a function is an activity on the server: {told}"
+            yield source.problem("name-too-long", message, node.where.value("id"))
         if id_ in seen:
             message = f"there are two {what}s with the id {id_!r}"
             yield source.problem("duplicate-name", message, node.where.value("id"))

@@ -1,9 +1,7 @@
-"""What does a parent see of a fault some levels down, and how deep may it be?"""
+"""What does a parent see of a fault some levels down?"""
 
-import pytest
-
-from swf_temporal.errors import CallFailed, SchemaMismatch, StepLimitExceeded, WorkflowFault
-from swf_temporal.runtime.performing import MAX_ID_BYTES, id_of_child, subflow_fault
+from swf_temporal.errors import CallFailed, SchemaMismatch, WorkflowFault
+from swf_temporal.runtime.performing import subflow_fault
 
 FAULT = CallFailed("there was no floor", code="Slipped", state="Fall")
 
@@ -40,13 +38,3 @@ def test_runs_of_the_first_release_are_told_level_by_level() -> None:
     child = subflow_fault("c", FAULT, level_by_level=True)
     parent = subflow_fault("b", child, level_by_level=True)
     assert parent.message == "sub-workflow 'b' failed: sub-workflow 'c' failed: there was no floor"
-
-
-def test_an_id_grows_with_every_level() -> None:
-    """It is counted in bytes, as the server does, and refused where that would refuse it."""
-    assert id_of_child("order-7", "Pay/charge#1") == "order-7/Pay/charge#1"
-    longest = "é" * ((MAX_ID_BYTES - 2) // 2)
-    assert id_of_child(longest, "a").endswith("é/a")
-    told = "too many sub-workflows wait for one another: the id of one more would have more than the 1,000 bytes"
-    with pytest.raises(StepLimitExceeded, match=told):
-        id_of_child(longest, "ab")

@@ -1,0 +1,32 @@
+"""Names can be those of workflow types, activity types and signals on a server."""
+
+from collections.abc import Iterator
+
+from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.definitions import Event, Function
+from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.runtime.names import ACTIVITY_TYPES, STORED_CHARACTERS, WORKFLOW_TYPES, taken, too_long
+
+
+def check(context: Context) -> Iterator[Problem]:
+    """Yield a problem for a name that is too long for a server, or that is not free on one."""
+    workflow = context.workflow
+    at = workflow.where.value("id")
+    if (told := too_long(workflow.id)) is not None:
+        yield context.error("name-too-long", f"the id of the workflow is its type on the server: {told}", at)
+    elif len(workflow.id) > STORED_CHARACTERS:
+        message = f"the id has {len(workflow.id)} characters: servers on MySQL and PostgreSQL store {STORED_CHARACTERS}"
+        yield context.warning("name-too-long", message, at)
+    if (told := taken(workflow.id, WORKFLOW_TYPES)) is not None:
+        yield context.error("reserved-name", f"the id {workflow.id!r} {told}", at)
+    for function, _ in context.nodes.each(Function):
+        at = function.where.value("name")
+        if (told := too_long(function.name)) is not None:
+            yield context.error("name-too-long", f"a function is an activity on the server: {told}", at)
+        if (told := taken(function.name, ACTIVITY_TYPES)) is not None:
+            yield context.error("reserved-name", f"the name of function {function.name!r} {told}", at)
+    for event, _ in context.nodes.each(Event):
+        if (told := too_long(event.name)) is not None:
+            message = f"no signal can be called as the event is: {told}"
+            hint = "it can be sent as a CloudEvent only"
+            yield context.warning("name-too-long", message, event.where.value("name"), hint)

@@ -1,0 +1,202 @@
+"""How long an instance may go on without waiting for anything outside, before it is taken for one that never ends.
+
+Three things are counted, from one execution to the next: the states that were entered, and the executions that were
+begun, since the instance last waited; and how many instances wait for it, each for the next. Waiting is what lets the
+world have a say: a call, an event, a sub-workflow, a variable, time that passes. The limits are the operator's. They
+are asked for where an instance has come far, and what is answered is recorded, so that a replay decides alike.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self, TypedDict
+from urllib.parse import quote, unquote
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import StepLimitExceeded
+from swf_temporal.runtime.circles import Rounds, named_states, too_deep, too_many_executions
+
+STATES: Final = 10_000_000
+EXECUTIONS: Final = 1_000
+DEPTH: Final = 500
+"""Of what a worker keeps in memory, such a tower of instances takes a quarter."""
+
+MIN_STATES: Final = 1_000
+MIN_EXECUTIONS: Final = 10
+MIN_DEPTH: Final = 20
+"""The least that may be set: how far an instance comes before it asks for limits."""
+
+_TIMES_THE_SAME: Final = 5_000
+"""That a state begins with the same data without waiting: then nothing can change any more but the clock."""
+_STATES_OF_ONE_ROUND: Final = 2_000
+"""By so many times less than states may run a state may begin with the same data, where that is more."""
+
+_DEPTH, _STATES, _EXECUTIONS = "depth", "states", "executions"
+_WITHIN, _CONTINUED = "within:", "continued:"
+"""Keys among the numbers that a run carries. Those of ids have a slash in them, and these have none."""
+
+
+class LimitsRecord(TypedDict, total=False):
+    """Limits as they travel; what is missing is as it is by default."""
+
+    states: int
+    executions: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an operator lets instances do."""
+
+    states: int = STATES
+    """How many states may be entered without waiting."""
+    executions: int = EXECUTIONS
+    """How many executions may be begun without waiting, each by the one before."""
+    depth: int = DEPTH
+    """How many sub-workflows may wait for one another."""
+
+    def to_json(self) -> LimitsRecord:
+        """Return the limits as JSON."""
+        return {"states": self.states, "executions": self.executions, "depth": self.depth}
+
+    @classmethod
+    def from_json(cls, record: LimitsRecord) -> Self:
+        """Return the limits that `to_json` wrote, in this release or another."""
+        states, executions = record.get("states", STATES), record.get("executions", EXECUTIONS)
+        return cls(states, executions, record.get("depth", DEPTH))
+
+
+class Budget:
+    """What one execution has used up of it, and those before it."""
+
+    def __init__(self, workflow_id: str, numbers: Mapping[str, int]) -> None:
+        """Go on from the *numbers* that an execution of the workflow was begun with."""
+        self._workflow = workflow_id
+        self.depth = numbers.get(_DEPTH, 0)
+        self._within = _of_prefix(_WITHIN, numbers)
+        self._states = numbers.get(_STATES, 0)
+        self._executions = numbers.get(_EXECUTIONS, 0)
+        self._continued = _of_prefix(_CONTINUED, numbers)
+        self._entered = 0
+        self._met: dict[tuple[str, str], int] = {}
+        self._rounds = Rounds()
+        self._same: tuple[str, int] = ("", 0)
+        self._asks_at = MIN_STATES
+
+    # What happens
+
+    def enter(self, state: str) -> None:
+        """Take note of a state that begins."""
+        self._states += 1
+        self._entered += 1
+        self._met[self._workflow, state] = self._entered
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether so many states began without waiting that it matters with which data they do."""
+        return self._states >= MIN_STATES
+
+    def enter_with(self, state: str, data: JSON) -> None:
+        """Take note of the data with which a state begins that is part of no branch or iteration."""
+        times = self._rounds.count(state, data)
+        if times > self._same[1]:
+            self._same = state, times
+
+    def waited(self) -> None:
+        """Take note that something was waited for."""
+        if self._states or self._executions:
+            self._states, self._executions, self._continued = 0, 0, {}
+            self._rounds, self._same, self._asks_at = Rounds(), ("", 0), MIN_STATES
+
+    # What is carried on
+
+    def carried(self) -> dict[str, int]:
+        """Return what the same run goes on with in another execution."""
+        return {
+            **_with_prefix(_WITHIN, self._within),
+            **_with_prefix(_CONTINUED, self._continued),
+            **_named(_DEPTH, self.depth),
+            **_named(_STATES, self._states),
+            **_named(_EXECUTIONS, self._executions),
+        }
+
+    def of_next(self) -> dict[str, int]:
+        """Return what the execution begins with that this one continues as, or leaves behind when it ends."""
+        executions = self._executions + 1
+        continued = {**self._continued, self._workflow: executions}
+        return {**self.carried(), **_with_prefix(_CONTINUED, continued), _EXECUTIONS: executions}
+
+    def of_detached(self) -> dict[str, int]:
+        """Return what a sub-workflow begins with that nobody waits for."""
+        return {key: number for key, number in self.of_next().items() if key != _DEPTH and _WITHIN not in key}
+
+    def of_child(self) -> dict[str, int]:
+        """Return what a sub-workflow begins with that this instance waits for."""
+        depth = self.depth + 1
+        # One that was met before is met again: it stands where it was first.
+        within = {**self._within, self._workflow: depth}
+        return {**_with_prefix(_WITHIN, within), _DEPTH: depth}
+
+    def over(self, numbers: Mapping[str, int], mine: Mapping[str, int]) -> dict[str, int]:
+        """Return the *numbers* that a run carries with *mine* in the place of those that it began with."""
+        own = (_DEPTH, _STATES, _EXECUTIONS)
+        kept = {key: n for key, n in numbers.items() if key not in own and not key.startswith((_WITHIN, _CONTINUED))}
+        return {**kept, **mine}
+
+    # Limits
+
+    @property
+    def asks_for_states(self) -> bool:
+        """Whether so many states began without waiting that the limit has to be known."""
+        return self._states >= self._asks_at or self._same[1] >= _TIMES_THE_SAME
+
+    def check_states(self, limits: Limits) -> None:
+        """Raise StepLimitExceeded where more states began without waiting than *limits* let them."""
+        state, times = self._same
+        most = max(_TIMES_THE_SAME, limits.states // _STATES_OF_ONE_ROUND)
+        if times >= most:
+            told = f"{state!r} began with the same data {most:,} times"
+        elif self._states >= limits.states:
+            told = f"{limits.states:,} states ran"
+        else:
+            self._asks_at = min(limits.states, 2 * self._states)
+            return
+        raise StepLimitExceeded(f"{told} without waiting for anything, in a circle: {self._latest()}")
+
+    @property
+    def asks_for_executions(self) -> bool:
+        """Whether so many executions were begun without waiting that the limit has to be known."""
+        return self._executions >= MIN_EXECUTIONS
+
+    def check_executions(self, limits: Limits) -> None:
+        """Raise StepLimitExceeded where one more would be more executions without waiting than *limits* let be."""
+        executions = self._executions + 1
+        if executions > limits.executions:
+            circle = too_many_executions({**self._continued, self._workflow: executions}, executions)
+            ran = f"{self._executions:,} executions were begun without waiting for anything, each by the one before"
+            raise StepLimitExceeded(f"{ran}: {circle}, with {self._latest()}")
+
+    @property
+    def asks_for_depth(self) -> bool:
+        """Whether so many instances wait for this one that the limit has to be known."""
+        return self.depth >= MIN_DEPTH
+
+    def check_depth(self, limits: Limits) -> None:
+        """Raise StepLimitExceeded where one more sub-workflow would be deeper than *limits* let it be."""
+        depth = self.depth + 1
+        if depth > limits.depth:
+            raise StepLimitExceeded(too_deep({**self._within, self._workflow: depth}, depth, limits.depth))
+
+    def _latest(self) -> str:
+        return named_states(self._met, self._entered)
+
+
+def _of_prefix(prefix: str, numbers: Mapping[str, int]) -> dict[str, int]:
+    return {unquote(key.removeprefix(prefix)): number for key, number in numbers.items() if key.startswith(prefix)}
+
+
+def _with_prefix(prefix: str, numbers: Mapping[str, int]) -> dict[str, int]:
+    return {prefix + quote(name, safe=""): number for name, number in numbers.items()}
+
+
+def _named(key: str, number: int) -> dict[str, int]:
+    return {key: number} if number else {}

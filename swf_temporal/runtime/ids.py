@@ -1,0 +1,46 @@
+"""Ids of what an instance starts: readable as long as they are short, and never longer than a server takes.
+
+An id names the way to what it belongs to, so it grows with every level of nesting and with every long name. One that
+would be too long keeps its front, and ends with a digest of all of it, which is the same on every host and replay.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+from swf_temporal.errors import StepLimitExceeded
+
+MAX_ID_BYTES: Final = 1000
+"""The length limit of an id, and of the type of a workflow or an activity, in bytes: the server's."""
+
+MAX_INSTANCE_ID_BYTES: Final = 255
+"""The length limit of an id that an instance is given here, in bytes: servers on MySQL and PostgreSQL store no more."""
+
+_FRONT: Final = 120
+"""The number of bytes that are kept of an id that is too long. The ids that are made of the result have room to grow again."""
+_DIGEST: Final = 32
+"""The number of hexadecimal digits that stand for the rest."""
+
+
+def shortened_id(own: str, most: int = MAX_ID_BYTES) -> str:
+    """Return *own* or, if it has more than *most* bytes, its front, `~` and a digest of all of it."""
+    written = own.encode()
+    if len(written) <= most:
+        return own
+    return f"{written[:_FRONT].decode(errors='ignore')}~{sha256(written).hexdigest()[:_DIGEST]}"
+
+
+def id_of_child(parent: str, child: str) -> str:
+    """Return the id of what the instance *parent* starts as its *child*."""
+    return shortened_id(f"{parent}/{child}", MAX_INSTANCE_ID_BYTES)
+
+
+def unshortened_id_of_child(parent: str, child: str) -> str:
+    """Return the same as runs did whose semantics number is below 5.
+
+    Raises StepLimitExceeded where no server takes so long an id: it grows with every level of sub-workflows.
+    """
+    own = f"{parent}/{child}"
+    if len(own.encode()) > MAX_ID_BYTES:
+        what = f"the id of one more would have more than the {MAX_ID_BYTES:,} bytes that a server takes"
+        raise StepLimitExceeded(f"too many sub-workflows wait for one another: {what}")
+    return own

@@ -1,0 +1,35 @@
+"""Which names of definitions and functions an engine can have as names of workflow types and activity types."""
+
+from typing import Final
+
+from swf_temporal.runtime.ids import MAX_ID_BYTES
+
+WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event"})
+"""The types of workflows that are ours."""
+ACTIVITY_TYPES: Final = frozenset(
+    {
+        "instance has ended", "look definitions up", "look limits up", "publish event", "read variable",
+        "resolve definitions", "write variable",
+    }
+)  # fmt: skip
+"""The types of activities that are ours."""
+STORED_CHARACTERS: Final = 255
+"""How many characters of a workflow type servers on MySQL and PostgreSQL store."""
+
+_RESERVED: Final = "__temporal_"
+_SHOWN: Final = 40
+
+
+def taken(name: str, types: frozenset[str]) -> str | None:
+    """Return why *name* is not free among *types*, or None if it is."""
+    if name in types:
+        return "is one of swf-temporal's own"
+    return f"begins with {_RESERVED}, which Temporal reserves" if name.startswith(_RESERVED) else None
+
+
+def too_long(name: str) -> str | None:
+    """Return what is told of a name that no server takes; None for any other."""
+    size = len(name.encode(errors="replace"))
+    if size <= MAX_ID_BYTES:
+        return None
+    return f"the name {name[:_SHOWN] + '…'!r} has {size:,} bytes, and a server takes no more than {MAX_ID_BYTES:,}"

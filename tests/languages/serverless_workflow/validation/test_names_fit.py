@@ -1,0 +1,57 @@
+"""Names that a server cannot have are told before anything runs."""
+
+import json
+
+import pytest
+
+from swf_temporal.errors import InvalidDefinition
+from swf_temporal.loading import check, load
+from swf_temporal.runtime.names import ACTIVITY_TYPES, WORKFLOW_TYPES
+from swf_temporal.temporal import delayed_events, records, variables
+
+LONG = "é" * 501
+"""In bytes 1,002."""
+
+
+def test_names_that_are_too_long() -> None:
+    """Of the id and of functions it is an error, of events a warning: these can be sent without their name."""
+    definition = {
+        "id": LONG,
+        "specVersion": "0.8",
+        "functions": [{"name": LONG, "type": "custom"}],
+        "events": [{"name": LONG, "type": "t", "source": "s"}],
+        "states": [
+            {"name": "Call", "type": "operation", "actions": [{"functionRef": LONG}], "transition": "Wait"},
+            {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": [LONG]}], "end": True},
+        ],
+    }
+    with pytest.raises(InvalidDefinition) as refused:
+        load(definition)
+    told = f"the name '{'é' * 40}…' has 1,002 bytes, and a server takes no more than 1,000"
+    found = [(str(one.severity), one.message) for one in refused.value.problems if one.code == "name-too-long"]
+    assert sorted(found) == sorted(
+        [
+            ("error", f"the id of the workflow is its type on the server: {told}"),
+            ("error", f"a function is an activity on the server: {told}"),
+            ("warning", f"no signal can be called as the event is: {told}"),
+        ]
+    )
+
+
+def test_an_id_that_some_servers_cannot_store() -> None:
+    """It is a warning: others can."""
+    definition = {
+        "id": "x" * 256,
+        "specVersion": "0.8",
+        "states": [{"name": "A", "type": "inject", "data": {"a": 1}, "end": True}],
+    }
+    assert [one.message for one in check(json.dumps(definition)).warnings] == [
+        "the id has 256 characters: servers on MySQL and PostgreSQL store 255"
+    ]
+
+
+def test_all_of_our_own_types_are_reserved() -> None:
+    """None is left out that a worker registers."""
+    assert {delayed_events.DELAYED_EVENT, variables.TYPE} == WORKFLOW_TYPES
+    activities = {records.RESOLVE, records.LOOK_UP, records.LIMITS, records.PUBLISH}
+    assert activities | {variables.READ_VARIABLE, variables.WRITE_VARIABLE, variables.INSTANCE_ENDED} == ACTIVITY_TYPES

@@ -1,0 +1,46 @@
+"""How long may an id become, and what is left of one that is too long?"""
+
+import pytest
+
+from swf_temporal.errors import StepLimitExceeded
+from swf_temporal.runtime.ids import (
+    MAX_ID_BYTES,
+    MAX_INSTANCE_ID_BYTES,
+    id_of_child,
+    shortened_id,
+    unshortened_id_of_child,
+)
+
+
+def test_an_id_that_fits_stays_as_it_is() -> None:
+    """Ids that instances have had stay theirs; they are counted in bytes, as the server does."""
+    assert id_of_child("order-7", "Pay/charge#1") == "order-7/Pay/charge#1"
+    longest = "é" * (MAX_ID_BYTES // 2)
+    assert shortened_id(longest) == longest
+
+
+def test_what_is_too_long_keeps_its_front_and_stays_different() -> None:
+    """A digest of all of it stands behind, so that what differs at the end alone differs still. It never changes."""
+    first, second = (id_of_child("order-7", "é" * 200 + f"#{number}") for number in (1, 2))
+    assert first == "order-7/" + "é" * 56 + "~47cfc83bb04c7ce2795f9f2e6d9189db"
+    assert first != second
+    assert first.partition("~")[0] == second.partition("~")[0]
+
+
+def test_ids_of_any_nesting_fit() -> None:
+    """There is room for further names behind a digest; no two levels have the same id."""
+    ids = ["order-7"]
+    for _ in range(200):
+        ids.append(id_of_child(ids[-1], "A state/with an action#1"))
+    assert max(len(one.encode()) for one in ids) <= MAX_INSTANCE_ID_BYTES
+    assert len(set(ids)) == len(ids)
+    assert sum("~" in one.removesuffix("/A state/with an action#1") for one in ids[-5:]) == len(ids[-5:])
+
+
+def test_runs_of_earlier_releases_fail_where_an_id_is_too_long() -> None:
+    """What they did with such a sub-workflow stays as it was."""
+    longest = "é" * ((MAX_ID_BYTES - 2) // 2)
+    assert unshortened_id_of_child(longest, "a").endswith("é/a")
+    told = "too many sub-workflows wait for one another: the id of one more would have more than the 1,000 bytes"
+    with pytest.raises(StepLimitExceeded, match=told):
+        unshortened_id_of_child(longest, "ab")

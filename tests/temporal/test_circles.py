@@ -1,0 +1,188 @@
+"""Definitions that lead round in a circle, or deep down, on a real server."""
+
+import asyncio
+from typing import Any
+
+from temporalio.api.enums.v1 import EventType
+
+from swf_temporal.data import JSON
+from swf_temporal.loading import load
+from swf_temporal.runtime.budgets import Limits
+from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
+from swf_temporal.temporal.worker import Capacity
+from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.suspending import SUSPEND_AFTER
+
+STRICT = Capacity(limits=Limits(states=2_000, executions=10, depth=25))
+LONG = "é" * 600
+"""In bytes 1,200."""
+
+
+def _counting(to: int, **more: Any) -> Any:
+    """Return a definition that counts, by two states a round."""
+    return define(
+        {"name": "Count", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
+        {
+            "name": "Enough",
+            "type": "switch",
+            "dataConditions": [{"condition": f"${{ .n >= {to} }}", "end": True}],
+            "defaultCondition": {"transition": "Count"},
+        },
+        **more,
+    )
+
+
+async def test_a_loop_that_ends_is_run_to_its_end(bench: Bench) -> None:
+    """Below the limit nothing happens, though the limits were looked up."""
+    async with bench.worker(_counting(900), capacity=STRICT) as worker:
+        assert await worker.run({"n": 0}) == {"n": 900}
+
+
+async def test_a_circle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
+    """It would run for ever; the operator's limit ends it."""
+    async with bench.worker(_counting(1_000_000), capacity=STRICT) as worker:
+        ended = await worker.failure({"n": 0})
+    assert ended.name == "StepLimitExceeded"
+    assert "2,000 states ran without waiting for anything, in a circle: states 'Count' and 'Enough'" in str(ended)
+
+
+async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
+    """A run that continues as new does not begin to count anew."""
+    async with bench.worker(_counting(1_000_000), capacity=STRICT) as worker:
+        ended = await worker.failure({"n": 0}, **{SUSPEND_AFTER: 1_500})
+    assert "2,000 states ran" in str(ended)
+
+
+async def test_a_circle_of_the_same_data_is_given_up_by_default(bench: Bench) -> None:
+    """Nothing can change any more."""
+    circle = define(
+        {"name": "A", "type": "inject", "data": {"x": 1}, "transition": "B"},
+        {"name": "B", "type": "inject", "data": {"x": 2}, "transition": "A"},
+    )
+    async with bench.worker(circle) as worker:
+        ended = await worker.failure()
+    assert "began with the same data 5,000 times without waiting" in str(ended)
+    assert "without waiting for anything, in a circle: states 'A' and 'B'" in str(ended)
+
+
+async def test_a_circle_that_waits_is_none(bench: Bench) -> None:
+    """A call waits for something outside: the count begins anew, however often that is."""
+    rounds = 0
+
+    def count(_: JSON) -> JSON:
+        nonlocal rounds
+        rounds += 1
+        return {"n": rounds}
+
+    definition = load(
+        {
+            "id": "asking",
+            "specVersion": "0.8",
+            "functions": [{"name": "ask", "type": "custom"}],
+            "states": [
+                {"name": "Ask", "type": "operation", "actions": [{"functionRef": "ask"}], "transition": "Enough"},
+                {
+                    "name": "Enough",
+                    "type": "switch",
+                    "dataConditions": [{"condition": "${ .n >= 550 }", "end": True}],
+                    "defaultCondition": {"transition": "Ask"},
+                },
+            ],
+        }
+    )
+    limits = Capacity(limits=Limits(states=1_000))
+    async with bench.worker(definition, capacity=limits, ask=count) as worker:
+        assert (await worker.run({"n": 0})) == {"n": 550}
+
+
+async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(bench: Bench) -> None:
+    """The circle leads through two workflows; what either of them waits for would end it."""
+    first, second = (
+        define({"name": f"In {own}", "type": "inject", "data": {}, "end": {"continueAs": other}}, id=own)
+        for own, other in (("ping", "pong"), ("pong", "ping"))
+    )
+    async with bench.worker(first, second, capacity=STRICT) as worker:
+        ended = await worker.failure()
+    assert ended.name == "StepLimitExceeded"
+    assert "10 executions were begun without waiting for anything, each by the one before" in str(ended)
+    assert "'ping' and 'pong' continue as each other" in str(ended)
+
+
+async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Bench) -> None:
+    """Each waits for the next."""
+    first, second = (
+        define({"name": "Down", "type": "operation", "actions": [{"subFlowRef": other}], "end": True}, id=own)
+        for own, other in (("chicken", "egg"), ("egg", "chicken"))
+    )
+    async with bench.worker(first, second, capacity=STRICT) as worker:
+        ended = await worker.failure()
+    assert ended.name == "StepLimitExceeded"
+    told = "'chicken' and 'egg' run each other, and no more than 25 levels are run"
+    assert f"did 25 levels down: too many sub-workflows wait for one another: {told}" in str(ended)
+
+
+async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(bench: Bench) -> None:
+    """Nobody waits for them, so that they would never end: one that begins the next without waiting is one too many."""
+    definition = define(
+        {
+            "name": "Again",
+            "type": "operation",
+            "actions": [{"subFlowRef": {"workflowId": "seed", "invoke": "async", "onParentComplete": "continue"}}],
+            "end": True,
+        },
+        id="seed",
+    )
+    async with bench.worker(definition, capacity=STRICT) as worker:
+        handle = await worker.start()
+        last = handle.id + "/Again/seed#1" * 10
+        while True:
+            try:
+                await bench.client.get_workflow_handle(last).result()
+            except Exception as error:  # noqa: BLE001 - the failure, or that it has not begun yet
+                if "not found" not in str(error):
+                    cause = str(error.__cause__)
+                    break
+                await asyncio.sleep(0.1)
+    assert "'seed' continues as itself" in cause
+
+
+async def test_two_hundred_levels_with_long_names_end_right(bench: Bench) -> None:
+    """Whatever they are called, and whatever their ids would be."""
+    down = f"Down {LONG}"
+    definition = define(
+        {
+            "name": "Look",
+            "type": "switch",
+            "dataConditions": [{"condition": "${ .level > 0 }", "transition": down}],
+            "defaultCondition": {"transition": "Bottom"},
+        },
+        {
+            "name": down,
+            "type": "operation",
+            "actions": [{"subFlowRef": "tower", "actionDataFilter": {"fromStateData": "${ {level: (.level - 1)} }"}}],
+            "end": True,
+        },
+        {"name": "Bottom", "type": "inject", "data": {"reached": True}, "end": True},
+        id="tower",
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({"level": 200})
+        assert await asyncio.wait_for(handle.result(), 100) == {"level": 0, "reached": True}
+        started = EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED
+        child = next(event for event in await events_of(handle) if event.event_type == started)
+    child_id = child.child_workflow_execution_started_event_attributes.workflow_execution.workflow_id
+    assert child_id.startswith(f"{handle.id}/Down é")
+    assert len(child_id.encode()) <= MAX_INSTANCE_ID_BYTES
+
+
+async def test_a_call_in_a_state_with_a_long_name_is_made(bench: Bench) -> None:
+    """Its id would be longer than the server takes, and the run would stand still."""
+    definition = define(calling(LONG, "ship"), functions=("ship",))
+    async with bench.worker(definition, ship={"shipped": True}) as worker:
+        handle = await worker.start()
+        assert await handle.result() == {"shipped": True}
+        scheduled = EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
+        call = next(event for event in await events_of(handle) if event.event_type == scheduled)
+    activity_id = call.activity_task_scheduled_event_attributes.activity_id
+    assert activity_id.startswith("éé")
+    assert len(activity_id.encode()) <= MAX_ID_BYTES

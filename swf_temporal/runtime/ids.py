@@ -16,7 +16,7 @@ MAX_INSTANCE_ID_BYTES: Final = 255
 """The length limit of an id that an instance is given here, in bytes: servers on MySQL and PostgreSQL store no more."""
 
 _FRONT: Final = 120
-"""The number of bytes that are kept of an id that is too long. The ids that are made of the result have room to grow again."""
+"""The number of bytes kept of an id that is too long: ids made of the result have room to grow again."""
 _DIGEST: Final = 32
 """The number of hexadecimal digits that stand for the rest."""
 

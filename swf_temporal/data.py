@@ -40,19 +40,9 @@ def merge(target: JSON, addition: JSON) -> JSON:
     Objects merge deeply. Arrays are concatenated and keep each element once, in order. Scalars overwrite. Where the
     types differ the addition wins, except that a value merged into an array is appended to it if it is not there.
     """
-    if isinstance(target, dict) and isinstance(addition, dict):
-        merged = dict(target)
-        for key, value in addition.items():
-            merged[key] = merge(merged[key], value) if key in merged else value
-        return merged
-    if isinstance(target, list):
-        return _unique([*target, *addition] if isinstance(addition, list) else [*target, addition])
-    return addition
-
-
-def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
-    """Return *target* with *addition* merged into the element at *path*. Raises as `change_at` does."""
-    return change_at(target, path, lambda present: merge(present, addition))
+    merger = Merger(target)
+    merger.merge(addition)
+    return merger.data
 
 
 def put_at(target: JSON, path: Path, value: JSON) -> JSON:
@@ -83,16 +73,93 @@ def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON], *, repla
 
 
 def add_result(target: JSON, result: JSON) -> JSON:
-    """Return state data with an action's *result* merged in, where no `toStateData` says where to.
+    """Return state data with an action's *result* merged in, where no `toStateData` says where to: see `Merger`."""
+    merger = Merger(target)
+    merger.add_result(result)
+    return merger.data
 
-    A result that is not an object becomes the data if that is empty; in an object it is put under `response`; data
-    that is itself no object it is merged with. Null says nothing and changes nothing.
+
+class Merger:
+    """Merges one value after the other into data; what each costs depends on its own size, not on that of the data.
+
+    The data that it begins with stay as they are, and so does every value that is merged. Objects and arrays on the way
+    to a change are copied once, and are the merger's own from then on: it changes them in place. Of arrays that it
+    merges into it remembers which elements they have.
     """
-    if result is None:
-        return target
-    if isinstance(result, dict) or not isinstance(target, dict):
-        return merge(target, result)
-    return merge_at(target, ["response"], result) if target else result
+
+    def __init__(self, data: JSON) -> None:
+        self.data = data
+        """What has come of it so far. It must not be given to others before the last value is merged."""
+        # Kept by their ids, which nothing else can be given as long as they are here.
+        self._own: dict[int, dict[str, JSON] | list[JSON]] = {}
+        self._elements: dict[int, set[str]] = {}
+
+    def merge(self, addition: JSON) -> None:
+        """Merge *addition* into the data (section "Data Merging")."""
+        self.data = self._merged(self.data, addition)
+
+    def add_result(self, result: JSON) -> None:
+        """Merge an action's *result* into state data, where no `toStateData` says where to.
+
+        A result that is not an object becomes the data if that is empty; in an object it is put under `response`; data
+        that is itself no object it is merged with. Null says nothing and changes nothing.
+        """
+        if result is None:
+            return
+        if isinstance(result, dict) or not isinstance(self.data, dict):
+            self.merge(result)
+        elif self.data:
+            self.merge_at(["response"], result)
+        else:
+            self.data = result
+
+    def merge_at(self, path: Path, addition: JSON) -> None:
+        """Merge *addition* into the element at *path*. Raises as `change_at` does."""
+        self.data = self._merged_at(self.data, path, addition)
+
+    def _merged_at(self, target: JSON, path: Path, addition: JSON) -> JSON:
+        if not path:
+            return self._merged(target, addition)
+        step, rest = path[0], path[1:]
+        if isinstance(step, int):
+            items = self._own_of(_as_parent(target, list, replaces=False))
+            index = step if step >= 0 else len(items) + step
+            if index < 0:
+                raise IndexError(step)
+            changed = self._merged_at(items[index] if index < len(items) else None, rest, addition)
+            items.extend([None] * (index + 1 - len(items)))
+            items[index] = changed
+            self._elements.pop(id(items), None)
+            return items
+        parent = self._own_of(_as_parent(target, dict, replaces=False))
+        parent[step] = self._merged_at(parent.get(step), rest, addition)
+        return parent
+
+    def _merged(self, target: JSON, addition: JSON) -> JSON:
+        if isinstance(target, dict) and isinstance(addition, dict):
+            merged = self._own_of(target)
+            for key, value in addition.items():
+                merged[key] = self._merged(merged[key], value) if key in merged else value
+            return merged
+        if isinstance(target, list):
+            items = self._own_of(target)
+            elements = self._elements.get(id(items))
+            if elements is None:
+                elements = self._elements[id(items)] = set()
+                present = items.copy()
+                items.clear()
+                _append_new(items, present, elements)
+            _append_new(items, addition if isinstance(addition, list) else [addition], elements)
+            return items
+        return addition
+
+    def _own_of(self, parent: _Parent) -> _Parent:
+        """Return the merger's own copy of *parent*, which is that itself if it is one."""
+        if self._own.get(id(parent)) is parent:
+            return parent
+        copy = parent.copy()
+        self._own[id(copy)] = copy
+        return copy
 
 
 def identity(value: JSON) -> str:
@@ -144,15 +211,13 @@ def _as_parent(value: JSON, kind: type[_Parent], *, replaces: bool) -> _Parent:
     return value
 
 
-def _unique(items: list[JSON]) -> list[JSON]:
-    seen: set[str] = set()
-    kept: list[JSON] = []
-    for item in items:
+def _append_new(items: list[JSON], more: Sequence[JSON], elements: set[str]) -> None:
+    """Append to *items* each of *more* that is not among their *elements*, and add it to these."""
+    for item in more:
         key = identity(item)
-        if key not in seen:
-            seen.add(key)
-            kept.append(item)
-    return kept
+        if key not in elements:
+            elements.add(key)
+            items.append(item)
 
 
 def _normal(value: Any) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swf_temporal.data import JSON, NotJSON, add_result, identity, json_of, merge, merge_at
+from swf_temporal.data import JSON, Merger, NotJSON, Path, add_result, identity, json_of, merge
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab", max_size=2)
 VALUES: st.SearchStrategy[JSON] = st.recursive(
@@ -32,6 +32,13 @@ def _is_free(value: JSON, path: list[str]) -> bool:
             return False
         value = None if value is None else value.get(key)
     return True
+
+
+def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
+    """Return *target* with *addition* merged into the element at *path*."""
+    merger = Merger(target)
+    merger.merge_at(path, addition)
+    return merger.data
 
 
 def _at(value: JSON, path: list[str]) -> JSON:
@@ -80,6 +87,28 @@ def test_merging_changes_neither_value(target: JSON, addition: JSON) -> None:
     with suppress(TypeError):  # something else than a parent stands there
         merge_at(target, ["a", "b"], addition)
     assert (identity(target), identity(addition)) == before
+
+
+@given(VALUES, st.lists(st.tuples(st.sampled_from([None, [], ["a"], ["a", 0], ["b", "a"]]), VALUES), max_size=6))
+def test_merging_one_after_the_other_is_merging_each(target: JSON, additions: list[tuple[Path | None, JSON]]) -> None:
+    """A merger comes to what is merged value by value, each time anew, and changes none of these values."""
+    before = identity([target, *(addition for _, addition in additions)])
+    merger, each = Merger(target), target
+    for path, addition in additions:
+        if path is None:
+            merger.add_result(addition)
+            each = add_result(each, addition)
+            continue
+        try:
+            each = merge_at(each, path, addition)
+        except TypeError:  # something else than a parent stands there
+            with pytest.raises(TypeError):
+                merger.merge_at(path, addition)
+        else:
+            merger.merge_at(path, addition)
+        assert identity(merger.data) == identity(each)
+    assert identity(merger.data) == identity(each)
+    assert identity([target, *(addition for _, addition in additions)]) == before
 
 
 @given(VALUES, VALUES)

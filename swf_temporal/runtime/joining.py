@@ -5,6 +5,7 @@ see tasks started, ended and cancelled in the same order every time, so everythi
 which the paths were written: never in the order of a set, as asyncio's own groups and gathers do it.
 
 - `join` runs paths until enough of them are complete. The first path to fail, in time, fails the join.
+- `join_each` does so with any number of paths, of which it holds only those that are running.
 - `within` runs one path against a timer.
 - `Group` runs a path together with those that it leaves running.
 
@@ -14,7 +15,7 @@ not decided without it is suspended itself.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from enum import Enum
 from types import coroutine
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -46,7 +47,23 @@ async def join(paths: Sequence[Path[T]], *, need: int | None = None, window: int
         return [MISSING] * len(paths)
     if len(paths) == 1 or (window == 1 and need is None):
         return [await path() for path in paths]
-    return await _Join(paths, len(paths) if need is None else min(need, len(paths)), window or len(paths)).run()
+    results: list[T | Missing] = [MISSING] * len(paths)
+    needed = len(paths) if need is None else min(need, len(paths))
+    await _Join(paths, results.__setitem__, needed, window or len(paths)).run()
+    return results
+
+
+async def join_each(paths: Iterable[Path[T]], take: Callable[[T], None], *, window: int) -> None:
+    """Run all *paths*, at most *window* of them at once, and let *take* have the result of each that is complete.
+
+    The next path is asked for when it is started, and forgotten when it has ended. Raises what the first path to fail
+    raised, or what *take* did.
+    """
+    if window == 1:
+        for path in paths:
+            take(await path())
+        return
+    await _Join(paths, lambda _, result: take(result), None, window).run()
 
 
 async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]) -> T | Missing:
@@ -56,11 +73,10 @@ async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]
         await expiry
         return MISSING
 
+    results: list[T | Missing] = [MISSING, MISSING]
     paths: list[Path[T | Missing]] = [lambda: work, timer]
-    join_of_two = _Join(paths, 1, 2, patient=False)
-    await join_of_two.run()
-    result: T | Missing = join_of_two.results[0]
-    return result
+    await _Join(paths, results.__setitem__, 1, 2, patient=False).run()
+    return results[0]
 
 
 class Group(Generic[T]):
@@ -71,8 +87,10 @@ class Group(Generic[T]):
 
     async def run(self, path: Path[T], beside: Sequence[Path[Any]]) -> T:
         """Run *path*, and those *beside* it that were left running before; return its result when all are complete."""
-        self._join = _Join([path, *beside], 1 + len(beside), 1 + len(beside))
-        result: T = (await self._join.run())[0]
+        results: dict[int, Any] = {}
+        self._join = _Join([path, *beside], results.__setitem__, 1 + len(beside), 1 + len(beside))
+        await self._join.run()
+        result: T = results[0]
         return result
 
     def add(self, path: Path[Any]) -> None:
@@ -84,23 +102,36 @@ class Group(Generic[T]):
 class _Join:
     """One join while it is running."""
 
-    def __init__(self, paths: Sequence[Path[Any]], need: int, window: int, *, patient: bool = True) -> None:
-        self.paths = list(paths)
+    def __init__(
+        self,
+        paths: Iterable[Path[Any]],
+        take: Callable[[int, Any], None],
+        need: int | None,
+        window: int,
+        *,
+        patient: bool = True,
+    ) -> None:
+        self.paths = iter(paths)
+        self.take = take
+        """Is given the number of each path that is complete, as they were started, and its result."""
         self.need = need
+        """How many must be complete; None is all that there are."""
         self.window = window
         self.patient = patient
         """Whether the others may finish when one path was suspended."""
-        self.tasks: list[asyncio.Task[Any]] = []
-        self.results: list[Any] = [MISSING] * len(paths)
-        self.running = 0
+        self.tasks: dict[int, asyncio.Task[Any]] = {}
+        """Those that are running, in the order in which they were started."""
+        self.started = 0
         self.complete = 0
         self.suspended = False
         self.failure: BaseException | None = None
         self.decided: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def run(self) -> list[Any]:
-        for _ in range(min(self.window, len(self.paths))):
-            self._start()
+    async def run(self) -> None:
+        while len(self.tasks) < self.window and self._start_next():
+            pass
+        if not self.tasks:
+            return
         try:
             await self.decided
         except asyncio.CancelledError:
@@ -109,26 +140,33 @@ class _Join:
         await self._stop()
         if self.failure is not None:
             raise self.failure
-        if self.complete < self.need:
+        if self.suspended if self.need is None else self.complete < self.need:
             raise SuspendRequested
-        return self.results
 
     def add(self, path: Path[Any]) -> None:
         """Start one more path, which has to be complete as well."""
-        self.paths.append(path)
-        self.results.append(MISSING)
-        self.need += 1
-        self._start()
+        if self.need is not None:
+            self.need += 1
+        self._start(path)
 
-    def _start(self) -> None:
-        index = len(self.tasks)
-        task = asyncio.get_running_loop().create_task(self.paths[index]())
-        self.tasks.append(task)
-        self.running += 1
+    def _start_next(self) -> bool:
+        """Start the next path; tell whether there was one."""
+        if self.need is None and self.decided.done():
+            return False
+        path = next(self.paths, None)
+        if path is None:
+            return False
+        self._start(path)
+        return True
+
+    def _start(self, path: Path[Any]) -> None:
+        index = self.started
+        self.started += 1
+        task = self.tasks[index] = asyncio.get_running_loop().create_task(path())
         task.add_done_callback(lambda done: self._ended(index, done))
 
     def _ended(self, index: int, task: "asyncio.Task[Any]") -> None:
-        self.running -= 1
+        del self.tasks[index]
         if task.cancelled():
             if not self.decided.done():
                 self.failure = asyncio.CancelledError()
@@ -137,25 +175,30 @@ class _Join:
         failure = task.exception()
         if failure is None:
             if not self.decided.done():
-                self.results[index] = task.result()
-                self.complete += 1
+                self._complete(index, task.result())
         elif isinstance(failure, SuspendRequested) and self.patient:
             self.suspended = True
         elif self.failure is None and not self.decided.done():
             self.failure = failure
-        if self.failure is not None or self.complete >= self.need:
+        has_enough = self.need is not None and self.complete >= self.need
+        if self.failure is None and not has_enough and not self.suspended and self._start_next():
+            return
+        if self.failure is not None or has_enough or not self.tasks:
             self._decide()
-        elif not self.suspended and len(self.tasks) < len(self.paths):
-            self._start()
-        elif self.running == 0:
-            self._decide()
+
+    def _complete(self, index: int, result: Any) -> None:
+        self.complete += 1
+        try:
+            self.take(index, result)
+        except Exception as failure:  # noqa: BLE001 - raised by the join
+            self.failure = failure
 
     def _decide(self) -> None:
         if not self.decided.done():
             self.decided.set_result(None)
 
     async def _stop(self) -> None:
-        running = [task for task in self.tasks if not task.done()]
+        running = list(self.tasks.values())
         for task in running:
             task.cancel()
         for task in running:

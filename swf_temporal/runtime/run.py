@@ -12,7 +12,9 @@ waited for is waited for until the same moment as before.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeAlias, TypedDict
 
@@ -34,12 +36,23 @@ from swf_temporal.runtime.host import (
 )
 from swf_temporal.runtime.inbox import Inbox, InboxRecord
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
+from swf_temporal.runtime.performing import size_of
+from swf_temporal.runtime.semantics import is_compact
+from swf_temporal.runtime.sharing import with_copies, without_copies
 from swf_temporal.runtime.trace import Tracer
 
 Frame: TypeAlias = dict[str, Any]
 
 MAX_STEPS_WITHOUT_WAIT = 200
-"""After how many states or tasks in a row the host is given control."""
+"""After how many states or tasks in a row the host is given control, in runs of the readings before the fifth."""
+
+_LEAST_COST, _MOST_COST, _COST_BYTES = 400, 4000, 4_000_000
+"""How much is done before the host is given control: the less, the more bytes of data each expression may read.
+
+An expression that jq evaluates on little data takes a tenth of a millisecond, and an engine waits two seconds.
+"""
+_INDEX = re.compile(r"\[(\d+|\*)\]")
+"""Where the name of a path has the number of an iteration, or stands for all of them."""
 
 
 class ProgressRecord(TypedDict, total=False):
@@ -55,7 +68,9 @@ class ProgressRecord(TypedDict, total=False):
     """When the instance began, as seconds of the epoch."""
     inbox: InboxRecord
     numbers: dict[str, int]
-    """How often each id was given."""
+    """How often each id was given. Of iterations that are complete only the highest number is left."""
+    same: list[list[list[str | int]]]
+    """Which places of the record have what others have: see `runtime/sharing.py`."""
     limit: LimitRecord | float | None
     """What takes the place of the workflow's own timeout."""
 
@@ -91,7 +106,7 @@ class Run(Tracer):
 
         *limit* takes the place of the workflow's own timeout: a continuation may set it.
         """
-        record = progress or {}
+        record = with_copies(progress or {})
         self.host = host
         self.instance = instance
         self.input: JSON = record.get("input", data)
@@ -109,7 +124,12 @@ class Run(Tracer):
         self.cost = 0
         """How much was done in this activation: what the host's time has not moved on since."""
         self._charged_at: datetime | None = None
+        self._most_cost: int | None = None
+        self._giving_way: list[asyncio.Future[None]] | None = None
+        """Who waits until the host has had control, if it is being given to it."""
         self._steps = 0
+        self.is_compact = is_compact(program.semantics)
+        """Whether what it carries on does not grow with the number of its iterations."""
         self._id = program.id
         self.execution = program.begin(self, record)
 
@@ -167,7 +187,7 @@ class Run(Tracer):
     def charge(self, cost: int = 1) -> None:
         """Count work of this activation: what is done without the host's time moving on.
 
-        An expression costs one. Nothing bounds the sum yet; this is what there is to bound.
+        An expression costs one, and so does a state. `give_way` bounds the sum.
         """
         now = self.host.now()
         if now is not self._charged_at and now != self._charged_at:
@@ -176,16 +196,66 @@ class Run(Tracer):
 
     def next_id(self, what: str) -> str:
         """Return an id for *what* that was never given before in this run."""
-        number = self.numbers[what] = self.numbers.get(what, 0) + 1
+        given = self.numbers.get(what)
+        number = self.numbers[what] = (self._given_of_all(what) if given is None else given) + 1
         return f"{what}#{number}"
 
-    def has_gone_on(self) -> bool:
-        """Count a step that waits for nothing by itself; tell whether the host is to be given control after it."""
-        self._steps += 1
-        if self._steps < MAX_STEPS_WITHOUT_WAIT:
-            return False
-        self._steps = 0
-        return True
+    def begin_iterations(self, path: str) -> None:
+        """Let the iterations of *path* give ids that none of those before gave which had their numbers."""
+        self._merge_numbers([key for key in self.numbers if key.startswith(f"{path}[")], path, "[]")
+
+    def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None = None) -> None:
+        """Keep of the ids that iteration *index* of *path* gave only the highest number: it gives no more.
+
+        *actions* are all that it can have given ids to; None is that states within it gave some.
+        """
+        own = f"{path}[{index}]"
+        if actions is None:
+            given = [key for key in self.numbers if key.startswith(own)]
+        else:
+            given = [key for action in sorted(actions) if (key := f"{own}/{action}") in self.numbers]
+        self._merge_numbers(given, path, "[*]")
+
+    def _merge_numbers(self, given: Sequence[str], path: str, all_: str) -> None:
+        for key in given:
+            rest = key[key.index("]", len(path)) + 1 :]
+            merged = f"{path}{all_}{_INDEX.sub('[]', rest)}"
+            self.numbers[merged] = max(self.numbers.pop(key), self.numbers.get(merged, 0))
+
+    def _given_of_all(self, what: str) -> int:
+        """Return the highest number of the ids that earlier iterations gave *what* which had the number of this one."""
+        if "[" not in what:
+            return 0
+        of_all = (f"{what[: at.start()]}{_INDEX.sub('[]', what[at.start() :])}" for at in _INDEX.finditer(what))
+        return max((self.numbers.get(one, 0) for one in of_all), default=0)
+
+    async def give_way(self) -> None:
+        """Count a step that need not wait for anything; give control to the host if much was done since it had it."""
+        if not self.is_compact:
+            self._steps += 1
+            if self._steps >= MAX_STEPS_WITHOUT_WAIT:
+                self._steps = 0
+                await self.host.yield_control()
+            return
+        self.charge()
+        if self._most_cost is None:
+            self._most_cost = max(_LEAST_COST, min(_MOST_COST, _COST_BYTES // size_of(self.execution.data)))
+        if self.cost < self._most_cost:
+            return
+        if self._giving_way is not None:
+            # A future for each: whoever is cancelled cancels the one that it waits for.
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._giving_way.append(waiting)
+            await waiting
+            return
+        others = self._giving_way = []
+        try:
+            await self.host.yield_control()
+        finally:
+            self.cost, self._most_cost, self._giving_way = 0, None, None
+            for waiting in others:
+                if not waiting.done():
+                    waiting.set_result(None)
 
     async def time_out_at(self, moment: float, why: str) -> None:
         """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs."""
@@ -243,4 +313,5 @@ class Run(Tracer):
             "limit": None if self.limit is None else self.limit.to_json(),
         }
         kept = {**record, **self.execution.record()}
-        return {key: value for key, value in kept.items() if value not in ({}, [], None) or key == "input"}
+        kept = {key: value for key, value in kept.items() if value not in ({}, [], None) or key == "input"}
+        return without_copies(kept) if self.is_compact else kept

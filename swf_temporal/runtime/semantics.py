@@ -26,7 +26,11 @@ repeated nor left alone.
 5: a `validate` state of Direktiv checks `format`; a subflow of Direktiv that was cancelled by itself fails its parent
 with `direktiv.cancels.api`; an id of a sub-workflow that would be too long ends with a digest; states, executions and
 sub-workflows that lead round without waiting for anything fail the run. Before, a sub-workflow whose id would be too
-long failed the run, and only the length of ids ended a workflow that runs itself.
+long failed the run, and only the length of ids ended a workflow that runs itself. What a run carries on does not grow
+with the number of iterations that are complete: their results are merged, or appended, as soon as all before them are
+complete, so that a result that cannot be merged fails the state before later iterations begin. Ids of their calls are
+counted by the state. A long stretch of states is divided by what was done in it. What is too large to be carried on
+fails the run before calls are made in vain.
 """
 
 from typing import Final
@@ -63,7 +67,13 @@ def gives_circles_up(semantics: int) -> bool:
     return semantics >= _BUDGETS
 
 
+def is_compact(semantics: int) -> bool:
+    """Tell whether what a run of that reading carries on does not grow with the number of its iterations."""
+    return semantics >= _COMPACT
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
 _BUDGETS: Final = 5
+_COMPACT: Final = 5

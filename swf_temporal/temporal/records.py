@@ -40,10 +40,12 @@ LOOK_UP = "look definitions up"
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """The newest format of a record that this release can go on with."""
 FIRST_FORMAT: Final = 1
 """The format of a record that has no number."""
+COMPACT_FORMAT: Final = 2
+"""The format of progress in which iterations that are complete have no frames, and no value stands twice."""
 
 _SEMANTICS, _FORMAT = "semantics", "format"
 """Where these numbers stand among those of a pin: workers of the first release refuse pins with unknown fields.

@@ -30,7 +30,16 @@ from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import TemporalHost, may_continue_as_new
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
-from swf_temporal.temporal.records import RESOLVE, CallRecord, Pin, Pinned, call_from_json, catalogue_of, program_of
+from swf_temporal.temporal.records import (
+    COMPACT_FORMAT,
+    RESOLVE,
+    CallRecord,
+    Pin,
+    Pinned,
+    call_from_json,
+    catalogue_of,
+    program_of,
+)
 from swf_temporal.temporal.signal_events import (
     NotTakenError,
     as_signal,
@@ -220,6 +229,8 @@ class Interpreter:
                 case Suspended():
                     progress = host.with_budget(outcome.progress)
                     pin = self._next_pin(progress=progress)
+                    if run.is_compact:
+                        pin.format = max(pin.format, COMPACT_FORMAT)
                     if fits(self._size(pin.to_json()), limit_of(workflow.payload_converter())):
                         self._log.goes_on()
                         workflow.continue_as_new(args=[None, pin.to_json()], initial_versioning_behavior=_onto())

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
+from unittest.mock import ANY
 
 import pytest
 
@@ -22,6 +23,7 @@ class Clock:
         self.slept: list[tuple[float, str]] = []
         self.told: list[TraceEntry] = []
         self.is_stuck = False
+        self.had_control = 0
 
     def now(self) -> datetime:
         """Return the time."""
@@ -30,6 +32,11 @@ class Clock:
     def emit(self, entry: TraceEntry) -> None:
         """Take note."""
         self.told.append(entry)
+
+    async def yield_control(self) -> None:
+        """Have control for a while."""
+        self.had_control += 1
+        await asyncio.sleep(0)
 
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Let the time pass at once, or never."""
@@ -42,9 +49,15 @@ class Clock:
 NOTHING: dict[str, Any] = {"type": "inject", "data": {}}
 
 
-def _run(state: dict[str, Any], clock: Clock, progress: dict[str, Any] | None = None, **more: Any) -> Run:
+def _run(
+    state: dict[str, Any],
+    clock: Clock,
+    progress: dict[str, Any] | None = None,
+    semantics: int = SEMANTICS,
+    **more: Any,
+) -> Run:
     definition = load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", **state, "end": True}], **more})
-    program = definition.language.prepare(definition, SEMANTICS)
+    program = definition.language.prepare(definition, semantics)
     return Run(program, cast("Host", clock), {}, Instance("a", "a"), progress)
 
 
@@ -98,13 +111,76 @@ def test_no_id_is_given_twice() -> None:
 
 
 async def test_the_host_is_given_control_after_many_steps() -> None:
-    """Steps are counted since it last had it, be that because the run waited."""
-    run = _run(NOTHING, Clock())
-    most = MAX_STEPS_WITHOUT_WAIT
-    assert [run.has_gone_on() for _ in range(2 * most)] == 2 * [*[False] * (most - 1), True]
-    assert not any(run.has_gone_on() for _ in range(most - 1))
+    """Steps are counted since it last had it, be that because the run waited; so it is in readings before the fifth."""
+    clock = Clock()
+    run = _run(NOTHING, clock, semantics=4)
+    for _ in range(2 * MAX_STEPS_WITHOUT_WAIT):
+        await run.give_way()
+    assert clock.had_control == 2
+    for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
+        await run.give_way()
     await run.sleep_until(run.time() + 1, "a while")
-    assert not any(run.has_gone_on() for _ in range(most - 1))
+    for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
+        await run.give_way()
+    assert clock.had_control == 2
+
+
+@pytest.mark.parametrize(("size", "most"), [(10, 4000), (2000, 2000), (50_000, 400)])
+async def test_the_host_is_given_control_the_sooner_the_more_data_there_are(size: int, most: int) -> None:
+    """What is done is counted since it last had it, be that because the run waited."""
+    clock = Clock()
+    run = _run(NOTHING, clock, {"input": "x" * (size - 2)})
+    for _ in range(most - 1):
+        await run.give_way()
+    assert clock.had_control == 0
+    await run.give_way()
+    assert clock.had_control == 1
+    run.charge(most - 1)
+    await run.sleep_until(run.time() + 1, "a while")
+    await run.give_way()
+    assert clock.had_control == 1
+
+
+async def test_all_paths_wait_while_the_host_has_control() -> None:
+    """Who is cancelled meanwhile holds up nobody else."""
+    clock = Clock()
+    run = _run(NOTHING, clock)
+    run.charge(4000)
+    paths = [asyncio.create_task(run.give_way()) for _ in range(3)]
+    await asyncio.sleep(0)
+    paths[1].cancel()
+    assert await asyncio.gather(*paths, return_exceptions=True) == [None, ANY, None]
+    assert paths[1].cancelled()
+    assert clock.had_control == 1
+
+
+def test_ids_of_iterations_are_counted_by_the_state() -> None:
+    """However many are complete, their numbers take one place, and no id is given twice."""
+    run = _run(NOTHING, Clock())
+    for _ in range(2):
+        run.begin_iterations("A")
+        for index in range(3):
+            run.next_id(f"A[{index}]/f")
+            run.forget_iteration("A", index, {"f", "g"})
+    assert run.numbers == {"A[]/f": 1, "A[*]/f": 2}
+    run.begin_iterations("A")
+    assert run.next_id("A[2]/f") == "A[2]/f#3"
+    assert run.next_id("A[2]/g") == "A[2]/g#1"
+
+
+def test_ids_of_iterations_within_iterations_are_counted_alike() -> None:
+    """What is within one that is complete counts for all that come later."""
+    run = _run(NOTHING, Clock())
+    run.begin_iterations("A")
+    for outer in range(2):
+        run.begin_iterations(f"A[{outer}]/B")
+        for inner in range(2):
+            assert run.next_id(f"A[{outer}]/B[{inner}]/f") == f"A[{outer}]/B[{inner}]/f#1"
+            run.forget_iteration(f"A[{outer}]/B", inner)
+        run.forget_iteration("A", outer)
+    run.begin_iterations("A")
+    assert run.numbers == {"A[]/B[]/f": 1}
+    assert run.next_id("A[0]/B[1]/f") == "A[0]/B[1]/f#2"
 
 
 async def test_a_moment_that_has_come_is_not_waited_for() -> None:

@@ -1,6 +1,7 @@
 """Long runs: continued as new between two steps, by themselves or because the definition says so."""
 
 import asyncio
+import json
 from itertools import count
 
 import pytest
@@ -8,6 +9,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.records import Pin
 from tests.temporal.conftest import Bench, calling, define
 
 LOOP = (
@@ -76,6 +78,36 @@ async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
     assert isinstance(output, dict)
     assert output["out"] == [i * 10 for i in range(40)]
     assert sorted(seen) == list(range(40))
+
+
+async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench) -> None:
+    """Of those that are complete only what they came to is left, and the data stand in the record once."""
+    definition = define(
+        {
+            "name": "each", "type": "foreach", "inputCollection": "${ .items }", "batchSize": 3,
+            "actions": [{"functionRef": "f", "actionDataFilter": {"toStateData": "${ .sum }"}}],
+        },
+        functions=("f",),
+    )  # fmt: skip
+    data: dict[str, JSON] = {"items": list(range(60)), "more": "x" * 1000}
+    async with bench.worker(definition, f=[1]) as worker:
+        handle = await worker.start(data, suspend_after=50)
+        output = await swf.result(handle)
+        history = await bench.client.get_workflow_handle(handle.id).fetch_history()
+
+    assert output == {**data, "sum": [1]}
+    started = history.events[0].workflow_execution_started_event_attributes
+    record = json.loads(started.input.payloads[1].data)
+    pin = Pin.from_json(record)
+    assert pin.format == 2
+    assert pin.progress is not None
+    body = pin.progress["frame"]["walk"]["run"]["body"]
+    front = body.pop("front")
+    assert front["count"] >= 10
+    assert front["data"]["sum"] == [1]
+    assert len(body) <= 3
+    assert pin.progress["numbers"].keys() <= {"each[*]/f", *(f"each[{name}]/f" for name in body)}
+    assert json.dumps(record).count(json.dumps(data["items"])) == 1
 
 
 async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Bench) -> None:

@@ -60,8 +60,7 @@ class DirektivExecution(ExecutionBase):
             frame["state"], frame["data"] = self.program.workflow.first, instance_data(run.input)
         while frame["state"] is not None:
             run.checkpoint()
-            if run.has_gone_on():
-                await run.host.yield_control()
+            await run.give_way()
             if run.time() >= self._hard:
                 raise _hard_timeout()
             await self._pass(self.program.states[frame["state"]])

@@ -32,6 +32,11 @@ class Lane(Tracer):
         frame = self.frame.setdefault("lanes", {}).setdefault(key, {})
         return Lane(self.execution, self.state, frame, data, f"{self.path}/{key}")
 
+    def iteration(self, index: int, data: JSON) -> "Lane":
+        """Return the lane of one of many calls of one kind, whose ids are counted by the state."""
+        frame = self.frame.setdefault("lanes", {}).setdefault(str(index), {})
+        return Lane(self.execution, self.state, frame, data, f"{self.path}[{index}]")
+
     def evaluate(self, value: JSON, data: JSON) -> JSON:
         """Return *value* with the results of its queries on *data*; null is the data itself."""
         self.run.charge()

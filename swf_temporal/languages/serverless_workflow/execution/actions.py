@@ -6,7 +6,7 @@ Sequential actions see the effects of those before them. Actions that run side b
 their effects are applied in the order in which the actions are written.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from swf_temporal.calls import Function
@@ -50,6 +50,14 @@ def apply(effect: ActionResult | None, data: JSON, lane: Lane) -> JSON:
     return data if effect is None else lane.program.data_flow.apply(effect, data, lane)
 
 
+def apply_each(effects: Iterable[ActionResult], data: JSON, lane: Lane) -> JSON:
+    """Return *data* with *effects* applied, one after the other."""
+    folding = lane.program.data_flow.folding(data, lane)
+    for effect in effects:
+        folding.apply(effect)
+    return folding.data
+
+
 async def run_actions(
     actions: Sequence[Action], mode: str, data: JSON, lane: Lane[SequenceFrame], timeout: str | None
 ) -> JSON:
@@ -73,7 +81,12 @@ async def run_sequence(
     """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
     frame = lane.frame
     index = frame.get("at", 0)
-    data = frame.get("data", data)
+    keeps_data = effects is None or not lane.run.is_compact
+    if keeps_data:
+        data = frame.get("data", data)
+    elif effects:
+        # A copy of the data in each of a thousand iterations would be more than a run can carry.
+        data = apply_each(effects, data, lane)
     while index < len(actions):
         own = lane.child(frame.setdefault("action", {}), lane.path)
         effect = await run_action(actions[index], data, own, timeout)
@@ -82,7 +95,8 @@ async def run_sequence(
             effects.append(effect)
         index += 1
         frame["at"] = index
-        frame["data"] = data
+        if keeps_data:
+            frame["data"] = data
         del frame["action"]
     return data
 

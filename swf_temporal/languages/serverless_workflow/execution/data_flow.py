@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, add_result, merge
+from swf_temporal.data import JSON, Merger, add_result, merge
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.evaluation import NOTHING
@@ -21,6 +21,17 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action, Eve
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+
+
+class Folding(Protocol):
+    """What many actions yielded, applied to the state's data one after the other."""
+
+    @property
+    def data(self) -> JSON:
+        """The data with all that was applied."""
+
+    def apply(self, effect: ActionResult) -> None:
+        """Apply what one more action yielded, as `DataFlow.apply` does."""
 
 
 class DataFlow(Protocol):
@@ -43,6 +54,9 @@ class DataFlow(Protocol):
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
         """Return the state's data with what an action yielded: see `action_result`."""
+
+    def folding(self, data: JSON, lane: Lane) -> Folding:
+        """Return what applies one effect after the other to *data*: what it makes of them is not to be kept before."""
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
         """Return the state's data with what actions yielded that ran side by side, in the order written."""
@@ -101,11 +115,16 @@ class Merging:
             return data
         return add_result(data, value) if path is None else lane.merged_at(path, value, data)
 
+    def folding(self, data: JSON, lane: Lane) -> Folding:
+        """Merge one effect after the other."""
+        return _Merged(data, lane)
+
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
         """Apply one after the other."""
+        folding = self.folding(data, lane)
         for effect in effects:
-            data = self.apply(effect, data, lane)
-        return data
+            folding.apply(effect)
+        return folding.data
 
     def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
@@ -134,9 +153,33 @@ class Merging:
 
     def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
         """Merge the outputs into the data, one after the other."""
+        merger = Merger(data)
         for output in outputs:
-            data = merge(data, output)
-        return data
+            merger.merge(output)
+        return merger.data
+
+
+class _Merged:
+    """Effects that are merged into data, each at the cost of its own size."""
+
+    def __init__(self, data: JSON, lane: Lane) -> None:
+        self._merger = Merger(data)
+        self._lane = lane
+
+    @property
+    def data(self) -> JSON:
+        """The data with all that was merged."""
+        return self._merger.data
+
+    def apply(self, effect: ActionResult) -> None:
+        """Merge a value into the place that it is for; without one into the data."""
+        path, value = effect
+        if value is None:
+            return
+        if path is None:
+            self._merger.add_result(value)
+        else:
+            self._lane.merge_at(path, value, self._merger)
 
 
 class KeyedMerging(Merging):

@@ -167,8 +167,7 @@ class Execution:
             self.run.checkpoint()
             if "run" not in frame and self.deadline_passed and not self.compensation.is_undoing:
                 raise Expired
-            if self.run.has_gone_on():
-                await self.run.host.yield_control()
+            await self.run.give_way()
             state = scope.state(name)
             run = frame.get("run")
             if run is None:

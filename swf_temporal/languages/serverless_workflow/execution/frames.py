@@ -87,7 +87,7 @@ class IterationFrame(SequenceFrame, total=False):
     effects: list[ActionResult]
     """The results of its actions, for the data of the state."""
     done: bool
-    """Whether it is complete: then only this and `effects` are left."""
+    """Whether it is complete: then only this and `effects`, or `output`, are left; neither if it was passed over."""
     deadline: float
     """When the branch times out."""
     before: float
@@ -95,7 +95,23 @@ class IterationFrame(SequenceFrame, total=False):
     walk: "WalkFrame"
     """Of one that holds states: the walk through them."""
     output: JSON
-    """Of one that held states: what they came to, in place of `effects`."""
+    """What it came to, in place of `effects`: of one that held states, and of one with an output collection."""
+
+
+class FrontFrame(Frame, total=False):
+    """The iterations of a foreach that are complete from the first on: they have no frames of their own any more.
+
+    Releases that read runs before the fifth reading do not know it, and would do these iterations again.
+    """
+
+    count: int
+    """How many they are."""
+    data: JSON
+    """Of a state without outputs to keep: its data with the results of these iterations."""
+    outputs: list[JSON]
+    """What each of them came to, where that goes into an output collection, or they held states."""
+    over: bool
+    """Whether what iterations came to, in the front or not, lets no further one begin."""
 
 
 class TimedFrame(Frame, total=False):
@@ -135,6 +151,8 @@ class BodyFrame(SequenceFrame, total=False):
     """Of an event state: how many of its entries are done with; of one with event expressions, which came true."""
     waits: "dict[str, TimedFrame]"
     """Of an event state with event expressions: until when each entry waits, by its number."""
+    front: FrontFrame
+    """Of a foreach: what is left of the iterations before those that have frames."""
     begun: float
     """Of a foreach with a pause between iterations: when the latest of them begins."""
     actions: SequenceFrame
@@ -251,6 +269,17 @@ def branch(frame: BodyFrame, name: str) -> IterationFrame:
 def iteration(frame: BodyFrame, index: int) -> IterationFrame:
     """Return the frame of an iteration of a foreach."""
     return cast("IterationFrame", _inner(frame, str(index)))
+
+
+def complete_iteration(frame: BodyFrame, index: int) -> IterationFrame | None:
+    """Return the frame of an iteration of a foreach if that is complete."""
+    part = cast("dict[str, IterationFrame]", frame).get(str(index))
+    return part if part is not None and "done" in part else None
+
+
+def forget_iteration(frame: BodyFrame, index: int) -> None:
+    """Drop the frame of an iteration whose result is in the front."""
+    del cast("dict[str, Any]", frame)[str(index)]
 
 
 def parts_of(frame: BodyFrame) -> Iterator[tuple[str | None, int, IterationFrame]]:

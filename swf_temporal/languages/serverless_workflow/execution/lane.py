@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overloa
 
 from typing_extensions import TypeVar as DefaultTypeVar
 
-from swf_temporal.data import JSON, Path, merge_at
+from swf_temporal.data import JSON, Merger, Path
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Outcome, Several, is_true
@@ -179,8 +179,14 @@ class Lane(Tracer, Generic[F_co]):
 
     def merged_at(self, path: Path, value: JSON, data: JSON) -> JSON:
         """Return *data* with *value* merged into the element at *path* (section "Data Merging")."""
+        merger = Merger(data)
+        self.merge_at(path, value, merger)
+        return merger.data
+
+    def merge_at(self, path: Path, value: JSON, merger: Merger) -> None:
+        """Let *merger* merge *value* into the element at *path*. Raises WrongData where that cannot be."""
         try:
-            return merge_at(data, path, value)
+            merger.merge_at(path, value)
         except IndexError:
             raise self.locate(WrongData(f"the element {list(path)} is not there to be merged into")) from None
         except TypeError as error:

@@ -9,10 +9,11 @@ what is there (section "Workflow Data").
 from collections.abc import Sequence
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, add_result, identity, merge, put_at
+from swf_temporal.data import JSON, Merger, add_result, identity, merge, put_at
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.execution.error_data import error_of
+from swf_temporal.languages.serverless_workflow.execution.folding import OneByOne
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
@@ -92,6 +93,10 @@ class LastKeys:
                 data = {**data, rule.context_attribute_name: value}
         return data
 
+    def folding(self, data: JSON, lane: Lane) -> OneByOne:
+        """Apply one effect after the other."""
+        return OneByOne(self.apply, data, lane)
+
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
         """Merge what actions yielded, one after the other."""
         for effect in effects:
@@ -118,14 +123,14 @@ class LastKeys:
 
     def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
         """Merge what branches or iterations have changed in the data, one after the other."""
-        added = data
+        merger = Merger(data)
         for output in outputs:
             if isinstance(state, ForeachState):
                 changes = _changes(data, self._without_element(state, output, data, lane))
             else:
                 changes = _changes(data, output)
-            added = added if changes is None else add_result(added, changes)
-        return added
+            merger.add_result(changes)
+        return merger.data
 
     def _without_element(self, state: ForeachState, output: JSON, data: JSON, lane: Lane) -> JSON:
         """Return the output of an iteration without its element, which is its own."""

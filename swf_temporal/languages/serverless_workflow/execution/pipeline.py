@@ -12,6 +12,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, merge, put_at
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.folding import OneByOne
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
@@ -57,6 +58,10 @@ class Pipeline:
         """Return what an action gave on, in place of the data; what was not waited for gave nothing."""
         path, value = effect
         return data if path is None else value
+
+    def folding(self, data: JSON, lane: Lane) -> OneByOne:
+        """Apply one effect after the other."""
+        return OneByOne(self.apply, data, lane)
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
         """Return what the actions gave on, as an array."""

@@ -5,18 +5,57 @@ from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result
-from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.lane import Frame, Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.model.states import ForeachState
+from swf_temporal.runtime.iterations import run_in_turn
 from swf_temporal.runtime.joining import MISSING, Path, join
+
+MAX_AT_ONCE = 1000
+"""How many calls are made at once: what an engine can hold, with room."""
 
 
 async def run(state: ForeachState, lane: Lane) -> Leaving:
     """Make the calls; the first that fails fails the state, and ends the others."""
     elements = _elements(state, lane)
-    results = await join([_call(state, element, index, lane) for index, element in enumerate(elements)])
-    values: list[JSON] = [one for one in results if one is not MISSING]
+    if lane.run.is_compact:
+        values = await _in_turn(state, elements, lane)
+    else:
+        results = await join([_call(state, element, index, lane) for index, element in enumerate(elements)])
+        values = [one for one in results if one is not MISSING]
     return Leaving(with_result(lane.data, "return", values), state.transform, state.transition)
+
+
+async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> list[JSON]:
+    """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
+    results: list[JSON] = lane.frame.get("results", [])
+    if "results" not in lane.frame:
+        lane.run.begin_iterations(lane.path)
+        lane.frame["results"] = results
+    frames: Frame = lane.frame.setdefault("lanes", {})
+
+    def begin(index: int) -> Path[None] | None:
+        if "result" in frames.get(str(index), {}):
+            return None
+
+        async def path() -> None:
+            await lane.run.give_way()
+            await perform(state.action, lane.iteration(index, elements[index]))
+
+        return path
+
+    def fold(index: int) -> bool:
+        frame = frames.get(str(index), {})
+        if "result" not in frame:
+            return False
+        results.append(frame["result"])
+        del frames[str(index)]
+        lane.run.forget_iteration(lane.path, index, {state.action.function})
+        return True
+
+    await run_in_turn(len(elements), len(results), begin, fold, window=MAX_AT_ONCE)
+    lane.run.begin_iterations(lane.path)
+    return results
 
 
 def _elements(state: ForeachState, lane: Lane) -> list[JSON]:

@@ -6,23 +6,30 @@ that they ran, are appended to it in the order of the input: one for each elemen
 one the results of all their actions are merged as any action's results are.
 """
 
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from swf_temporal.data import JSON, change_at
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, name_of, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionResult,
     BodyFrame,
+    FrontFrame,
     IterationFrame,
+    complete_iteration,
+    forget_iteration,
     iteration,
     keep_result,
+    parts_of,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
+from swf_temporal.runtime.iterations import run_in_turn
 from swf_temporal.runtime.joining import MISSING, Missing, Path, join
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
@@ -37,60 +44,127 @@ async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
         # Before anything is done whose results would have no place.
         _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
-    if state.scope is not None:
-        turns = _Turns(state, data, one_at_a_time=window == 1)
-        scopes = [_scope(state, index, item, data, lane, turns) for index, item in enumerate(items)]
-        found = [output for output in await join(scopes, window=window) if output is not MISSING]
-        if state.output_collection is not None:
-            return Step(_appended(found, state.output_collection, data, lane))
-        return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
-    paths = [_iteration(state, index, item, data, lane) for index, item in enumerate(items)]
-    results = [effects for effects in await join(paths, window=window) if effects is not MISSING]
-    if state.output_collection is None:
-        for effects in results:
-            for effect in effects:
-                data = apply(effect, data, lane)
-        return Step(data)
-    outputs = [effects[-1][1] if effects else None for effects in results]
-    return Step(_appended(outputs, state.output_collection, data, lane))
+    iterations = _Iterations(state, items, data, lane, one_at_a_time=window == 1)
+    if not lane.run.is_compact:
+        return Step(await iterations.run_with_frames(window))
+    return Step(await iterations.run(window))
 
 
-def _iteration(
-    state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane[BodyFrame]
-) -> Path[list[ActionResult]]:
-    timeout = lane.program.timeouts(state).action_exec_timeout
+class _Iterations:
+    """The iterations of a state over *items*."""
 
-    async def path() -> list[ActionResult]:
-        param = state.iteration_param
-        own = lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables={param: item})
+    def __init__(
+        self, state: ForeachState, items: list[JSON], data: JSON, lane: Lane[BodyFrame], *, one_at_a_time: bool
+    ) -> None:
+        self._state = state
+        self._items = items
+        self._data = data
+        self._lane = lane
+        self._flow = lane.program.data_flow
+        self._timeout = lane.program.timeouts(state).action_exec_timeout
+        self._turns = _Turns(state, data, one_at_a_time=one_at_a_time)
+        self._actions = None if state.scope is not None else {name_of(action) for action in state.actions}
+
+    async def run(self, window: int) -> JSON:
+        """Run them, and return the state's data with what they come to."""
+        lane, state = self._lane, self._state
+        if "front" not in lane.frame:
+            lane.run.begin_iterations(lane.path)
+        front = lane.frame.setdefault("front", {"count": 0})
+        self._turns.go_on(front, lane.frame)
+        keeps_outputs = state.output_collection is not None or state.scope is not None
+        if keeps_outputs:
+            front.setdefault("outputs", [])
+        folding = self._flow.folding(front.get("data", self._data), lane)
+
+        def fold(index: int) -> bool:
+            part = complete_iteration(lane.frame, index)
+            if part is None:
+                return False
+            if not keeps_outputs:
+                for effect in part["effects"]:
+                    folding.apply(effect)
+                front["data"] = folding.data
+            elif "output" in part:
+                front["outputs"].append(part["output"])
+            front["count"] = index + 1
+            forget_iteration(lane.frame, index)
+            lane.run.forget_iteration(lane.path, index, self._actions)
+            return True
+
+        await run_in_turn(len(self._items), front["count"], self._path, fold, window=window)
+        lane.run.begin_iterations(lane.path)
+        if keeps_outputs:
+            return self._with_outputs(front["outputs"])
+        return folding.data
+
+    async def run_with_frames(self, window: int) -> JSON:
+        """Do the same with the frames of all iterations, as the readings before the fifth had it."""
+        parts = await join([partial(self._one, index) for index in range(len(self._items))], window=window)
+        done = [part for part in parts if part is not MISSING]
+        if self._state.scope is not None:
+            return self._with_outputs([part["output"] for part in done])
+        if self._state.output_collection is not None:
+            return self._with_outputs([_output_of(part["effects"]) for part in done])
+        return apply_each(chain.from_iterable(part["effects"] for part in done), self._data, self._lane)
+
+    def _with_outputs(self, outputs: list[JSON]) -> JSON:
+        if self._state.output_collection is not None:
+            return _appended(outputs, self._state.output_collection, self._data, self._lane)
+        return self._flow.with_outputs(self._state, outputs, self._data, self._lane)
+
+    def _path(self, index: int) -> Path[None] | None:
+        """Return the path of an iteration that is not complete yet."""
+        if complete_iteration(self._lane.frame, index) is not None:
+            return None
+        if self._turns.are_over:
+            keep_result(iteration(self._lane.frame, index), {"done": True})
+            return None
+
+        async def path() -> None:
+            await self._lane.run.give_way()
+            await self._one(index)
+
+        return path
+
+    async def _one(self, index: int) -> IterationFrame | Missing:
+        """Run one iteration, unless it is complete; return its frame."""
+        if self._state.scope is not None:
+            return await self._scope(index)
+        own = self._own(index)
         frame = own.frame
         if "done" not in frame:
-            seen = lane.program.data_flow.iteration_input(state, item, data, own)
+            seen = self._flow.iteration_input(self._state, self._items[index], self._data, own)
             effects = frame.setdefault("effects", [])
-            await run_sequence(state.actions, seen, own, timeout, effects)
-            keep_result(frame, {"effects": effects, "done": True})
-        return frame["effects"]
+            await run_sequence(self._state.actions, seen, own, self._timeout, effects)
+            if own.run.is_compact and self._state.output_collection is not None:
+                keep_result(frame, {"output": _output_of(effects), "done": True})
+            else:
+                keep_result(frame, {"effects": effects, "done": True})
+        return frame
 
-    return path
-
-
-def _scope(
-    state: ForeachState, index: int, item: JSON, data: JSON, lane: Lane[BodyFrame], turns: "_Turns"
-) -> Path[JSON | Missing]:
-    async def path() -> JSON | Missing:
+    async def _scope(self, index: int) -> IterationFrame | Missing:
+        lane, state, turns = self._lane, self._state, self._turns
         if turns.are_over:
             return MISSING
-        variables = {state.iteration_param: item}
-        own = lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables=variables)
+        own = self._own(index)
         if "done" not in own.frame:
             await turns.wait(index, own, lane)
-            seen = lane.program.data_flow.iteration_input(state, item, data, own)
+            seen = self._flow.iteration_input(state, self._items[index], self._data, own)
             output = await own.run_scope(lane.state_path, seen)
             keep_result(own.frame, {"output": output, "done": True})
         turns.note(own.frame["output"], own)
-        return own.frame["output"]
+        return own.frame
 
-    return path
+    def _own(self, index: int) -> Lane[IterationFrame]:
+        lane = self._lane
+        variables = {self._state.iteration_param: self._items[index]}
+        return lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables=variables)
+
+
+def _output_of(effects: list[ActionResult]) -> JSON:
+    """Return what an iteration gives to the output collection: the result of its last action that yielded one."""
+    return effects[-1][1] if effects else None
 
 
 class _Turns:
@@ -102,25 +176,34 @@ class _Turns:
         self._data = data
         self._one_at_a_time = one_at_a_time
         self._outputs: list[JSON] = []
+        self._front: FrontFrame = {}
         self.are_over = False
         """Whether no further iteration begins."""
+
+    def go_on(self, front: FrontFrame, frame: BodyFrame) -> None:
+        """Go on where the state was: *front* and *frame* say how far it is."""
+        self._front = front
+        self.are_over = front.get("over", False)
+        if self._state.until is not None:
+            behind = sorted((index, part) for _, index, part in parts_of(frame) if "output" in part)
+            self._outputs = [*front.get("outputs", ()), *(part["output"] for _, part in behind)]
 
     def note(self, output: JSON, own: Lane[IterationFrame]) -> None:
         """Note what an iteration came to, after which the state may be complete.
 
         The condition sees the state's data, the collection with what there is so far, and over them the fields of this
-        output. It is asked again where a run goes on, and answers as before.
+        output.
         """
         state = self._state
-        self._outputs.append(output)
         if state.until is None:
             return
+        self._outputs.append(output)
         seen = self._data
         if state.output_collection is not None:
             seen = _appended(self._outputs, state.output_collection, seen, own)
         if isinstance(output, dict):
             seen = {**(seen if isinstance(seen, dict) else {}), **output}
-        self.are_over = own.holds(state.until, seen)
+        self.are_over = self._front["over"] = own.holds(state.until, seen)
 
     async def wait(self, index: int, own: Lane[IterationFrame], lane: Lane[BodyFrame]) -> None:
         """Wait until the iteration *index* of *lane* begins, whose turn it is now."""

@@ -4,10 +4,12 @@ Every branch works on its own copy of the data. What the actions of the branches
 applied to the state's data in the order in which the branches are written.
 """
 
+from itertools import chain
+
 from swf_temporal.data import JSON
 from swf_temporal.errors import WrongData
 from swf_temporal.languages.serverless_workflow.execution import frames
-from swf_temporal.languages.serverless_workflow.execution.actions import apply, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
@@ -25,10 +27,8 @@ async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
         found = [output for output in outputs if output is not MISSING]
         return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
-    for effects in results:
-        for effect in () if effects is MISSING else effects:
-            data = apply(effect, data, lane)
-    return Step(data)
+    found_effects = chain.from_iterable(effects for effects in results if effects is not MISSING)
+    return Step(apply_each(found_effects, data, lane))
 
 
 def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFrame]) -> Path[list[ActionResult]]:

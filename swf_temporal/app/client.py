@@ -11,7 +11,7 @@ from temporalio.service import RPCError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings, are_in
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal.connected_server import Server, server_of
@@ -173,6 +173,10 @@ class Client:
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
 
 
+_NOT_CONFIGURED = "[TMPRL1105]"
+"""The code that the SDK gives to a reference to a stored payload where there is no storage."""
+
+
 def _payloads_of_environment() -> PayloadSettings:
     if not are_in(os.environ):
         return PLAIN
@@ -188,8 +192,13 @@ def new_id(definition_id: str) -> str:
 
 @contextmanager
 def refusals_as_usage_errors() -> Iterator[None]:
-    """Raise UsageError for what the server refuses, as long as the context lasts."""
+    """Raise UsageError for what the server refuses, and PayloadUnavailable for what is stored, within the context."""
     try:
         yield
     except RPCError as error:
         raise UsageError(f"the server refuses: {error.message}") from None
+    except RuntimeError as error:
+        if _NOT_CONFIGURED not in str(error):
+            raise
+        what = "a payload is stored outside of Temporal, and no storage is configured here"
+        raise PayloadUnavailable(what, "set `storage` in the configuration, or SWF_STORAGE") from None

@@ -69,7 +69,7 @@ def filter_of(status: str | None, definition: str | None, query: str | None) -> 
 async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
-    facts = _row(execution) | _under_way(execution)
+    facts = _row(execution) | await _under_way(client, execution)
     if facts["status"] in _WITH_A_REASON:
         facts["reason"] = await _reason(client, workflow_id)
     try:
@@ -168,17 +168,17 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="milliseconds")
 
 
-def _under_way(execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
+async def _under_way(client: Client, execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
     """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
     described = execution.raw_description
     found: dict[str, list[Any]] = {
-        "calls": [_call(pending) for pending in described.pending_activities],
+        "calls": [await _call(client, pending) for pending in described.pending_activities],
         "subflows": [child.workflow_id for child in described.pending_children],
     }
     return {kind: those for kind, those in found.items() if those}
 
 
-def _call(pending: PendingActivityInfo) -> dict[str, Any]:
+async def _call(client: Client, pending: PendingActivityInfo) -> dict[str, Any]:
     call: dict[str, Any] = {
         "id": pending.activity_id,
         "function": pending.activity_type.name,
@@ -188,5 +188,6 @@ def _call(pending: PendingActivityInfo) -> dict[str, Any]:
     if rests and pending.HasField("scheduled_time"):
         call["next"] = pending.scheduled_time.ToDatetime(tzinfo=UTC).isoformat(timespec="seconds")
     if pending.HasField("last_failure"):
-        call["lastFailure"] = pending.last_failure.message
+        failure = await client.temporal.data_converter.decode_failure(pending.last_failure)
+        call["lastFailure"] = getattr(failure, "message", str(failure))
     return call

@@ -25,15 +25,32 @@ class StorageSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EncryptionSettings:
+    """The keys of payloads, and which of them encrypts."""
+
+    keys: Mapping[str, str]
+    """Where each key is, by its id: `env:VARIABLE`, `file:PATH` or `function:MODULE:FUNCTION`."""
+    key: str | None = None
+    """The id of the key that encrypts; the others decrypt what they have encrypted."""
+    encrypt: bool = True
+    """Whether payloads are encrypted. If not, encrypted ones are read nevertheless."""
+    context: str | None = None
+    """What payloads are bound to; None is the namespace."""
+
+
+@dataclass(frozen=True, slots=True)
 class PayloadSettings:
     """What becomes of payloads before they are sent to a server. Without anything they travel as plain JSON."""
 
     storage: StorageSettings | None = None
+    encryption: EncryptionSettings | None = None
+    compression: bool | None = None
+    """Whether payloads are compressed; None says so where they are encrypted."""
 
 
 PLAIN: Final = PayloadSettings()
 
-_VARIABLES: Final = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION")
+_VARIABLES: Final = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION", "SWF_COMPRESSION")
 
 
 def are_in(env: Mapping[str, str]) -> bool:

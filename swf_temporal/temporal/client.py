@@ -13,7 +13,7 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.common import HeaderCodecBehavior, WorkflowIDConflictPolicy
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import (
     ApplicationError,
@@ -29,7 +29,15 @@ from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.connection_errors import trouble_of
-from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_PORT, DELIVER, EVENT, EVENT_REFUSED, TASK_QUEUE
+from swf_temporal.temporal.constants import (
+    DEFAULT_HOST,
+    DEFAULT_NAMESPACE,
+    DEFAULT_PORT,
+    DELIVER,
+    EVENT,
+    EVENT_REFUSED,
+    TASK_QUEUE,
+)
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.sending import sendable
 
@@ -79,8 +87,15 @@ async def connect(
         config["namespace"] = namespace
     config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
     refuse_malformed(config["target_host"], "--address" if address is not None else "TEMPORAL_ADDRESS")
+    converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
     try:
-        client = await Client.connect(**config, data_converter=converter_of(payloads))
+        client = await Client.connect(
+            **config,
+            data_converter=converter,
+            header_codec_behavior=HeaderCodecBehavior.CODEC
+            if converter.payload_codec
+            else HeaderCodecBehavior.NO_CODEC,
+        )
     except (RuntimeError, ValueError, RPCError) as error:
         trouble = trouble_of(error)
         host = config["target_host"]

@@ -9,6 +9,9 @@ TASK_QUEUE = "swf"
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 7233
 """The default address of a server."""
 
+DEFAULT_NAMESPACE = "default"
+"""The namespace that everything here uses unless told otherwise."""
+
 DEFAULT_UI_PORT = 8233
 """The default port of a development server's UI."""
 
@@ -26,8 +29,8 @@ MEMO = "swf"
 NOTE = "definition "
 """The beginning of the note that we write on a schedule; a different one was written by others."""
 
-MAX_INPUT_BYTES = 2 * 1024 * 1024
-"""The size limit of all arguments of a workflow together, in bytes: the server's."""
+MAX_INPUT_BYTES = 2 * 1024 * 1024 - 4096
+"""The size limit of all arguments of a workflow together, in bytes: the server's, with room for their metadata."""
 
 ACTIVITIES = 200
 """The default limit of function calls that run at once in a worker."""

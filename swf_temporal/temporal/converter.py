@@ -22,8 +22,11 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, Refusing, is_unreadable, unreadable
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
 
 class OrderedJSON(JSONPlainPayloadConverter):
@@ -45,7 +48,8 @@ class SwfPayloadConverter(CompositePayloadConverter):
     """The size limit of one payload, in bytes of JSON."""
 
     def __init__(self) -> None:
-        super().__init__(*(_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters))
+        usual = (_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters)
+        super().__init__(*usual, Refusing(ENCRYPTED), Refusing(COMPRESSED))
 
 
 class SwfFailureConverter(DefaultFailureConverter):
@@ -56,6 +60,34 @@ class SwfFailureConverter(DefaultFailureConverter):
         super().to_failure(exception, payload_converter, failure)
         if isinstance(exception, ApplicationError) and _carries_fault(exception):
             failure.stack_trace = ""
+            if failure.HasField("encoded_attributes"):
+                [attributes] = payload_converter.from_payloads([failure.encoded_attributes])
+                [encoded] = payload_converter.to_payloads([{**attributes, "stack_trace": ""}])
+                failure.encoded_attributes.CopyFrom(encoded)
+
+    def from_failure(self, failure: Failure, payload_converter: PayloadConverter) -> BaseException:
+        """Return *failure* as an exception. Raises PayloadUnavailable where its message cannot be read here.
+
+        Without its message and details it would be another fault, of which a definition could make something else.
+        """
+        if failure.HasField("encoded_attributes") and is_unreadable(failure.encoded_attributes):
+            raise unreadable(failure.encoded_attributes)
+        return super().from_failure(failure, payload_converter)
+
+
+class EncodedFailureConverter(SwfFailureConverter):
+    """Moves messages and stacks of failures to where the payload codec encrypts them."""
+
+    def __init__(self) -> None:
+        super().__init__(encode_common_attributes=True)
+        self._open = SwfFailureConverter()
+
+    def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
+        """Write *exception* into *failure*: openly if it is about keys or storage, since these may be missing."""
+        if isinstance(exception, PayloadUnavailable):
+            self._open.to_failure(exception, payload_converter, failure)
+        else:
+            super().to_failure(exception, payload_converter, failure)
 
 
 def _carries_fault(error: ApplicationError) -> bool:
@@ -77,17 +109,21 @@ CONVERTER: Final = DataConverter(
 """The data converter of our clients and workers; any other Temporal program reads what it writes."""
 
 
-def converter_of(payloads: PayloadSettings) -> DataConverter:
-    """Return what clients and workers write with where *payloads* are configured. Raises UsageError."""
-    if payloads == PLAIN:
-        return CONVERTER
-    from swf_temporal.payloads.storage import storage_of  # noqa: PLC0415 - only where it is configured
+def converter_of(payloads: PayloadSettings, namespace: str = DEFAULT_NAMESPACE) -> DataConverter:
+    """Return the data converter of clients and workers where *payloads* are configured. Raises UsageError."""
+    converter, storage, encryption = CONVERTER, payloads.storage, payloads.encryption
+    if storage is not None:
+        from swf_temporal.payloads.storage import storage_of  # noqa: PLC0415 - only where it is configured
 
-    kind, storage = _with_limit(MAX_PAYLOAD_BYTES), None
-    if payloads.storage is not None:
-        storage = storage_of(payloads.storage)
-        kind = _with_limit(payloads.storage.max_bytes)
-    return replace(CONVERTER, payload_converter_class=kind, external_storage=storage)
+        kind = _with_limit(storage.max_bytes)
+        converter = replace(converter, payload_converter_class=kind, external_storage=storage_of(storage))
+    if encryption is not None or payloads.compression:
+        from swf_temporal.payloads.codecs import codec_of  # noqa: PLC0415 - as above
+
+        converter = replace(converter, payload_codec=codec_of(payloads, namespace))
+    if encryption is not None and encryption.encrypt:
+        converter = replace(converter, failure_converter_class=EncodedFailureConverter)
+    return converter
 
 
 def _with_limit(most: int) -> type[SwfPayloadConverter]:

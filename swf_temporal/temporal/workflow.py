@@ -17,7 +17,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, WorkflowFault
+from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, PayloadUnavailable, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import ONE_RUN
@@ -101,8 +101,9 @@ class Interpreter:
             return await self._outcome()
 
     async def _outcome(self) -> Any:
-        if isinstance(self._wrong, NewerRecord):
-            raise self._wrong  # only the workflow task fails, and is tried again until a newer worker takes it
+        if isinstance(self._wrong, NewerRecord | PayloadUnavailable):
+            # Only the workflow task fails, and is tried again until a newer worker takes it, or one with the keys.
+            raise self._wrong
         try:
             if needs_check(self._pin, only_known=self.only_known):
                 await check_known(self._pin)

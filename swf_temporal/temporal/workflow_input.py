@@ -10,7 +10,7 @@ from temporalio import workflow
 from temporalio.common import RawValue
 
 from swf_temporal.data import JSON, NotJSON, json_of
-from swf_temporal.errors import NewerRecord
+from swf_temporal.errors import NewerRecord, PayloadUnavailable
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal.records import Pin
 
@@ -20,14 +20,14 @@ UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
 _NO_NUMBERS = (b"NaN", b"Infinity")
 
 
-def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord | None]:
+def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord | PayloadUnavailable | None]:
     """Return a workflow's data and pin, or what is wrong with them."""
     try:
         data = value_of(args[0]) if args else {}
         pin = Pin.from_json(value_of(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
     except UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
-    except NewerRecord as error:
+    except (NewerRecord, PayloadUnavailable) as error:
         return {}, Pin(), error
     return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
 

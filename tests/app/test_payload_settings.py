@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings, StorageSettings, are_in
+from swf_temporal.payloads.settings import PLAIN, EncryptionSettings, PayloadSettings, StorageSettings, are_in
 
 FILE = """\
 calls: {timeout: 5}
@@ -19,6 +19,15 @@ storage:
   maxBytes: 64MiB
   cacheBytes: 16 MB
   options: {anon: true}
+encryption:
+  key: 2030-05
+  keys:
+    2030-05: file:secrets/key
+    2030-01: env:OLD_KEY
+    kms: function:shop.keys:key
+  encrypt: false
+  context: orders
+compression: true
 """
 
 
@@ -39,7 +48,12 @@ def test_without_a_word_payloads_are_plain() -> None:
 
 def test_a_file_says_everything(file: Path) -> None:
     """The environment may name the file; the calls have their part of it."""
-    wanted = PayloadSettings(StorageSettings("s3://bucket/prefix", 65_536, 64 * 1024**2, 16_000_000, {"anon": True}))
+    keys = {"2030-05": f"file:{file.parent}/secrets/key", "2030-01": "env:OLD_KEY", "kms": "function:shop.keys:key"}
+    wanted = PayloadSettings(
+        StorageSettings("s3://bucket/prefix", 65_536, 64 * 1024**2, 16_000_000, {"anon": True}),
+        EncryptionSettings(keys, "2030-05", encrypt=False, context="orders"),
+        compression=True,
+    )
     assert read_payload_settings({}, file=file) == wanted
     assert read_payload_settings({"SWF_CONFIG": str(file)}) == wanted
     assert read_settings({}, file=file).calls.timeout is not None
@@ -51,6 +65,9 @@ def test_a_variable_wins_over_the_file(file: Path) -> None:
     storage = read_payload_settings(env, file=file).storage
     assert storage is not None
     assert (storage.url, storage.max_bytes, storage.threshold) == ("file:///srv/payloads", 1024**3, 65_536)
+    env = {"SWF_ENCRYPTION_KEYS": "a=env:A, b=file:/b", "SWF_ENCRYPTION_KEY": "a", "SWF_COMPRESSION": "off"}
+    wanted = EncryptionSettings({"a": "env:A", "b": "file:/b"}, "a")
+    assert read_payload_settings(env) == PayloadSettings(encryption=wanted, compression=False)
     assert read_payload_settings({"SWF_STORAGE": "memory://x"}) == PayloadSettings(StorageSettings("memory://x"))
 
 
@@ -67,6 +84,16 @@ def test_a_variable_wins_over_the_file(file: Path) -> None:
             "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix",
         ),
         ("storage: {url: 's3://b', maxBytes: much}", "storage › maxBytes: it must be a size such as 128KiB or 256MiB"),
+        (
+            "encryption: {keys: {a: /run/key}}",
+            "encryption › keys: it must be env:VARIABLE, file:PATH or function:MODULE:FUNCTION",
+        ),
+        (
+            "encryption: {keys: [a]}",
+            "encryption › keys: it must have a place for each id of a key, such as 2030-05: env:SWF_KEY",
+        ),
+        ("encryption: {key: true}", "encryption › key: it must be a text"),
+        ("compression: much", "compression: it must be true or false"),
         (
             "storage: {url: 's3://b', threshold: 2MiB}",
             "storage › threshold: it must be a size of at most 1MiB, such as 128KiB",
@@ -88,6 +115,14 @@ def test_what_cannot_be_meant_is_told(file: Path) -> None:
         read_payload_settings({"SWF_STORAGE_THRESHOLD": "1MiB"})
     with pytest.raises(UsageError, match="threshold is not less than"):
         read_payload_settings({"SWF_STORAGE_MAX_BYTES": "1KiB"}, file=file)
+    with pytest.raises(UsageError, match="the encryption has no keys"):
+        read_payload_settings({"SWF_ENCRYPTION_KEY": "a"})
+    with pytest.raises(UsageError, match="encryption › key is missing"):
+        read_payload_settings({"SWF_ENCRYPTION_KEYS": "a=env:A"})
+    with pytest.raises(UsageError, match=r"encryption › key 'b' is not there[\s\S]*there are a; or set encrypt: false"):
+        read_payload_settings({"SWF_ENCRYPTION_KEYS": "a=env:A", "SWF_ENCRYPTION_KEY": "b"})
+    with pytest.raises(UsageError, match="SWF_ENCRYPTION_KEYS is 'a'"):
+        read_payload_settings({"SWF_ENCRYPTION_KEYS": "a"})
     with pytest.raises(UsageError, match="SWF_STORAGE_MAX_BYTES is '-1'"):
         read_payload_settings({"SWF_STORAGE_MAX_BYTES": "-1"}, file=file)
 
@@ -99,3 +134,5 @@ def test_every_setting_is_documented() -> None:
         variable = "SWF_STORAGE" if each.name == "url" else f"SWF_STORAGE_{each.name.upper()}"
         known = "" if each.name == "options" else f"`{variable}`"
         assert f"| `{to_camel(each.name)}` | {known}".rstrip() in page
+    for each in fields(EncryptionSettings):
+        assert f"| `{to_camel(each.name)}` | `SWF_ENCRYPTION_{each.name.upper()}` |" in page

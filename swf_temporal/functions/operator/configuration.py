@@ -76,6 +76,8 @@ class _File(Section):
     """What concerns no call but the worker itself, which reads it."""
     storage: dict[str, Any] = Field(default_factory=dict)
     """What concerns payloads: `app/payload_settings.py` reads it."""
+    encryption: dict[str, Any] = Field(default_factory=dict)
+    compression: bool | None = None
 
 
 Model = TypeVar("Model", bound=Section)

@@ -1,0 +1,149 @@
+"""The payload codec: compresses what becomes smaller by it, and encrypts.
+
+What is encrypted is the whole payload with its metadata, and a byte that says whether it was compressed. The id of the
+key, and the context, which is the namespace, are authenticated with it: a payload that was copied from another
+namespace does not decrypt.
+
+Nonces are random. Only a payload that goes to the storage has a nonce that is derived from it: a replay, which sends
+it again, has to come to the same object. It shows that two large payloads are the same, as their objects do.
+"""
+
+import asyncio
+import hmac
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import PayloadCodec
+
+from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, KEY_ID, key_id_of, unreadable
+from swf_temporal.payloads.keys import Keys
+from swf_temporal.payloads.xaes import NONCE_BYTES, Xaes
+
+_PLAIN, _ZLIB = b"\0", b"\1"
+_SMALL: Final = 256
+"""The size in bytes up to which nothing is compressed: little would be gained."""
+_LEVEL: Final = 1
+"""The level of zlib: higher ones take three times as long, and gain a few percent of JSON."""
+_LARGE: Final = 128 * 1024
+"""The size in bytes from which on a thread does the work, so that the event loop goes on."""
+_ENVELOPE: Final = 512
+"""Bytes that encryption, and the metadata of a payload, add at most."""
+
+
+class Compressing(PayloadCodec):
+    """Compresses payloads, and reads what others have compressed."""
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Return *payloads*, those compressed that become smaller."""
+        return [await _off_loop(len(one.data), _compressed, one) for one in payloads]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Return *payloads* as they were. Raises PayloadUnavailable for those that are encrypted."""
+        return [await _off_loop(len(one.data), _decompressed, one) for one in payloads]
+
+
+class Encrypting(PayloadCodec):
+    """Encrypts payloads with the current key, and decrypts what any of the keys has encrypted."""
+
+    def __init__(
+        self,
+        keys: Keys,
+        context: str,
+        current: str | None,
+        *,
+        compression: bool = True,
+        stored_from: int | None = None,
+    ) -> None:
+        """Encrypt with the key *current*; None only decrypts. Payloads from *stored_from* bytes on are stored."""
+        self._keys = keys
+        self._context = context
+        self._current = current
+        self._compression = compression
+        self._stored_from = stored_from
+        self._ciphers: dict[str, tuple[Xaes, bytes]] = {}
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Return *payloads* encrypted. Raises PayloadUnavailable without the key."""
+        if self._current is None:
+            return list(payloads)
+        key_id = self._current
+        cipher, subkey = await self._cipher(key_id)
+        return [await _off_loop(len(one.data), self._encrypted, one, key_id, cipher, subkey) for one in payloads]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Return *payloads* as they were; those that were never encrypted as they are. Raises PayloadUnavailable."""
+        found = []
+        for one in payloads:
+            if one.metadata.get("encoding") == ENCRYPTED:
+                key_id = key_id_of(one)
+                cipher, _ = await self._cipher(key_id)
+                found.append(await _off_loop(len(one.data), self._decrypted, one, key_id, cipher))
+            else:
+                found.append(_decompressed(one))
+        return found
+
+    async def _cipher(self, key_id: str) -> tuple[Xaes, bytes]:
+        """Return the cipher of a key, and the key that derives nonces."""
+        if key_id not in self._ciphers:
+            key = await self._keys.get(key_id)
+            self._ciphers[key_id] = Xaes(key), hmac.digest(key, b"swf-temporal: nonces of stored payloads", sha256)
+        return self._ciphers[key_id]
+
+    def _encrypted(self, payload: Payload, key_id: str, cipher: Xaes, subkey: bytes) -> Payload:
+        data = self._packed(payload)
+        associated = self._associated(key_id)
+        is_stored = self._stored_from is not None and len(data) + _ENVELOPE >= self._stored_from
+        nonce = hmac.digest(subkey, associated + data, sha256)[:NONCE_BYTES] if is_stored else os.urandom(NONCE_BYTES)
+        metadata = {"encoding": ENCRYPTED, KEY_ID: key_id.encode()}
+        return Payload(metadata=metadata, data=nonce + cipher.encrypt(nonce, data, associated))
+
+    def _packed(self, payload: Payload) -> bytes:
+        whole = payload.SerializeToString(deterministic=True)
+        if self._compression and len(whole) > _SMALL and len(smaller := zlib.compress(whole, _LEVEL)) < len(whole):
+            return _ZLIB + smaller
+        return _PLAIN + whole
+
+    def _decrypted(self, payload: Payload, key_id: str, cipher: Xaes) -> Payload:
+        nonce, data = payload.data[:NONCE_BYTES], payload.data[NONCE_BYTES:]
+        try:
+            packed = cipher.decrypt(nonce, data, self._associated(key_id))
+        except (InvalidTag, ValueError):
+            what = f"a payload that names the key {key_id!r} cannot be decrypted in {self._context!r}"
+            why = "the key of that name is another one here, or the payload was changed, or is from another namespace"
+            raise PayloadUnavailable(what, f"{why}; what needs it waits") from None
+        whole = packed[1:]
+        return Payload.FromString(zlib.decompress(whole) if packed[:1] == _ZLIB else whole)
+
+    def _associated(self, key_id: str) -> bytes:
+        """Return what is authenticated with a payload: each part is told from the next by its length."""
+        parts = (ENCRYPTED, key_id.encode(), self._context.encode())
+        return b"".join(len(part).to_bytes(4) + part for part in parts)
+
+
+def _compressed(payload: Payload) -> Payload:
+    whole = payload.SerializeToString(deterministic=True)
+    if len(whole) > _SMALL and len(smaller := zlib.compress(whole, _LEVEL)) + len(COMPRESSED) < len(whole):
+        return Payload(metadata={"encoding": COMPRESSED}, data=smaller)
+    return payload
+
+
+def _decompressed(payload: Payload) -> Payload:
+    encoding = payload.metadata.get("encoding")
+    if encoding == ENCRYPTED:
+        raise unreadable(payload)
+    if encoding != COMPRESSED:
+        return payload
+    try:
+        return Payload.FromString(zlib.decompress(payload.data))
+    except (zlib.error, ValueError) as error:
+        raise PayloadUnavailable(f"a compressed payload cannot be read: {error}") from None
+
+
+async def _off_loop(size: int, work: Callable[..., Payload], *args: object) -> Payload:
+    return work(*args) if size < _LARGE else await asyncio.to_thread(work, *args)

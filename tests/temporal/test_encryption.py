@@ -1,0 +1,290 @@
+"""Encrypted payloads on a real server: what histories show, and what becomes of runs without the right keys."""
+
+import asyncio
+import base64
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client, WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.app.client import Client as AppClient
+from swf_temporal.app.instances import facts_of
+from swf_temporal.errors import CallFailed
+from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import schedules
+from swf_temporal.temporal.converter import CONVERTER, converter_of
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import Bench, calling, define, events_of
+
+pytestmark = pytest.mark.temporal
+
+CARD = "4111-1111-1111-1111"
+"""What must not stand in any history."""
+FAILED_TASK = "workflow_task_failed_event_attributes"
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three keys in variables."""
+    for number in (1, 2, 3):
+        monkeypatch.setenv(f"TEST_KEY_{number}", base64.b64encode(bytes([number] * 32)).decode())
+
+
+def encryption(current: str = "1", numbers: str = "12", **options: Any) -> EncryptionSettings:
+    """Return settings with some of the keys."""
+    return EncryptionSettings({number: f"env:TEST_KEY_{number}" for number in numbers}, current, **options)
+
+
+def with_payloads(bench: Bench, settings: PayloadSettings) -> Bench:
+    """Return a bench on the same server whose payloads are as *settings* say."""
+    config = bench.client.config()
+    config["data_converter"] = converter_of(settings)
+    return Bench(replace(bench.server, client=Client(**config)))
+
+
+def encrypted(bench: Bench, *args: Any, **options: Any) -> Bench:
+    """Return a bench on the same server whose payloads are encrypted."""
+    return with_payloads(bench, PayloadSettings(encryption=encryption(*args, **options)))
+
+
+def shown(history: WorkflowHistory) -> str:
+    """Return everything that a history shows, with what is base64 in it decoded."""
+    text = history.to_json()
+    decoded = []
+    for word in text.replace('"', " ").split():
+        try:
+            decoded.append(base64.b64decode(word, validate=True).decode(errors="replace"))
+        except ValueError:
+            continue
+    return text + "\n".join(decoded)
+
+
+async def failed_tasks(handle: swf.Handle) -> list[str]:
+    """Return why workflow tasks failed."""
+    found = [one for one in await events_of(handle) if one.HasField(FAILED_TASK)]
+    return [one.workflow_task_failed_event_attributes.failure.message for one in found]
+
+
+async def until_failed(handle: swf.Handle) -> str:
+    """Return why a workflow task failed, once one has."""
+    async with asyncio.timeout(30):
+        while not (failures := await failed_tasks(handle)):
+            await asyncio.sleep(0.05)
+    return failures[0]
+
+
+WAITING = define(
+    calling("Charge", "charge"),
+    {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
+    {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
+    {"name": "Go", "type": "inject", "data": {}, "end": {"continueAs": "last"}},
+    functions=("charge",),
+    events=[{"name": "paid", "type": "paid", "source": "/x"}],
+    id="waiting",
+    description=CARD,
+)
+CHILD = define(calling("Charge", "charge"), functions=("charge",), id="child", description=CARD)
+LAST = define({"name": "z", "type": "inject", "data": {"last": True}}, id="last", description=CARD)
+
+
+async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
+    """Inputs, results, events, queries, sub-workflows, continued runs and definitions, all searched as plain text."""
+    hidden = encrypted(bench)
+    async with hidden.worker(WAITING, CHILD, LAST, charge={"card": CARD}) as worker:
+        handle = await worker.start({"card": CARD}, definition=0)
+        await worker.awaiting(handle, "paid")
+        assert (await swf.query(hidden.client, handle.id, "data"))["card"] == CARD
+        event = {"id": "1", "source": "/x", "type": "paid", "specversion": "1.0", "data": {"paid": CARD}}
+        assert await swf.deliver(hidden.client, handle.id, event) == "taken"
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        assert output == {"card": CARD, "paid": CARD, "last": True}
+
+        executions = [one async for one in bench.client.list_workflows(f'WorkflowId STARTS_WITH "{handle.id}"')]
+    histories = [
+        await bench.client.get_workflow_handle(one.id, run_id=one.run_id).fetch_history() for one in executions
+    ]
+    assert len(histories) >= 3
+    for history in histories:
+        assert CARD not in shown(history)
+        assert "specVersion" not in shown(history)
+        assert "binary/swf-encrypted" in shown(history)
+        replayer = Replayer(
+            workflows=[Interpreter],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+            data_converter=hidden.client.data_converter,
+        )
+        await replayer.replay_workflow(history)
+
+
+async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) -> None:
+    """A failed call and the failed run hide what went wrong; `onErrors`, results and what is under way show it."""
+
+    def refuse(_: object) -> object:
+        raise CallFailed(f"no money on {CARD}", name="Broke", code="402", retryable=True)
+
+    definition = define(calling("Pay", "pay"), functions=("pay",), id="paying")
+    retrying = define(
+        {"name": "Pay", "type": "operation", "actions": [{"functionRef": "pay", "retryRef": "slow"}]},
+        functions=("pay",),
+        id="retrying",
+        retries=[{"name": "slow", "delay": "PT1H", "maxAttempts": 3}],
+    )
+    hidden = encrypted(bench)
+    async with hidden.worker(definition, retrying, pay=refuse) as worker:
+        handle = await worker.start({})
+        with pytest.raises(swf.RunEnded) as failed:
+            await asyncio.wait_for(swf.result(handle), 60)
+        waiting = await worker.start({}, definition=1)
+        async with asyncio.timeout(30):
+            while "lastFailure" not in str(facts := await facts_of(AppClient(hidden.client), waiting.id)):
+                await asyncio.sleep(0.05)
+        await waiting.terminate()
+
+    assert failed.value.fault is not None
+    assert failed.value.fault.message == f"no money on {CARD}"
+    assert f"no money on {CARD}" in failed.value.message
+    assert facts["calls"][0]["lastFailure"] == f"no money on {CARD}"
+    history = await handle.fetch_history()
+    assert CARD not in shown(history)
+    assert "Encoded failure" in shown(history)
+    # What stays readable: the type of the failure, by which it can be searched for.
+    assert "Broke" in shown(history)
+
+
+async def test_a_key_is_replaced_in_the_middle_of_a_run(bench: Bench) -> None:
+    """A worker and a client with a new key go on with what an old one has encrypted."""
+    async with encrypted(bench, "1", "1").worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated") as old:
+        handle = await old.start({"n": 1}, definition=0)
+        await old.awaiting(handle, "paid")
+    new = encrypted(bench, "2", "12")
+    async with new.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated"):
+        await swf.send_data(new.client, handle.id, "paid", {"paid": True})
+        new_handle = new.client.get_workflow_handle(handle.id)
+        assert await asyncio.wait_for(swf.result(new_handle), 60) == {
+            "n": 1, "card": CARD, "paid": True, "last": True
+        }  # fmt: skip
+        history = await bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id).fetch_history()
+    ids = {base64.b64encode(number).decode() for number in (b"1", b"2")}
+    assert all(f'"swf-key-id": "{key_id}"' in history.to_json() for key_id in ids)
+
+
+@pytest.mark.parametrize("kind", ["none", "missing", "wrong"])
+async def test_a_worker_without_the_key_says_so_and_the_run_waits(
+    bench: Bench, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No key, another one, or another one of the same id: tasks fail and are tried again; nothing fails for good."""
+    queue = f"keyless-{kind}"
+    right = encrypted(bench, "1", "1")
+    handle = await swf.start(
+        right.client, [WAITING, CHILD, LAST], {"n": 1}, workflow_id=f"keyless-{kind}-{os.getpid()}", task_queue=queue
+    )
+    if kind == "none":
+        other, told = bench, "encrypted with the key '1', and no keys are configured here"
+    elif kind == "missing":
+        other, told = encrypted(bench, "2", "2"), "encrypted with the key '1', which is not configured here"
+    else:
+        monkeypatch.setenv("TEST_KEY_1", os.environ["TEST_KEY_3"])
+        other, told = encrypted(bench, "1", "1"), "names the key '1' cannot be decrypted in 'default'"
+    async with other.worker(WAITING, CHILD, LAST, charge={}, queue=queue):
+        assert told in await until_failed(handle)
+    async with right.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue) as worker:
+        await worker.awaiting(handle, "paid")
+        await handle.terminate()
+
+
+async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) -> None:
+    """A worker without keys does not take an encrypted failure for another one, which `onErrors` would not catch."""
+    definition = define(
+        {
+            "name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}],
+        },
+        {**calling("Pay", "pay"), "onErrors": [{"errorRef": "broke", "transition": "Caught"}], "end": True},
+        {"name": "Caught", "type": "inject", "data": {"caught": "${ $WORKFLOW.error.code }"}},
+        functions=("pay",),
+        errors=[{"name": "broke", "code": "402"}],
+        events=[{"name": "go", "type": "go", "source": "/x"}],
+    )  # fmt: skip
+    hidden = encrypted(bench)
+
+    def refuse(_: object) -> object:
+        raise CallFailed("no money", code="402")
+
+    # It began as plain text, and only the call was made by a worker that encrypts.
+    handle = await swf.start(bench.client, [definition], {}, workflow_id="mixed-1", task_queue="mixed")
+    async with hidden.worker(definition, pay=refuse, queue="mixed") as worker:
+        hidden_handle = hidden.client.get_workflow_handle(handle.id)
+        await worker.awaiting(hidden_handle, "go")
+        await swf.send_data(bench.client, handle.id, "go", {})
+        assert await asyncio.wait_for(swf.result(hidden_handle), 60) == {"caught": "402"}
+    history = await handle.fetch_history()
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    with pytest.raises(Exception, match="no keys are configured here"):
+        await replayer.replay_workflow(history)
+
+
+async def test_encryption_is_switched_on_with_instances_under_way(bench: Bench) -> None:
+    """First all only read, then all write: a run that began as plain text ends encrypted, and so does its event."""
+    async with bench.worker(WAITING, CHILD, LAST, charge={"a": 1}, queue="rollout") as plain:
+        handle = await plain.start({"n": 1}, definition=0)
+        await plain.awaiting(handle, "paid")
+    reading, writing = encrypted(bench, encrypt=False), encrypted(bench)
+    async with reading.worker(WAITING, CHILD, LAST, charge={"a": 1}, queue="rollout"):
+        # A client that encrypts already is understood by a worker that only reads.
+        await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
+        assert (await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)) == {
+            "n": 1, "a": 1, "paid": CARD, "last": True
+        }  # fmt: skip
+
+
+async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
+    """Applied again, a schedule is unchanged; what it starts can be read; its id and its type stay readable."""
+    hidden = encrypted(bench)
+    definition = define(
+        {"name": "a", "type": "inject", "data": {"done": True}},
+        id="secretly",
+        start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}},
+    )
+    async with hidden.worker(definition) as worker:
+        applied = [
+            await schedules.apply(hidden.client, definition, data={"card": CARD}, task_queue=worker.queue)
+            for _ in range(2)
+        ]
+        assert [one.outcome for one in applied] == ["created", "unchanged"]
+        raw = (await bench.client.get_schedule_handle(applied[0].id).describe()).raw_description
+        assert CARD.encode() not in raw.SerializeToString()
+        assert b"madeFrom" not in raw.SerializeToString()
+        await schedules.trigger(hidden.client, "secretly")
+        async with asyncio.timeout(30):
+            while not (recent := (await schedules.describe(hidden.client, "secretly")).info.recent_actions):
+                await asyncio.sleep(0.05)
+        started: Any = recent[0].action
+        output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle(started.workflow_id)), 60)
+        await schedules.delete(hidden.client, "secretly")
+
+    assert output == {"card": CARD, "done": True}
+
+
+async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench, tmp_path: Path) -> None:
+    """Objects show nothing; a replay writes none anew, although it encrypts again."""
+    settings = PayloadSettings(StorageSettings(f"file://{tmp_path}/objects", threshold=2000), encryption())
+    hidden = with_payloads(bench, settings)
+    noise = base64.b64encode(os.urandom(20_000)).decode()
+    definition = define(calling("a", "f"), functions=("f",))
+    async with hidden.worker(definition, f={"noise": noise + CARD}) as worker:
+        handle = await worker.start({"text": CARD + noise})
+        await asyncio.wait_for(swf.result(handle), 60)
+        history = await handle.fetch_history()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()}
+    assert len(before) >= 3
+    assert all(CARD.encode() not in path.read_bytes() for path in before)
+    replayer = Replayer(
+        workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter_of(settings)
+    )
+    await replayer.replay_workflow(history)
+
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()} == before

@@ -39,12 +39,17 @@ class Contender:
         self._client = client
         self._process = process
 
+    @property
+    def pid(self) -> int:
+        """The worker's process."""
+        return self._process.pid
+
     async def measure(self, work: Work) -> Cost:
         """Run a batch of *work*, one workflow after the other."""
-        cpu, wall = await self._cpu(), time.perf_counter()
+        cpu, wall = await self.cpu(), time.perf_counter()
         for _ in range(work.batch):
             await self.run(work)
-        wall, cpu = time.perf_counter() - wall, await self._cpu() - cpu
+        wall, cpu = time.perf_counter() - wall, await self.cpu() - cpu
         return Cost(wall / work.batch, cpu / work.batch)
 
     async def run(self, work: Work) -> JSON:
@@ -59,7 +64,8 @@ class Contender:
             return await start(self._client, [workflow], data, workflow_id=workflow_id, task_queue=self.name)
         return await self._client.start_workflow(work.by_hand or work.name, data, id=workflow_id, task_queue=self.name)
 
-    async def _cpu(self) -> float:
+    async def cpu(self) -> float:
+        """Return how many seconds of processor time the worker's process has used."""
         assert self._process.stdin
         self._process.stdin.write(b"\n")
         return float((await _said(self._process, CPU)).removeprefix(CPU))

@@ -4,6 +4,7 @@ This module imports as little as it can: the sandbox imports it anew for every w
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -15,6 +16,8 @@ with workflow.unsafe.imports_passed_through():
 
 ACTIVITIES = 10
 LIMIT = timedelta(minutes=1)
+REMEMBERED = 2000
+"""How many ids of events `Counting` remembers."""
 
 
 async def answer(number: int) -> dict[str, Any]:
@@ -139,6 +142,63 @@ class Posts:
         return await _answered(Asking.post, data)
 
 
+@workflow.defn(name="counting")
+class Counting:
+    """Takes numbers that events bring, each of them once, until it is terminated."""
+
+    @workflow.init
+    def __init__(self, carried: dict[str, Any]) -> None:
+        self._data: dict[str, Any] = carried["data"]
+        self._kind: str = carried["kind"]
+        self._kept: deque[dict[str, Any]] = deque(carried.get("kept", ()))
+        self._seen: dict[str, None] = dict.fromkeys(carried.get("seen", ()))
+
+    @workflow.signal
+    def event(self, event: dict[str, Any]) -> None:
+        """Keep an event that has not come before."""
+        self._take_in(event)
+
+    @workflow.update
+    def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Keep an event, and say whether it has come before."""
+        return {"status": "kept" if self._take_in(event) else "duplicate"}
+
+    @workflow.query
+    def data(self) -> dict[str, Any]:
+        """Return what has been counted."""
+        return self._data
+
+    @workflow.run
+    async def run(self, carried: dict[str, Any]) -> None:
+        """Take one event after the other, and continue as new when the history is long."""
+        is_long = workflow.info().is_continue_as_new_suggested
+        while True:
+            await workflow.wait_condition(lambda: (bool(self._kept) and self._kind != "keeps") or is_long())
+            while self._kept and self._kind != "keeps" and not is_long():
+                number, data = self._kept.popleft()["data"]["n"], self._data
+                if self._kind == "calls":
+                    await _call(number)
+                self._data = {
+                    "count": data["count"] + 1,
+                    "sum": data["sum"] + number,
+                    "squares": data["squares"] + number * number,
+                }
+            if is_long():
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                carried = {"data": self._data, "kind": self._kind, "kept": list(self._kept), "seen": list(self._seen)}
+                workflow.continue_as_new(carried)
+
+    def _take_in(self, event: dict[str, Any]) -> bool:
+        key = f"{event['source']}#{event['id']}"
+        if key in self._seen:
+            return False
+        self._seen[key] = None
+        if len(self._seen) > REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        self._kept.append(event)
+        return True
+
+
 async def _answered(
     call: Callable[[Asking, dict[str, Any]], Awaitable[dict[str, Any]]], data: dict[str, Any]
 ) -> dict[str, Any]:
@@ -152,4 +212,4 @@ async def _call(number: int) -> dict[str, Any]:
     return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
 
 
-WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, Posts)
+WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, Posts, Counting)

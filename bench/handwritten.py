@@ -168,6 +168,11 @@ class Counting:
         """Return what has been counted."""
         return self._data
 
+    @workflow.query
+    def status(self) -> dict[str, Any]:
+        """Return which events are kept."""
+        return {"kept": [event["type"] for event in self._kept]}
+
     @workflow.run
     async def run(self, carried: dict[str, Any]) -> None:
         """Take one event after the other, and continue as new when the history is long."""

@@ -14,7 +14,6 @@ _ADDRESSED = "addressed"
 """The one key of the record of an event that was addressed. A CloudEvent has a type, so that none can pass for one."""
 VERSION: Final = "1.0"
 """The one version of CloudEvents that is understood."""
-_NAMED = ("id", "source", "type", "data", "data_base64", "specversion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +55,12 @@ class CloudEvent:
             raise ValueError(
                 f"an event is a CloudEvent of the version {VERSION}, and this says specversion {version!r}"
             )
-        values: dict[str, Any] = {}
-        for name in ("id", "source", "type"):
-            value = event.get(name, default_id if name == "id" else "")
-            if not isinstance(value, str) or (not value and name == "type"):
-                raise ValueError(f"an event needs a text as its {name!r}")
-            values[name] = value
-        rest = {key: value for key, value in event.items() if key not in _NAMED}
-        return CloudEvent(data=_data_of(event), attributes=rest, **values)
+        id_, source, type_ = event.get("id", default_id), event.get("source", ""), event.get("type")
+        if not (isinstance(id_, str) and isinstance(source, str) and type_ and isinstance(type_, str)):
+            wrong = "id" if not isinstance(id_, str) else "type" if isinstance(source, str) else "source"
+            raise ValueError(f"an event needs a text as its {wrong!r}")
+        rest = {} if FIXED.issuperset(event) else {key: value for key, value in event.items() if key not in FIXED}
+        return CloudEvent(id_, source, type_, _data_of(event), rest)
 
     def to_record(self) -> dict[str, JSON]:
         """Return what an instance keeps of the event: its JSON and, around that, that it was addressed."""

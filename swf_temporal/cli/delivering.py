@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.cli.output import Form, print_data
-from swf_temporal.temporal.client import SENT, NeverTakenError, NoAnswerError
+from swf_temporal.temporal.client import SENT, InboxFullError, NeverTakenError, NoAnswerError
 
 _TOLD = {
     "taken": "{instance} took {event}",
@@ -34,7 +34,7 @@ async def deliver_all(
     for event in events:
         try:
             status = await client.instance(workflow_id).send_event(event, wait=waits)
-        except NeverTakenError as error:
+        except (NeverTakenError, InboxFullError) as error:
             typer.echo(f"error: {error}", err=True)
             code = 1
             break

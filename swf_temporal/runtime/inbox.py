@@ -4,20 +4,28 @@ Theory of operation. Events are delivered from outside at any moment; delivering
 first waiting path, in the order in which the paths began to wait, that accepts it. If none does, it is kept, in the
 order of arrival, until some path asks for one like it. The same event, known by its source and id, is taken in once;
 the ids that were seen are remembered up to a bound, so that an instance may live for ever.
+
+A path that asks again and again by the same *criterion*, as in a loop, is not shown again what it did not accept: the
+inbox remembers, for each criterion, how far the kept events were searched. So an instance can keep thousands of events
+that it asks for later, or never, without searching them for every event that it takes.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.performing import size_of
 
 Accepts: TypeAlias = Callable[[CloudEvent], bool]
 
 MAX_SEEN = 2000
 """The number of event ids that are remembered."""
+
+MAX_CRITERIA = 100
+"""The number of criteria for which an inbox remembers how far it was searched."""
 
 
 class InboxRecord(TypedDict, total=False):
@@ -37,6 +45,12 @@ class Inbox:
         self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
         self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
+        self._sizes: dict[int, int] = {}
+        """The sizes of the kept events that were measured, by the identity of each."""
+        self._measured = 0
+        self._unmeasured = {id(event): event for event in self.kept}
+        self._searched: dict[Hashable, int] = {}
+        """How many of the kept events, from the first on, are not accepted by a criterion."""
         self._interrupted = False
 
     def to_json(self) -> InboxRecord:
@@ -44,6 +58,15 @@ class Inbox:
         if not self.kept and not self.seen:
             return {}
         return {"kept": [event.to_record() for event in self.kept], "seen": [list(key) for key in self.seen]}
+
+    @property
+    def size(self) -> int:
+        """How much the kept events hold, in bytes: about what they take in a record."""
+        for key, event in self._unmeasured.items():
+            self._sizes[key] = size = size_of(event.to_record())
+            self._measured += size
+        self._unmeasured.clear()
+        return self._measured
 
     @property
     def is_empty(self) -> bool:
@@ -69,10 +92,12 @@ class Inbox:
                 waiting.set_result(event)
                 return
         self.kept.append(event)
+        self._unmeasured[id(event)] = event
 
     def give_back(self, events: Sequence[CloudEvent]) -> None:
         """Take in again what a path had taken in vain, before all that is kept: it came before that."""
         kept, self.kept = self.kept, []
+        self._searched.clear()
         for event in events:
             self.hand_over(event)
         self.kept += kept
@@ -81,17 +106,36 @@ class Inbox:
         """Tell whether some path waits for an event like *event*."""
         return any(not waiting.done() and accepts(event) for accepts, waiting in self._waiting)
 
-    def take(self, accepts: Accepts) -> CloudEvent | None:
-        """Return the first kept event that *accepts* accepts, and keep it no longer."""
-        for index, event in enumerate(self.kept):
+    def take(self, accepts: Accepts, criterion: Hashable = None) -> CloudEvent | None:
+        """Return the first kept event that *accepts* accepts, and keep it no longer.
+
+        *criterion* stands for what *accepts* goes by: with the same one it says the same of the same event, for ever.
+        None stands for nothing, and all that is kept is searched.
+        """
+        begin = 0 if criterion is None else self._searched.get(criterion, 0)
+        for index in range(begin, len(self.kept)):
+            event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
+                if self._unmeasured.pop(id(event), None) is None:
+                    self._measured -= self._sizes.pop(id(event))
+                self._note_searched(criterion, index)
+                for other, count in self._searched.items():
+                    if count > index:
+                        self._searched[other] = count - 1
                 return event
+        self._note_searched(criterion, len(self.kept))
         return None
 
-    async def wait(self, accepts: Accepts) -> CloudEvent:
-        """Return an event that *accepts* accepts: one that is kept, or the next to be delivered."""
-        event = self.take(accepts)
+    def _note_searched(self, criterion: Hashable, count: int) -> None:
+        if criterion is not None:
+            if len(self._searched) >= MAX_CRITERIA and criterion not in self._searched:
+                self._searched.clear()
+            self._searched[criterion] = count
+
+    async def wait(self, accepts: Accepts, criterion: Hashable = None) -> CloudEvent:
+        """Return an event that *accepts* accepts: one that is kept, as `take` finds it, or the next to be delivered."""
+        event = self.take(accepts, criterion)
         if event is not None:
             return event
         if self._interrupted:
@@ -105,6 +149,8 @@ class Inbox:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
                 # It was handed over in the very moment in which the path was given up: another path may want it.
                 self.kept.insert(0, waiting.result())
+                self._unmeasured[id(waiting.result())] = waiting.result()
+                self._searched.clear()
             raise
         finally:
             self._waiting.remove(entry)

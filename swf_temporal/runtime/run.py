@@ -13,7 +13,7 @@ waited for is waited for until the same moment as before.
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeAlias, TypedDict
@@ -142,7 +142,7 @@ class Run(Tracer):
         try:
             outcome = await self.execution.execute()
         except SuspendRequested:
-            return Suspended(self._progress())
+            return Suspended(self.progress())
         except WorkflowFault as fault:
             self.emit(TraceKind.WORKFLOW_FAILED, fault.name, code=fault.code, message=fault.message)
             raise
@@ -284,25 +284,31 @@ class Run(Tracer):
             del self._sleeping[task]
 
     async def next_event(
-        self, accepts: Callable[[CloudEvent], bool], refs: Sequence[str], deadline: float | None, state: str
+        self,
+        accepts: Callable[[CloudEvent], bool],
+        refs: Sequence[str],
+        deadline: float | None,
+        state: str,
+        criterion: Hashable = None,
     ) -> CloudEvent | None:
         """Return the next event that *accepts* accepts, or None if *deadline* comes first.
 
         *refs* are the names of what *state* waits for: they are told to those who ask how far the instance is.
+        *criterion* stands for what *accepts* goes by: see `Inbox.take`.
         """
         self._steps = 0
         waiting = id(accepts)
         self.awaited[waiting] = (state, list(refs), deadline)
         try:
             if deadline is None:
-                return await self.inbox.wait(accepts)
+                return await self.inbox.wait(accepts, criterion)
             why = f"waiting for {', '.join(refs)}"
-            got = await within(self.inbox.wait(accepts), self.time_out_at(deadline, why))
+            got = await within(self.inbox.wait(accepts, criterion), self.time_out_at(deadline, why))
             return None if got is MISSING else got
         finally:
             del self.awaited[waiting]
 
-    def _progress(self) -> dict[str, Any]:
+    def progress(self) -> dict[str, Any]:
         """Return all that must survive a suspension, as plain JSON."""
         record: ProgressRecord = {
             "frame": self.frame,

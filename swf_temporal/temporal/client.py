@@ -36,6 +36,7 @@ from swf_temporal.temporal.constants import (
     DELIVER,
     EVENT,
     EVENT_REFUSED,
+    INBOX_FULL,
     TASK_QUEUE,
 )
 from swf_temporal.temporal.converter import converter_of
@@ -66,6 +67,10 @@ class RunEnded(WorkflowFault):
 
 class NeverTakenError(UsageError):
     """An event that an instance never takes: its definition describes none like it."""
+
+
+class InboxFullError(UsageError):
+    """An event that an instance has no room for now: it keeps many that no state has taken."""
 
 
 class NoAnswerError(UsageError):
@@ -207,7 +212,8 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. The answer is
     `sent` where it was sent by a signal, because the worker is of a release that answers for CloudEvents alone, or
     the run has answered as often as the engine lets it. Raises NeverTakenError if the definition describes no such
-    event, NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
+    event, InboxFullError if the instance has no room for it now, NoAnswerError if no worker answers in time, and
+    UsageError if it is not an event, or there is no instance.
     """
     handle = client.get_workflow_handle(workflow_id)
     [value] = sendable(client, {"an event": dict(event)})
@@ -301,6 +307,8 @@ def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str) -> UsageErro
     message = cause.message if isinstance(cause, ApplicationError) else str(cause)
     if kind == EVENT_REFUSED and isinstance(cause, ApplicationError):
         return NeverTakenError(f"{workflow_id!r} {message}", cause.details[0] if cause.details else None)
+    if kind == INBOX_FULL:
+        return InboxFullError(f"{workflow_id!r} {message}", "send it again later; `swf status` tells what it waits for")
     if kind == "AcceptedUpdateCompletedWorkflow":
         return has_ended(workflow_id)
     if "expected but not found" in message:
@@ -326,6 +334,11 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
         if "already completed" in error.message:
             return has_ended(workflow_id)
         return UsageError(f"there is no instance {workflow_id!r}", "see `swf list`")
+    if "number of signal" in error.message or "for signal events" in error.message:
+        return InboxFullError(
+            f"{workflow_id!r} was sent more events than one execution takes: {error.message}",
+            "send it again later: the instance goes on in a new execution once its calls are done and it holds less",
+        )
     return UsageError(f"the server did not answer for {workflow_id!r}: {error.message}")
 
 

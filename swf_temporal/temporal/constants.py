@@ -24,6 +24,9 @@ DELIVER = "deliver"
 EVENT_REFUSED = "EventRefused"
 """The type of the error with which that update refuses what is not an event, or one that the definition never takes."""
 
+INBOX_FULL = "InboxFull"
+"""The type of the error with which that update refuses an event of an instance that keeps too many as it is."""
+
 MEMO = "swf"
 """Under which name schedules, and the instances that they start, remember their definition."""
 NOTE = "definition "

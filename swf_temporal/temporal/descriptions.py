@@ -47,6 +47,18 @@ def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
     return status
 
 
+def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
+    """Return what the query `trace` answers of *entry*."""
+    return {
+        "kind": str(entry.kind),
+        "lane": entry.lane,
+        "state": entry.state,
+        "name": entry.name,
+        "at": entry.at.isoformat(),
+        "detail": dict(entry.detail),
+    }
+
+
 def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
     """Return what a person reads of a failed run: where, what was tried, what was answered, why it was not caught."""
     where = f" in state {fault.state!r}" if fault.state else ""

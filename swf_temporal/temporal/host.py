@@ -76,7 +76,7 @@ _OF_INSTANCES = ("instance", "thread")
 _MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
-_MAY_CONTINUE_AS_NEW = frozenset(
+MAY_CONTINUE_AS_NEW = frozenset(
     {TraceKind.STATE_ENTERED, TraceKind.ACTION_COMPLETED, TraceKind.ACTION_RETRIED, TraceKind.EVENT_TAKEN}
 )
 
@@ -415,11 +415,6 @@ class TemporalHost:
         if self._room is not None and not self._room.done():
             self._room.set_result(None)
             self._room = None
-
-
-def may_continue_as_new(entry: TraceEntry) -> bool:
-    """Tell whether *entry* is a moment at which a run may continue as new."""
-    return entry.kind in _MAY_CONTINUE_AS_NEW
 
 
 def _policy(retry: RetryRule | None) -> RetryPolicy:

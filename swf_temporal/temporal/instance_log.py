@@ -45,7 +45,7 @@ class InstanceLog:
         self._failure = logging.ERROR if info.parent is None else logging.WARNING
         self._is_continued = is_continued
         self._what = f"call of {info.workflow_type}" if is_call else info.workflow_type
-        self._is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
+        self.is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
 
     def started(self, definition: Definition) -> None:
         """Tell that the execution begins with *definition*."""
@@ -57,7 +57,7 @@ class InstanceLog:
 
     def noted(self, entry: TraceEntry) -> None:
         """Tell of a step, where every step is to be told."""
-        if self._is_detailed:
+        if self.is_detailed:
             where = {"lane": entry.lane, "state": entry.state, "name": entry.name}
             facts = {"event": str(entry.kind), **{key: part for key, part in where.items() if part}}
             path = " › ".join(dict.fromkeys(part for part in where.values() if part))
@@ -71,6 +71,11 @@ class InstanceLog:
     def goes_on(self) -> None:
         """Tell that a long run goes on in an execution of its own."""
         self._write(logging.DEBUG, "goes on", "in a new execution, since its history is long")
+
+    def stays(self, size: int, kept: int) -> None:
+        """Tell that a long run goes on where it is, since it holds too much."""
+        more = f"in its execution, since {size} bytes are too many to go on with in another; {kept} events are kept"
+        self._write(logging.WARNING, "stays", more, bytes=size, kept=kept)
 
     @contextmanager
     def ending(self) -> Iterator[None]:

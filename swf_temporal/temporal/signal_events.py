@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from temporalio.exceptions import ApplicationError
+
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, EventUse
 from swf_temporal.runtime.event_matching import ADDRESSED, DEFAULT_SOURCE, is_like
+from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
-from swf_temporal.temporal.constants import EVENT
+from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
 from swf_temporal.text.suggestions import did_you_mean
 
 
@@ -19,6 +22,10 @@ class NotTakenError(ValueError):
     def __init__(self, reason: str, hint: str | None = None) -> None:
         self.hint = hint
         super().__init__(reason)
+
+
+class NoRoomError(Exception):
+    """What an instance cannot keep now, and may take later: the message goes on after its id."""
 
 
 def event_of_signal(name: str, value: JSON, definition: Definition, semantics: int) -> CloudEvent:
@@ -103,6 +110,21 @@ def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catal
     raise NotTakenError(
         f"takes no event of type {event.type!r}", _question(event.type, types, "events of these types:")
     )
+
+
+def refused(reason: str, hint: str | None = None) -> ApplicationError:
+    """Return the failure of an update that brings what is not an event, or one that is never taken."""
+    return ApplicationError(reason, *([] if hint is None else [hint]), type=EVENT_REFUSED)
+
+
+def refuse_more(event: CloudEvent, run: Run, most: int) -> None:
+    """Raise NoRoomError if *run* would have to keep *event*, and keeps events of *most* bytes already."""
+    inbox = run.inbox
+    if inbox.size >= most and not run.awaits(event):
+        raise NoRoomError(
+            f"keeps {len(inbox.kept):,} events that no state has taken yet, which hold {inbox.size:,} bytes; "
+            "it keeps no more until some are taken"
+        )
 
 
 def _takes_any_version(semantics: int) -> bool:

@@ -6,9 +6,10 @@ in `__init__`, and the run takes them from there. A run that grows long is suspe
 and continues as new with its progress; so does one whose definition asks for it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar, NoReturn
 
 from temporalio import workflow
@@ -23,11 +24,12 @@ from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, S
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
-from swf_temporal.temporal.constants import DELIVER, EVENT_REFUSED
+from swf_temporal.temporal.constants import DELIVER, INBOX_FULL
+from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.descriptions import details, failure_text, status_of
+from swf_temporal.temporal.descriptions import details, entry_to_json, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
-from swf_temporal.temporal.host import TemporalHost, may_continue_as_new
+from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.records import (
@@ -41,25 +43,21 @@ from swf_temporal.temporal.records import (
     program_of,
 )
 from swf_temporal.temporal.signal_events import (
+    NoRoomError,
     NotTakenError,
     as_signal,
     check_form,
     event_of_signal,
     event_of_update,
+    refuse_more,
     refuse_never_taken,
+    refused,
 )
 from swf_temporal.temporal.sizes import check_fits, fits
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
-
-_MAX_EVENTS, _MAX_BYTES = 40_000, 40 * 1024 * 1024
-"""The limits of events and bytes for an execution that should not continue as new; servers end it at 51,200 and 50 MiB.
-
-The engine knows an execution alone, and not the next: with it, it ends the children that are to end with the run, and
-only it, having been asked to, can end Canceled.
-"""
 
 _SHOWN = (
     TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT,
@@ -89,8 +87,8 @@ class Interpreter:
         self._definition: Definition | None = None
         self._run: Run | None = None
         self._host: TemporalHost | None = None
-        self._stays = False
-        self._last_checked: datetime | None = None
+        self._length = LengthCheck(self.is_long)
+        self._to_show: TraceEntry | None = None
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(is_call=is_call, is_continued=is_continued)
 
@@ -146,7 +144,7 @@ class Interpreter:
         assert definition is not None  # noqa: S101 - they come together
         taken = event_of_update(event, definition, self._semantics())
         awaited = run.awaits(taken)
-        if not run.deliver(taken):
+        if not self._deliver(taken, run):
             return {"status": "duplicate"}
         return {"status": "taken" if awaited else "kept"}
 
@@ -157,7 +155,7 @@ class Interpreter:
         What is refused here leaves no trace in the history, and on replay nothing is.
         """
         if self._pin.call is not None:
-            raise _refused("is a single call, which takes no events")
+            raise refused("is a single call, which takes no events")
         definition = self._definition
         try:
             if definition is None or self._run is None:
@@ -165,8 +163,11 @@ class Interpreter:
             else:
                 taken = event_of_update(event, definition, self._semantics())
                 refuse_never_taken(taken, definition, catalogue_of(tuple(self._pin.definitions)))
+                refuse_more(taken, self._run, limit_of(workflow.payload_converter()) // 2)
         except NotTakenError as reason:
-            raise _refused(str(reason), reason.hint) from None
+            raise refused(str(reason), reason.hint) from None
+        except NoRoomError as reason:
+            raise ApplicationError(str(reason), type=INBOX_FULL) from None
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
@@ -181,7 +182,7 @@ class Interpreter:
     @workflow.query(name="trace")
     def trace(self) -> list[dict[str, Any]]:
         """Return what happened in this run so far, the latest entries."""
-        return [] if self._host is None else [_entry(entry) for entry in self._host.trace]
+        return [] if self._host is None else [entry_to_json(entry) for entry in self._host.trace]
 
     def is_long(self) -> bool:
         """Tell whether this execution is long enough to continue as new."""
@@ -228,15 +229,18 @@ class Interpreter:
                     await host.check_continuation()
                     self._continue_as(outcome, run)
                 case Suspended():
-                    progress = host.with_budget(outcome.progress)
+                    progress = host.with_budget(run.progress())  # with the events that came since it was suspended
                     pin = self._next_pin(progress=progress)
                     if run.is_compact:
                         pin.format = max(pin.format, COMPACT_FORMAT)
-                    if fits(self._size(pin.to_json()), limit_of(workflow.payload_converter())):
+                    record = pin.to_json()
+                    size, most = self._size(record), limit_of(workflow.payload_converter())
+                    if fits(size, most):
                         self._log.goes_on()
-                        workflow.continue_as_new(args=[None, pin.to_json()], initial_versioning_behavior=_onto())
+                        workflow.continue_as_new(args=[None, record], initial_versioning_behavior=_onto())
                     # Too much is under way to be carried over in one payload: go on in this execution.
-                    self._stays = True
+                    self._length.could_not_carry_over(size, most, run)
+                    self._log.stays(size, len(run.inbox.kept))
 
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, runs_external_activities=self.runs_external_activities)
@@ -257,7 +261,7 @@ class Interpreter:
         pin = self._next_pin(
             version=to.version,
             numbers=run.numbers if budget is None else budget.over(run.numbers, budget.of_next()),
-            events=[event.to_record() for event in to.events],
+            events=[event.to_record() for event in run.inbox.kept],
             limit=None if to.limit is None else to.limit.to_json(),
         )
         args = [self._checked(to.data), self._checked(pin.to_json())]
@@ -286,7 +290,13 @@ class Interpreter:
         except ValueError as error:
             workflow.logger.warning("signal %r was not taken: %s", name, error)
             return
-        run.deliver(event)
+        self._deliver(event, run)
+
+    def _deliver(self, event: CloudEvent, run: Run) -> bool:
+        """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
+        is_new = run.deliver(event)
+        self._length.at_event(run.host.now(), run, self._has_children_to_end)
+        return is_new
 
     def _semantics(self) -> int:
         if self._pin.semantics is None:
@@ -296,8 +306,20 @@ class Interpreter:
     def _has_children_to_end(self) -> bool:
         return self._host is not None and self._host.has_children_to_end()
 
+    def _show(self, entry: TraceEntry) -> None:
+        """Show in the UI what *entry* tells, once what can be done now is done: few of many entries are ever seen."""
+        if self._to_show is None:
+            asyncio.get_running_loop().call_soon(self._show_latest)
+        self._to_show = entry
+
+    def _show_latest(self) -> None:
+        entry, self._to_show = self._to_show, None
+        if entry is not None and self._run is not None and self._definition is not None:
+            workflow.set_current_details(details(self._definition, self._run, entry))
+
     def _on_trace(self, entry: TraceEntry) -> None:
-        self._log.noted(entry)
+        if self._log.is_detailed:
+            self._log.noted(entry)
         run, definition = self._run, self._definition
         if run is None or definition is None:
             return
@@ -305,18 +327,9 @@ class Interpreter:
         if budget is not None and budget.is_suspicious and _is_of_main_path(entry):
             budget.enter_with(entry.state, run.execution.data)
         if entry.kind in _SHOWN:
-            workflow.set_current_details(details(definition, run, entry))
-        if may_continue_as_new(entry) and not self._stays and entry.at is not self._last_checked:
-            # The history does not grow within a workflow task, and the host's time is one object as long as that lasts.
-            self._last_checked = entry.at
-            if not self.is_long():
-                return
-            info = workflow.info()
-            is_endangered = (
-                info.get_current_history_length() >= _MAX_EVENTS or info.get_current_history_size() >= _MAX_BYTES
-            )
-            if is_endangered or not (run.execution.is_cancelled or self._has_children_to_end()):
-                run.suspend()
+            self._show(entry)
+        if entry.kind in MAY_CONTINUE_AS_NEW:
+            self._length.at_step(entry.at, run, self._has_children_to_end)
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
@@ -370,18 +383,3 @@ def _recorded_semantics() -> int:
 def _is_of_main_path(entry: TraceEntry) -> bool:
     """Tell whether a state begins that is part of no branch or iteration."""
     return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state
-
-
-def _refused(reason: str, hint: str | None = None) -> ApplicationError:
-    return ApplicationError(reason, *([] if hint is None else [hint]), type=EVENT_REFUSED)
-
-
-def _entry(entry: TraceEntry) -> dict[str, Any]:
-    return {
-        "kind": str(entry.kind),
-        "lane": entry.lane,
-        "state": entry.state,
-        "name": entry.name,
-        "at": entry.at.isoformat(),
-        "detail": dict(entry.detail),
-    }

@@ -10,8 +10,9 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.correlation import correlates
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.runtime.inbox import MAX_SEEN, Inbox
+from swf_temporal.runtime.inbox import MAX_CRITERIA, MAX_SEEN, Inbox
 from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
 
@@ -142,6 +143,76 @@ def test_reads_what_earlier_releases_kept() -> None:
     definition = Event.model_validate({"name": "a", "type": "a", "source": "s", "correlation": correlation})
     assert correlates(definition, event, {}, {"order": "7"}, FIRST_SEMANTICS)
     assert not correlates(definition, event, {}, {"order": "7"}, SEMANTICS)
+
+
+def test_what_a_criterion_did_not_accept_is_not_looked_at_again() -> None:
+    """However many events are kept that a path does not ask for, each is shown to it once."""
+    inbox = Inbox()
+    shown: list[str] = []
+
+    def accepts(event: CloudEvent) -> bool:
+        shown.append(event.id)
+        return event.type == "b"
+
+    for n in range(10):
+        inbox.deliver(_event("a", f"a{n}"))
+    for n in range(3):
+        inbox.deliver(_event("b", f"b{n}"))
+        taken = inbox.take(accepts, "b")
+        assert taken is not None
+        assert taken.id == f"b{n}"
+    assert inbox.take(accepts, "b") is None
+    assert shown == [*(f"a{n}" for n in range(10)), "b0", "b1", "b2"]
+    assert inbox.take(accepts, "another") is None
+    assert len(shown) == 23
+
+
+def test_every_criterion_finds_the_first_that_it_accepts() -> None:
+    """What one path takes, or gives back, does not hide anything from another."""
+    inbox = Inbox()
+    for n, type_ in enumerate("abcabc"):
+        inbox.deliver(_event(type_, str(n)))
+    assert [_id(inbox.take(_like(type_), type_)) for type_ in "cbacd"] == ["2", "1", "0", "5", None]
+    inbox.give_back([_event("c", "5"), _event("d", "6")])
+    assert [_id(inbox.take(_like(type_), type_)) for type_ in "dcabc"] == ["6", "5", "3", "4", None]
+    assert inbox.is_empty
+
+
+def test_forgets_how_far_it_was_searched_beyond_a_bound() -> None:
+    """An instance whose criteria always change does not remember them all: what it has forgotten it searches again."""
+    inbox = Inbox()
+    shown: list[str] = []
+
+    def accepts_none(event: CloudEvent) -> bool:
+        shown.append(event.id)
+        return False
+
+    inbox.deliver(_event("a", "1"))
+    for n in [*range(MAX_CRITERIA + 1), 0, 0]:
+        assert inbox.take(accepts_none, n) is None
+    assert len(shown) == MAX_CRITERIA + 2
+
+
+def test_knows_how_much_it_keeps() -> None:
+    """The size is that of the records of what is kept now, however it came and went."""
+    inbox = Inbox()
+    events = [_event("a", str(n)) for n in range(4)]
+    for event in events:
+        inbox.deliver(event)
+    assert inbox.size == sum(size_of(event.to_record()) for event in events)
+    taken = inbox.take(_like("a"))
+    assert taken is not None
+    assert inbox.size == sum(size_of(event.to_record()) for event in events[1:])
+    inbox.give_back([taken])
+    assert inbox.size == sum(size_of(event.to_record()) for event in events)
+    assert Inbox(inbox.to_json()).size == inbox.size
+    for _ in events:
+        inbox.take(_like("a"))
+    assert inbox.size == 0
+
+
+def _id(event: CloudEvent | None) -> str | None:
+    return None if event is None else event.id
 
 
 def test_survives_as_json() -> None:

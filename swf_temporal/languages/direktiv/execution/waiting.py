@@ -62,14 +62,15 @@ async def next_of(kinds: Sequence[Awaited], refs: Sequence[int], lane: Lane) -> 
     def which(event: CloudEvent) -> int:
         return next((index for index in refs if kinds[index].is_like(event)), -1)
 
-    event = run.inbox.take(lambda one: which(one) >= 0)
+    criterion = json.dumps([[kinds[index].type, dict(kinds[index].context)] for index in refs])
+    event = run.inbox.take(lambda one: which(one) >= 0, criterion)
     if event is None:
         run.checkpoint()
         types = [kinds[index].type for index in refs]
         if "awaited" not in lane.frame:
             lane.frame["awaited"] = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(types))
-        event = await run.next_event(lambda one: which(one) >= 0, types, None, lane.state)
+        event = await run.next_event(lambda one: which(one) >= 0, types, None, lane.state, criterion)
         assert event is not None  # noqa: S101 - there is no deadline
     lane.frame.pop("awaited", None)
     lane.emit(TraceKind.EVENT_TAKEN, event.type, type=event.type, source=event.source, data=event.data)

@@ -1,6 +1,7 @@
 """Waiting for events that belong to this instance."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Hashable, Sequence
 from functools import partial
 
 from swf_temporal.cloud_event import CloudEvent
@@ -46,7 +47,8 @@ async def wait_for_event(
                 return index
         return -1
 
-    event = run.inbox.take(lambda event: which(event) >= 0)
+    criterion = _criterion(refs, definitions, required, lane)
+    event = run.inbox.take(lambda event: which(event) >= 0, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:
             # In the moment in which it was handed over another path took one that fixed an attribute.
@@ -55,7 +57,7 @@ async def wait_for_event(
         if "awaited" not in lane.frame:
             lane.frame["awaited"] = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
-        event = await run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state_path)
+        event = await run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state_path, criterion)
         if event is None:
             del lane.frame["awaited"]
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
@@ -64,6 +66,15 @@ async def wait_for_event(
     lane.correlation.fix(definitions[index], event)
     lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
     return index, event
+
+
+def _criterion(
+    refs: Sequence[str], definitions: Sequence[Event], required: Sequence[dict[str, JSON]], lane: Lane
+) -> Hashable:
+    """Return what decides which events are taken: the definitions and, where they correlate, the values to be met."""
+    if not any(definition.correlation for definition in definitions):
+        return tuple(refs)
+    return (*refs, json.dumps([lane.correlation.to_json(), *required]))
 
 
 def _required(definition: Event, lane: Lane) -> dict[str, JSON]:

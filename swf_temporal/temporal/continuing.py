@@ -1,0 +1,96 @@
+"""When a run leaves its execution for the next: before the server ends the execution, and when it can.
+
+Theory of operation. The server suggests continuing as new from some 4,000 events on, or when an execution has nearly as
+many updates as it may have; it refuses further signals at 10,000 and ends an execution at 51,200 events or 50 MiB. An
+execution is looked at where its run takes a step and, since a run that waits takes none, where an event comes that
+nothing waits for. It is looked at once in a workflow task, within which its history does not grow.
+
+What does not fit into one payload cannot be carried over: the run then goes on where it is, and tries again after
+`TRY_AGAIN` events, when it may hold less. Shortly before the server would end it, it fails instead.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from temporalio import workflow
+
+from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.runtime.run import Run
+
+MAX_EVENTS, MAX_BYTES = 40_000, 40 * 1024 * 1024
+"""How many events and bytes an execution may have that should not continue as new.
+
+The engine knows an execution alone, and not the next: with it, it ends the children that are to end with the run, and
+only it, having been asked to, can end Canceled.
+"""
+
+LAST_EVENTS, LAST_BYTES = 50_000, 48 * 1024 * 1024
+"""With how many events and bytes a run fails that cannot be carried over; servers end it at 51,200 and 50 MiB."""
+
+TRY_AGAIN: Final = 2_000
+"""After how many further events a run is to continue as new that could not be carried over."""
+
+_ANYWHERE: Final = "continue-as-new-anywhere"
+"""The change that looks at executions as events come, and again at those whose record was too large."""
+
+
+class LengthCheck:
+    """Looks at how long one execution is."""
+
+    def __init__(self, is_long: Callable[[], bool]) -> None:
+        """Look at an execution of which *is_long* tells whether it should continue as new."""
+        self._is_long = is_long
+        self._stepped_at: datetime | None = None
+        self._came_at: datetime | None = None
+        self._again_from: int | None = None
+        """From how many events on a run is looked at again that could not be carried over."""
+
+    def at_step(self, at: datetime, run: Run, has_children: Callable[[], bool]) -> None:
+        """Suspend *run*, which takes a step, if it should continue as new.
+
+        Not one that is being cancelled or *has_children* that are to end with it, as long as the server lets it live.
+        """
+        if at is not self._stepped_at:  # the host's time is one object as long as a workflow task lasts
+            self._stepped_at = at
+            if self._is_due() and (self._is_endangered() or not (run.execution.is_cancelled or has_children())):
+                run.suspend()
+
+    def at_event(self, at: datetime, run: Run, has_children: Callable[[], bool]) -> None:
+        """Suspend *run*, which keeps an event that has come, if it should continue as new."""
+        if at is not self._came_at:
+            self._came_at = at
+            if (
+                self._is_due()
+                and (self._is_endangered() or not (run.execution.is_cancelled or has_children()))
+                and workflow.patched(_ANYWHERE)
+            ):
+                run.suspend()
+
+    def could_not_carry_over(self, size: int, most: int, run: Run) -> None:
+        """Take note that the record of *run* is larger than *most*. Raises PayloadTooLarge if it cannot stay either."""
+        length = workflow.info().get_current_history_length()
+        if self._again_from is not None and self._is_at_its_end():
+            raise PayloadTooLarge(
+                f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
+                f"takes {size:,} bytes of the {most:,} that a run can give on, "
+                f"{run.inbox.size:,} of them for {len(run.inbox.kept):,} events that no state has taken"
+            )
+        self._again_from = length + TRY_AGAIN
+
+    def _is_due(self) -> bool:
+        if not self._is_long():
+            return False
+        if self._again_from is None:
+            return True
+        if workflow.info().get_current_history_length() < self._again_from and not self._is_at_its_end():
+            return False
+        return workflow.patched(_ANYWHERE)
+
+    def _is_endangered(self) -> bool:
+        info = workflow.info()
+        return info.get_current_history_length() >= MAX_EVENTS or info.get_current_history_size() >= MAX_BYTES
+
+    def _is_at_its_end(self) -> bool:
+        info = workflow.info()
+        return info.get_current_history_length() >= LAST_EVENTS or info.get_current_history_size() >= LAST_BYTES

@@ -1,0 +1,291 @@
+"""Instances that get more events than one execution, or one payload, has room for: none lost, none twice, in order."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio import workflow
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Definition
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import continuing
+from tests.temporal.conftest import Bench, Running, calling, define
+from tests.temporal.suspending import Suspending
+
+NUMBERS = {"name": "number", "type": "number", "source": "test"}
+GO = {"name": "go", "type": "go", "source": "test"}
+LAST = 60
+
+
+def number(n: int, **more: JSON) -> dict[str, JSON]:
+    """Return the event that brings *n*."""
+    return {"specversion": "1.0", "id": str(n), "source": "test", "type": "number", "data": {"n": n, **more}}
+
+
+def go(n: int = 0) -> dict[str, JSON]:
+    """Return an event that lets an instance go on."""
+    return {"specversion": "1.0", "id": f"go-{n}", "source": "test", "type": "go", "data": {}}
+
+
+def taking(first: dict[str, Any], last: int = LAST) -> Definition:
+    """Return a workflow that begins with the state *first*, and then takes numbers one by one up to *last*."""
+    return define(
+        {**first, "transition": "take"},
+        {
+            "name": "take",
+            "type": "event",
+            "onEvents": [{"eventRefs": ["number"], "eventDataFilter": {"data": "${ .n }", "toStateData": "${ .n }"}}],
+            "stateDataFilter": {"output": "${ {numbers: (.numbers + [.n])} }"},
+            "transition": "more",
+        },
+        {
+            "name": "more",
+            "type": "switch",
+            "dataConditions": [{"condition": f"${{ .numbers | length < {last} }}", "transition": "take"}],
+            "defaultCondition": {"end": True},
+        },
+        functions=("f",),
+        events=[NUMBERS, GO],
+    )
+
+
+def waiting(last: int = LAST) -> Definition:
+    """Return a workflow that asks for numbers only when it has been told to go on."""
+    return taking({"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}, last)
+
+
+@asynccontextmanager
+async def executions(bench: Bench, handle: swf.Handle) -> AsyncIterator[list[WorkflowHistory]]:
+    """Yield a list that has the histories of all executions of an instance when the context has ended, latest first."""
+    found: list[WorkflowHistory] = []
+    yield found
+    run_id: str | None = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
+    while run_id:
+        history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
+        found.append(history)
+        run_id = history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+
+
+async def send(worker: Running, handle: swf.Handle, first: int, last: int, **more: JSON) -> None:
+    """Send the numbers from *first* to *last*, and one in ten of them twice."""
+    for n in range(first, last + 1):
+        for _ in range(2 if n % 10 == 0 else 1):
+            await swf.send_event(worker.bench.client, handle.id, number(n, **more))
+
+
+async def replays(history: WorkflowHistory, workflow_id: str) -> bool:
+    """Tell whether a worker that knows nothing but *history* comes to the same."""
+    replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner())
+    given = WorkflowHistory.from_json(workflow_id, history.to_json())
+    return (await replayer.replay_workflow(given, raise_on_replay_failure=False)).replay_failure is None
+
+
+async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench) -> None:
+    """It takes no step, at which it would be seen how long its history is; the events that come are enough."""
+    async with bench.worker(waiting()) as worker:
+        handle = await worker.start({"numbers": []}, suspend_after=40)
+        async with executions(bench, handle) as histories:
+            await worker.awaiting(handle, "go")
+            await send(worker, handle, 1, LAST)
+            while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < LAST:
+                await asyncio.sleep(0.02)
+            kept_in = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
+            await swf.send_event(bench.client, handle.id, go())
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+
+    assert output == {"numbers": list(range(1, LAST + 1))}
+    assert kept_in != handle.first_execution_run_id
+    assert all([await replays(one, handle.id) for one in histories])
+
+
+async def test_runs_of_an_earlier_release_are_looked_at_where_they_take_steps(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A history in which events came to a long execution without ending it replays, and goes on as it was."""
+    with monkeypatch.context() as earlier:
+        patched = workflow.patched
+        earlier.setattr(workflow, "patched", lambda id_: not id_.startswith("continue-as-new") and patched(id_))
+        async with bench.worker(waiting()) as worker:
+            handle = await worker.start({"numbers": []}, suspend_after=40)
+            await worker.awaiting(handle, "go")
+            await send(worker, handle, 1, LAST)
+            while len((await handle.query("status"))["kept"]) < LAST:
+                await asyncio.sleep(0.02)
+            history = await handle.fetch_history()
+    queue = worker.queue
+
+    assert len(history.events) > LAST
+    assert await replays(history, handle.id)
+    async with bench.worker(waiting(), queue=queue) as worker:
+        await swf.send_event(bench.client, handle.id, go())
+        output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+    assert output == {"numbers": list(range(1, LAST + 1))}
+
+
+async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Bench) -> None:
+    """An instance that is to continue as new, and waits for a call, keeps what comes meanwhile, in its order."""
+    is_over = asyncio.Event()
+    definition = taking(calling("call", "f", "f"))
+
+    async def f(_: JSON) -> JSON:
+        await is_over.wait()
+        return {}
+
+    async with bench.worker(definition, f=f) as worker:
+        handle = await worker.start({"numbers": []}, suspend_after=40)
+        async with executions(bench, handle) as histories:
+            await send(worker, handle, 1, LAST - 10)
+            while len((await handle.query("status"))["kept"]) < LAST - 10:
+                await asyncio.sleep(0.02)
+            is_over.set()
+            await send(worker, handle, LAST - 9, LAST)
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+
+    assert output == {"numbers": list(range(1, LAST + 1))}
+    assert len(worker.scripted.calls) == 2
+    assert len(histories) > 1
+    assert all([await replays(one, handle.id) for one in histories])
+
+
+ALL = {
+    "name": "all", "type": "event", "exclusive": False,
+    "onEvents": [{"eventRefs": ["number"]}, {"eventRefs": ["go"]}],
+    "stateDataFilter": {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, "transition": "again",
+}  # fmt: skip
+CALLBACK = {
+    "name": "all", "type": "callback", "action": {"functionRef": "f", "actionDataFilter": {"useResults": False}},
+    "eventRef": "number",
+    "stateDataFilter": {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, "transition": "again",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", [ALL, CALLBACK], ids=["not exclusive", "callback"])
+async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, state: dict[str, Any]) -> None:
+    """An event state that needs several events, and one that calls first, go through a stream in its order."""
+    rounds = 12
+    again = {
+        "name": "again", "type": "switch",
+        "dataConditions": [{"condition": f"${{ .round < {rounds} }}", "transition": "all"}],
+        "defaultCondition": {"end": True},
+    }  # fmt: skip
+    definition = define(state, again, functions=("f",), events=[NUMBERS, GO])
+    async with bench.worker(definition, f={}) as worker:
+        handle = await worker.start({"round": 0, "numbers": []}, suspend_after=30)
+        async with executions(bench, handle) as histories:
+            await asyncio.gather(
+                send(worker, handle, 1, rounds),
+                *(swf.send_event(bench.client, handle.id, go(n)) for n in range(rounds)),
+            )
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+
+    assert output == {"round": rounds, "numbers": list(range(1, rounds + 1))}
+    assert len(histories) > 1
+
+
+LARGE, MANY = "x" * 150_000, 16
+"""Events that together are more than one payload holds."""
+
+
+async def test_more_than_can_be_carried_over_stays_until_it_is_less(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An instance that keeps too much goes on where it is, says so, and continues as new once it has taken some."""
+    monkeypatch.setattr(continuing, "TRY_AGAIN", 5)
+    async with bench.worker(waiting(MANY + 12)) as worker:
+        handle = await worker.start({"numbers": []}, suspend_after=10)
+        async with executions(bench, handle) as histories:
+            await send(worker, handle, 1, MANY, text=LARGE)
+            while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < MANY:
+                await asyncio.sleep(0.02)
+            with pytest.raises(swf.InboxFullError, match="keeps 16 events that no state has taken yet"):
+                await swf.deliver(bench.client, handle.id, number(MANY + 1))
+            await swf.deliver(bench.client, handle.id, go())
+            for n in range(MANY + 1, MANY + 13):
+                await swf.deliver(bench.client, handle.id, number(n))
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+
+    assert output == {"numbers": list(range(1, MANY + 13))}
+    assert len(histories) > 1
+    assert all([await replays(one, handle.id) for one in histories])
+
+
+async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the server ends an execution, a run fails that has more to carry over than a payload holds."""
+    monkeypatch.setattr(continuing, "TRY_AGAIN", 5)
+    monkeypatch.setattr(continuing, "LAST_EVENTS", 40)
+    async with bench.worker(waiting()) as worker:
+        handle = await worker.start({"numbers": []}, suspend_after=10)
+        with suppress(UsageError):  # it ends while it is sent more
+            await send(worker, handle, 1, LAST, text=LARGE)
+        with pytest.raises(swf.RunEnded) as failed:
+            await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+
+    assert failed.value.name == "PayloadTooLarge"
+    assert "events that no state has taken" in failed.value.message
+
+
+COUNTING = """\
+id: counting
+version: 1.0.0
+specVersion: "0.8"
+keepActive: true
+events: [{name: number, type: number, source: test}]
+states:
+  - name: Count
+    type: event
+    onEvents: [{eventRefs: [number]}]
+    stateDataFilter:
+      output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
+    end: true
+"""
+STREAM = 600
+
+
+async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_path: Path) -> None:
+    """Killed with -9 again and again while events come, workers take each event once, and in order."""
+    (tmp_path / "counting.sw.yaml").write_text(COUNTING)
+    queue, workflow_id = f"stream-{uuid4()}", f"counting-{uuid4()}"
+    worker = _worker(tmp_path, bench, queue)
+    try:
+        data = {"count": 0, "sum": 0, "rising": True, "last": 0}
+        await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
+        for n in range(1, STREAM + 1):
+            await swf.send_event(bench.client, workflow_id, number(n))
+            if n % (STREAM // 4) == 0:
+                worker.kill()
+                worker.wait(30)
+                worker = _worker(tmp_path, bench, queue)
+        handle = bench.client.get_workflow_handle(workflow_id)
+        async with asyncio.timeout(60):
+            while (found := await handle.query("data"))["count"] < STREAM:
+                await asyncio.sleep(0.1)
+    finally:
+        worker.kill()
+        worker.wait(30)
+
+    assert found == {"count": STREAM, "sum": STREAM * (STREAM + 1) // 2, "rising": True, "last": STREAM}
+    await handle.terminate()
+
+
+def _worker(folder: Path, bench: Bench, queue: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", queue],
+        env={
+            "PATH": os.environ["PATH"],
+            "TEMPORAL_ADDRESS": bench.client.service_client.config.target_host,
+            "PYTHONPATH": str(Path.cwd()),
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )

@@ -25,7 +25,7 @@ from tests.temporal.suspending import Suspending
 
 NUMBERS = {"name": "number", "type": "number", "source": "test"}
 GO = {"name": "go", "type": "go", "source": "test"}
-LAST = 60
+LAST = 58
 
 
 def number(n: int, **more: JSON) -> dict[str, JSON]:

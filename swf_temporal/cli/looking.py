@@ -92,7 +92,7 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
     for line in (facts.get("reason") or "").splitlines():
         typer.echo(f"  {line}")
     if facts.get("state") and facts["status"] == RUNNING:
-        typer.echo(f"  in state {facts['state']}")
+        typer.echo(f"  in {facts.get('stateWord', 'state')} {facts['state']}")
         for line in hints(facts["id"], facts, connecting):
             typer.echo(line)
     if "metadata" in facts:

@@ -45,7 +45,7 @@ async def run_simulated(
     if ended.status == "completed":
         print_data(_hidden(ended.output, secrets), form)
         return 0
-    typer.echo(f"error: {_scrubbed(_why(ended), secrets)}", err=True)
+    typer.echo(f"error: {_scrubbed(_why(ended, first.words.state), secrets)}", err=True)
     return 1
 
 
@@ -95,14 +95,14 @@ def _refuse_unknown(scripted: Iterable[str], workflows: list[Definition], script
             )
 
 
-def _why(ended: Simulation) -> str:
+def _why(ended: Simulation, state_word: str) -> str:
     if ended.status == "waiting":
         awaited = [entry for entry in ended.trace if entry.kind is TraceKind.EVENT_AWAITED]
         if not awaited:
             return "the workflow waits for something that cannot come"
-        return f"the workflow waits in state {awaited[-1].state!r} for {awaited[-1].name}: give it with --event"
+        return f"the workflow waits in {state_word} {awaited[-1].state!r} for {awaited[-1].name}: give it with --event"
     fault = ended.fault or WorkflowFault(ended.status)
-    where = f" in state {fault.state!r}" if fault.state else ""
+    where = f" in {state_word} {fault.state!r}" if fault.state else ""
     how = _HOW.get(fault.code)
     message = fault.message if how is None else f"{fault.message.partition(': ')[0]}\n  {how}"
     return f"the workflow failed{where}: {fault.name}: {message}"

@@ -72,6 +72,15 @@ class Part:
     """The parts of the scope that it holds, such as those of a branch."""
 
 
+@dataclass(frozen=True)
+class Words:
+    """What a language calls the parts that messages about an instance name."""
+
+    state: str = "state"
+    handler: str = "onErrors entry"
+    """What a state handles an error by."""
+
+
 class Definition(ABC):
     """A definition, in whichever language it is written: what it needs, what it starts, and what it waits for."""
 
@@ -167,6 +176,11 @@ class Definition(ABC):
     def shares_events(self) -> bool:
         """Whether events that an instance produces reach those that wait for them in the same namespace."""
         return False
+
+    @property
+    def words(self) -> Words:
+        """What its language calls the parts that messages about an instance name."""
+        return Words()
 
     def input_of(self, given: JSON | bytes) -> JSON:
         """Return the data of an instance that is begun with *given*, which is JSON unless the language says more."""

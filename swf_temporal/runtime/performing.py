@@ -74,7 +74,9 @@ def _texts(template: JSON) -> Iterator[str]:
         yield from _texts(list(template.values()))
 
 
-def subflow_fault(workflow_id: str, fault: WorkflowFault, *, level_by_level: bool = False) -> SubflowFailed:
+def subflow_fault(
+    workflow_id: str, fault: WorkflowFault, *, level_by_level: bool = False, state_word: str = "state"
+) -> SubflowFailed:
     """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message.
 
     The message tells what went wrong where it did, and how many levels down that is; *level_by_level* it tells of every
@@ -94,6 +96,6 @@ def subflow_fault(workflow_id: str, fault: WorkflowFault, *, level_by_level: boo
         status=fault.status,
         body=fault.body,
         retryable=not isinstance(fault, SchemaMismatch) or fault.retryable,
-        cause=fault.state and f"state {fault.state!r} of {workflow_id!r}",
+        cause=fault.state and f"{state_word} {fault.state!r} of {workflow_id!r}",
         origin=origin,
     )

@@ -24,7 +24,7 @@ which `maxAttempts` counts the first attempt, errors do not run a state once mor
 repeated nor left alone.
 
 5: a `validate` state of Direktiv checks `format`; a subflow of Direktiv that was cancelled by itself fails its parent
-with `direktiv.cancels.api`; an id of a sub-workflow that would be too long ends with a digest; states, executions and
+with `direktiv.cancels.api`; messages of errors, which data may hold, speak of tasks in definitions of May 2020; an id of a sub-workflow that would be too long ends with a digest; states, executions and
 sub-workflows that lead round without waiting for anything fail the run. Before, a sub-workflow whose id would be too
 long failed the run, and only the length of ids ended a workflow that runs itself. What a run carries on does not grow
 with the number of iterations that are complete: their results are merged, or appended, as soon as all before them are
@@ -57,6 +57,11 @@ def checks_formats(semantics: int) -> bool:
     return semantics >= _DIREKTIV_ERRORS
 
 
+def tells_in_own_words(semantics: int) -> bool:
+    """Tell whether messages of errors use the words of the definition's version in a run of that reading."""
+    return semantics >= _OWN_WORDS
+
+
 def tells_cancelled_subflows(semantics: int) -> bool:
     """Tell whether a subflow that was cancelled by itself fails with the error of its language in such a run."""
     return semantics >= _DIREKTIV_ERRORS
@@ -75,5 +80,6 @@ def is_compact(semantics: int) -> bool:
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
+_OWN_WORDS: Final = 5
 _BUDGETS: Final = 5
 _COMPACT: Final = 5

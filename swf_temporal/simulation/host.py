@@ -144,9 +144,8 @@ class SimulatedHost:
         """Run the definition of that id, in the same virtual time."""
         if call.version is None and call.workflow_id in self.context.broken:
             raise UnreadableDefinition(self.context.broken[call.workflow_id])
-        self.context.catalogue.find(
-            call.workflow_id, call.version
-        )  # a definition that is not there is no failure of it
+        # A definition that is not there is no failure of it.
+        definition = self.context.catalogue.find(call.workflow_id, call.version)
         check_size(size_of(call.data), ONE_STEP)
         own_id, numbers = self._child(call)
         place = self._next_place()
@@ -161,7 +160,7 @@ class SimulatedHost:
             result = await self._awaited(call, work)
         except WorkflowFault as fault:
             await self.loop.delivery(place)
-            raise subflow_fault(call.workflow_id, fault) from None
+            raise subflow_fault(call.workflow_id, fault, state_word=definition.words.state) from None
         await self.loop.delivery(place)
         if result is MISSING:
             raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.languages.port import Definition
+from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 
@@ -40,6 +40,8 @@ def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
         "awaiting": [_awaited(wait, definition) for wait in run.awaited.values()],
         "kept": [event.type for event in run.inbox.kept],
     }
+    if definition.words.state != Words.state:
+        status["stateWord"] = definition.words.state
     if run.execution.metadata is not None:
         status["metadata"] = run.execution.metadata
     if run.execution.error is not None:
@@ -59,9 +61,9 @@ def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
     }
 
 
-def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
+def failure_text(workflow_id: str, fault: WorkflowFault, words: Words) -> str:
     """Return what a person reads of a failed run: where, what was tried, what was answered, why it was not caught."""
-    where = f" in state {fault.state!r}" if fault.state else ""
+    where = f" in {words.state} {fault.state!r}" if fault.state else ""
     lines = [f"workflow {workflow_id!r} failed{where}"]
     if fault.action:
         action = f"action {fault.action!r}"
@@ -79,7 +81,7 @@ def failure_text(workflow_id: str, fault: WorkflowFault) -> str:
         lines.append(f"the last attempt ended with {fault.cause}")
     if fault.state and fault.catchable:
         what = "it" if fault.code == fault.name else f"its code {fault.code!r}"
-        lines.append(f"no onErrors entry of {fault.state!r} covers {what}")
+        lines.append(f"no {words.handler} of {fault.state!r} covers {what}")
     return "\n  ".join(lines)
 
 

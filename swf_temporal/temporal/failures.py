@@ -42,10 +42,12 @@ def fault_of_child(
     *,
     level_by_level: bool = False,
     cancelled: WorkflowFault | None = None,
+    state_word: str = "state",
 ) -> WorkflowFault:
     """Return the fault that a sub-workflow failed with: its own name, code and message; see `subflow_fault`.
 
-    *cancelled* is what its language says of one that was cancelled, if it says anything.
+    *cancelled* is what its language says of one that was cancelled, if it says anything; *state_word* is what it calls
+    a state.
     """
     cause = error.cause
     if isinstance(cause, CancelledError) and cancelled is not None:
@@ -54,7 +56,7 @@ def fault_of_child(
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):
         inner = _carried(cause)
-        return subflow_fault(workflow_id, inner, level_by_level=level_by_level)
+        return subflow_fault(workflow_id, inner, level_by_level=level_by_level, state_word=state_word)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 

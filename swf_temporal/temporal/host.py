@@ -328,7 +328,13 @@ class TemporalHost:
                 if tells_cancelled_subflows(parent.semantics or SEMANTICS)
                 else None
             )
-            raise fault_of_child(error, call.workflow_id, level_by_level=is_first, cancelled=cancelled) from None
+            raise fault_of_child(
+                error,
+                call.workflow_id,
+                level_by_level=is_first,
+                cancelled=cancelled,
+                state_word=definition.words.state,
+            ) from None
         finally:
             self._made_room()
             self._waited()

@@ -19,7 +19,7 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, PayloadUnavailable, WorkflowFault
-from swf_temporal.languages.port import Definition
+from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
@@ -109,7 +109,7 @@ class Interpreter:
                 return await self._call(self._pin.call)
             return await self._interpret(*await self._program())
         except WorkflowFault as fault:
-            text = failure_text(workflow.info().workflow_type, fault)
+            text = failure_text(workflow.info().workflow_type, fault, self._words())
             raise application_error(fault, text=text, non_retryable=True) from None
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
@@ -183,6 +183,9 @@ class Interpreter:
     def trace(self) -> list[dict[str, Any]]:
         """Return what happened in this run so far, the latest entries."""
         return [] if self._host is None else [entry_to_json(entry) for entry in self._host.trace]
+
+    def _words(self) -> Words:
+        return Words() if self._definition is None else self._definition.words
 
     def is_long(self) -> bool:
         """Tell whether this execution is long enough to continue as new."""

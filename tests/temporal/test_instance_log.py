@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.languages.port import Words
 from swf_temporal.temporal.descriptions import failure_text
 
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
@@ -65,4 +66,14 @@ CASES: dict[str, tuple[WorkflowFault, list[str]]] = {
 @pytest.mark.parametrize(("fault", "lines"), CASES.values(), ids=CASES)
 def test_failure_text(fault: WorkflowFault, lines: list[str]) -> None:
     """A failure says where it was, what was tried, what was answered, and that nothing covers it."""
-    assert failure_text("orders", fault).splitlines() == lines
+    assert failure_text("orders", fault, Words()).splitlines() == lines
+
+
+def test_failure_text_in_the_words_of_a_draft() -> None:
+    """A draft that speaks of tasks is told of tasks."""
+    fault = TimedOut("task 'Ship' took longer than it may", state="Ship")
+    assert failure_text("orders", fault, Words("task", "onError entry")).splitlines() == [
+        "workflow 'orders' failed in task 'Ship'",
+        "  TimedOut: task 'Ship' took longer than it may",
+        "  no onError entry of 'Ship' covers it",
+    ]

@@ -22,7 +22,7 @@ from swf_temporal.languages.direktiv.model.states import (
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.starts import inputs_of_starts
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, WorkflowRef
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, Words, WorkflowRef
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
 
@@ -141,6 +141,11 @@ class DirektivDefinition(Definition):
         if by_parent:
             return codes.uncatchable(codes.CANCELLED_BY_PARENT, "cancelled by parent workflow")
         return codes.uncatchable(codes.CANCELLED_BY_API, "cancelled by api request")
+
+    @property
+    def words(self) -> Words:
+        """What the language calls the parts that messages about an instance name."""
+        return Words(handler="catch")
 
     @property
     def is_latest(self) -> bool:

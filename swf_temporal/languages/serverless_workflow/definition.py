@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, WorkflowRef
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, Words, WorkflowRef
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action, SubflowRef
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
+_HANDLERS: Final = {"May 2020": "onError entry", "November 2019": "retry"}
+"""What handles an error in drafts that have no `onErrors`."""
+
+
 class ServerlessWorkflowDefinition(Definition):
     """A definition whose model is a `Workflow`."""
 
@@ -47,6 +51,11 @@ class ServerlessWorkflowDefinition(Definition):
         self.source = workflow.source
         self.secrets = workflow.secrets
         self.id_position = workflow.where.value("id")
+
+    @property
+    def words(self) -> Words:
+        """What its version calls the parts that messages about an instance name."""
+        return Words(self.workflow.state_word, _HANDLERS.get(self.workflow.language_version, Words.handler))
 
     def __eq__(self, other: object) -> bool:
         """Two definitions are equal that are of the same text."""

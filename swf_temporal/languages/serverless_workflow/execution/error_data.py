@@ -4,16 +4,17 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 
 
-def error_of(fault: WorkflowFault) -> dict[str, JSON]:
+def error_of(fault: WorkflowFault, state_word: str) -> dict[str, JSON]:
     """Return the object `error`, which has a name, a message and a trace, and what else is known of *fault*."""
     public = fault.public()
-    place = ", ".join(f"{key} {public[key]!r}" for key in ("state", "action") if public[key] is not None)
+    known = {state_word: public["state"], "action": public["action"]}
+    place = ", ".join(f"{word} {name!r}" for word, name in known.items() if name is not None)
     trace = f"{fault.name}: {fault.message}" + (f" (in {place})" if place else "")
     more = {key: public[key] for key in ("code", "status", "body") if public[key] is not None}
     return {"name": fault.name, "message": fault.message, "trace": trace, **more}
 
 
-def with_error(data: JSON, fault: WorkflowFault | None) -> dict[str, JSON]:
+def with_error(data: JSON, fault: WorkflowFault | None, state_word: str) -> dict[str, JSON]:
     """Return what a condition sees: *data* and, if there was one, the error.
 
     Of an error it sees the properties by their names, and the whole as `error` and, as examples of the draft have it,
@@ -21,6 +22,6 @@ def with_error(data: JSON, fault: WorkflowFault | None) -> dict[str, JSON]:
     """
     seen = dict(data) if isinstance(data, dict) else {}
     if fault is not None:
-        error = error_of(fault)
+        error = error_of(fault, state_word)
         seen |= {**error, "error": error, "exception": error}
     return seen

@@ -105,7 +105,7 @@ class LastKeys:
 
     def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
         """Put the error into the data as `error`, or what the entry's path selects of it under the path's last key."""
-        error = error_of(fault)
+        error = error_of(fault, lane.program.state_word)
         known: JSON = {**error, "error": error, "exception": error}
         leads_on = entry is not None and entry.transition is not None
         place: Sequence[str | int] = ["error"]

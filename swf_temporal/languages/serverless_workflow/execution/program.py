@@ -37,7 +37,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_in_own_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,11 @@ class Program:
     def id(self) -> str:
         """The id of the definition."""
         return self.workflow.id
+
+    @property
+    def state_word(self) -> str:
+        """What messages about a run call a state."""
+        return self.workflow.state_word if tells_in_own_words(self.semantics) else "state"
 
     @cached_property
     def constants(self) -> dict[str, JSON]:

@@ -109,7 +109,7 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     if not limits:
         return await run_body(state, data, body)
     deadline = min(lane.deadline(key, length, data) for key, length in limits)
-    return await lane.within(deadline, run_body(state, data, body), f"state {state.name!r}")
+    return await lane.within(deadline, run_body(state, data, body), f"{lane.program.state_word} {state.name!r}")
 
 
 def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
@@ -146,7 +146,7 @@ def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> Step:
 
 def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> OnError | None:
     """Return the first onErrors entry whose condition holds of *fault* (draft of May 2020)."""
-    seen = with_error(lane.frame.get("body", {}).get("data", data), fault)
+    seen = with_error(lane.frame.get("body", {}).get("data", data), fault, lane.program.state_word)
     of_error = (one for one in state.on_errors if one.condition is not None)
     return next((one for one in of_error if lane.holds(one.condition, seen)), None)
 

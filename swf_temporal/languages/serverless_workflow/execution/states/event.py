@@ -28,7 +28,7 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
         give_back(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
             raise lane.locate(TimedOut(f"the events of {state.name!r} came too far apart: this run does not begin"))
-        fault = TimedOut(f"state {state.name!r} did not get its events in time")
+        fault = TimedOut(f"{lane.program.state_word} {state.name!r} did not get its events in time")
         if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
         return Step(data)

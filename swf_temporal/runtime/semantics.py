@@ -24,13 +24,14 @@ which `maxAttempts` counts the first attempt, errors do not run a state once mor
 repeated nor left alone.
 
 5: a `validate` state of Direktiv checks `format`; a subflow of Direktiv that was cancelled by itself fails its parent
-with `direktiv.cancels.api`; messages of errors, which data may hold, speak of tasks in definitions of May 2020; an id of a sub-workflow that would be too long ends with a digest; states, executions and
-sub-workflows that lead round without waiting for anything fail the run. Before, a sub-workflow whose id would be too
-long failed the run, and only the length of ids ended a workflow that runs itself. What a run carries on does not grow
-with the number of iterations that are complete: their results are merged, or appended, as soon as all before them are
-complete, so that a result that cannot be merged fails the state before later iterations begin. Ids of their calls are
-counted by the state. A long stretch of states is divided by what was done in it. What is too large to be carried on
-fails the run before calls are made in vain.
+with `direktiv.cancels.api`; messages of errors, which data may hold, speak of tasks in definitions of May 2020; an id
+of a sub-workflow that would be too long ends with a digest; states, executions and sub-workflows that lead round
+without waiting for anything fail the run. Before, a sub-workflow whose id would be too long failed the run, and only
+the length of ids ended a workflow that runs itself. What a run carries on does not grow with the number of iterations
+that are complete: their results are merged, or appended, as soon as all before them are complete, so that a result
+that cannot be merged fails the state before later iterations begin. Ids of their calls are counted by the state. A
+long stretch of states is divided by what was done in it. What is too large to be carried on fails the run before calls
+are made in vain.
 """
 
 from typing import Final

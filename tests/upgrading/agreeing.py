@@ -16,8 +16,8 @@ from tests.agreement.comparing import read
 Document: TypeAlias = dict[str, Any]
 
 _COMPARED = ("status", "output", "calls", "elapsed")
-_PLACE = re.compile(r"\(in (?:state|task) '([^'/]*)(?:/[^']*)?'")
-"""The place that the trace of an error in the May 2020 draft names: later versions have no tasks, and branches no states."""
+_PLACE = re.compile(r"(\(in (?:state|task) '[^'/]*)/[^']*'")
+"""The place that the trace of an error in the May 2020 draft names: in later versions branches have no states."""
 _RENAMED = {"TransitionRefused": ("NoConditionMatched",), "WrongData": ("WrongData", "ExpressionFailed")}
 """Errors of definitions, by what they may be called instead: a path to nothing is an expression that fails."""
 
@@ -55,7 +55,7 @@ def differences(before: Observed, after: Observed) -> list[str]:
 
 def _told(value: Any) -> Any:
     if isinstance(value, str):
-        return _PLACE.sub(r"(in state '\1'", value)
+        return _PLACE.sub(r"\1'", value)
     if isinstance(value, dict):
         # What is said of data that an expression fails on quotes the expression.
         quoting = ("message", "trace") if value.get("name") in ("WrongData", "ExpressionFailed") else ()

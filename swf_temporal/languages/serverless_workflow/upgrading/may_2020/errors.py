@@ -21,12 +21,14 @@ from swf_temporal.text.round_trip import add, replace
 
 ALL: Final = "*"
 LATE: Final = "TimedOut"
-_PLACE: Final = """[("state", "action") as $key | select(.[$key] != null) | "\\($key) '\\(.[$key])'"]"""
+_PLACE: Final = (
+    """[(["{word}", .state], ["action", .action]) as [$word, $name]"""
+    """ | select($name != null) | "\\($word) '\\($name)'"]"""
+)
 _TRACE: Final = f"""\\(.name): \\(.message)\\({_PLACE} | if . == [] then "" else " (in \\(join(", ")))" end)"""
-ERROR: Final = (
+_ERROR: Final = (
     f'($WORKFLOW.error | {{name, message, trace: "{_TRACE}"}} + ({{code, status, body}} | map_values(values)))'
 )
-"""The error that was caught last, as the draft has it in the data."""
 
 
 class Errors:
@@ -35,6 +37,11 @@ class Errors:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._known: dict[str, dict[str, str]] = {}
+
+    @property
+    def error(self) -> str:
+        """The error that was caught last, as the draft has it in the data."""
+        return _ERROR.replace("{word}", self._report.word)
 
     @property
     def definitions(self) -> list[dict[str, str]]:
@@ -82,9 +89,8 @@ class Errors:
                 entries[0],
             )
             return None
-        seen = (
-            f'{ERROR} as $error | (if type == "object" then . else {{}} end) + $error + {{$error, exception: $error}}'
-        )
+        known = '(if type == "object" then . else {} end) + $error + {$error, exception: $error}'
+        seen = f"{self.error} as $error | {known}"
         choices = [
             {
                 "condition": braced(f"{seen} | {condition(entry.get('expression'))}"),
@@ -107,11 +113,29 @@ class Errors:
         filters = state.get("stateDataFilter")
         text = filters.get("dataOutputPath") if isinstance(filters, dict) else None
         given = entry.get("errorDataFilter")
-        jq = _with_error(given.get("dataOutputPath") if isinstance(given, dict) else None)
+        jq = self._with_error(given.get("dataOutputPath") if isinstance(given, dict) else None)
         if text is not None:
             jq = f"{jq} | {output(text, leads_on=way is not None)}"
         told = {"type": "inject", "data": {}, "stateDataFilter": {"output": braced(jq)}, **leading}
         return insert(f"{state.get('name')} has failed", told)
+
+    def _with_error(self, text: Any) -> str:
+        """Return the data with the error, or what the path *text* selects of it."""
+        data = 'if type == "object" then . else {} end'
+        if text is None:
+            return f"({data}) + {{error: {self.error}}}"
+        finds = path(text)
+        whole_error, body = f"$error + {{$error, exception: $error}} | {finds.found}", f"$error.body | {finds.found}"
+        known = f"({whole_error}), ({body})"
+        if not finds.is_singular:
+            known = f"first(([{whole_error}], [{body}]) | select(. != []))"
+            found = f"[{known}] | if . == [] then . elif .[0] | length == 1 then .[0] else . end"
+        else:
+            found = f"[first({known})]"
+        last = place([finds.last_key or "error"])
+        whole = place(list(finds.steps)) if finds.steps and all(isinstance(one, str) for one in finds.steps) else last
+        one = f"if $found == [] then ({whole} = $error) else ({last} = $found[0]) end"
+        return f"({data}) | {self.error} as $error | ({found}) as $found | {one}"
 
     def go_on_when_late(self, state: Tree, insert: Insert) -> None:
         """Let *state* lead on where an action took too long, as the draft has it where nothing is said of errors."""
@@ -123,25 +147,6 @@ class Errors:
             way = {"transition": insert(f"{state.get('name')} is late", passing)}
         add(state, "onErrors", [{"errorRef": self.named(LATE), **way}], "type")
         self._report.reshaped("a state that goes on after the timeout of an action handles the error TimedOut", state)
-
-
-def _with_error(text: Any) -> str:
-    """Return the data with the error, or what the path *text* selects of it."""
-    data = 'if type == "object" then . else {} end'
-    if text is None:
-        return f"({data}) + {{error: {ERROR}}}"
-    finds = path(text)
-    whole_error, body = f"$error + {{$error, exception: $error}} | {finds.found}", f"$error.body | {finds.found}"
-    known = f"({whole_error}), ({body})"
-    if not finds.is_singular:
-        known = f"first(([{whole_error}], [{body}]) | select(. != []))"
-        found = f"[{known}] | if . == [] then . elif .[0] | length == 1 then .[0] else . end"
-    else:
-        found = f"[first({known})]"
-    last = place([finds.last_key or "error"])
-    whole = place(list(finds.steps)) if finds.steps and all(isinstance(one, str) for one in finds.steps) else last
-    one = f"if $found == [] then ({whole} = $error) else ({last} = $found[0]) end"
-    return f"({data}) | {ERROR} as $error | ({found}) as $found | {one}"
 
 
 def retried(expression: Any) -> list[str] | None:

@@ -167,6 +167,11 @@ def identity(value: JSON) -> str:
     return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
 
 
+def as_text(value: JSON) -> str:
+    """Return a value as attributes of events travel: the number 7 and the text "7" are one to a sender."""
+    return value if isinstance(value, str) else identity(value)
+
+
 def _json_of(value: object, place: str) -> JSON:
     # Written as loops: a comprehension would double how deep the stack gets.
     if isinstance(value, list | tuple):

@@ -58,10 +58,10 @@ def read_document(path: Path) -> JSON:
 
 
 def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return the CloudEvents in the files at *paths*: each holds one or a list of them."""
+    """Return the CloudEvents in the files at *paths*, or on stdin for `-`: each holds one or a list of them."""
     events: list[dict[str, Any]] = []
     for path in paths:
-        document = read_document(path)
+        document = json_value("-", "the event on stdin:") if path == Path("-") else read_document(path)
         for number, event in enumerate(document if isinstance(document, list) else [document], start=1):
             given: Any = event
             try:

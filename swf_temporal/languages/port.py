@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from swf_temporal.calls import Function
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
+from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
@@ -135,6 +136,16 @@ class Definition(ABC):
         return next((one for one in self.events if one.name == name), EventUse(name, name))
 
     @property
+    def consumed_events(self) -> tuple[ConsumedEvent, ...]:
+        """The kinds of events that its instances wait for, with what tells them apart."""
+        return tuple(ConsumedEvent(one.name, one.type, one.source) for one in self.events if one.kind == "consumed")
+
+    @property
+    def event_start(self) -> EventStart | None:
+        """How events start its instances, if they do."""
+        return None
+
+    @property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:
         """The definitions that it may start and wait for."""
         return ()
@@ -189,6 +200,15 @@ class Definition(ABC):
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - for those that have such
         """Return the inputs of the instances that *events* start, in their order."""
         return []
+
+    def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
+        """Tell whether the attribute *name* of *event* is as a filter wants it."""
+        found = event.attribute(name)
+        return found is not None and as_text(found) == as_text(wanted)
+
+    def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
+        """Return the value by which *rule* tells to which instance *event* belongs; None if it has none."""
+        return event.attribute(rule.attribute)
 
     def cancellation(self, *, by_parent: bool) -> WorkflowFault | None:  # noqa: ARG002 - as above
         """Return the error of an instance that was cancelled, from outside or by its parent, if there is one."""

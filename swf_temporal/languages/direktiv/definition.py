@@ -10,6 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.data import instance_data
+from swf_temporal.languages.direktiv.execution.waiting import attributes_match
 from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import (
     GenerateEventState,
@@ -21,8 +22,9 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
-from swf_temporal.languages.direktiv.starts import inputs_of_starts
+from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, Words, WorkflowRef
+from swf_temporal.languages.triggers import ConsumedEvent, EventStart
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
 
@@ -82,6 +84,16 @@ class DirektivDefinition(Definition):
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def consumed_events(self) -> tuple[ConsumedEvent, ...]:
+        """The events that its states wait for; what a context takes from an instance's data is not known here."""
+        return consumed_events(self.workflow)
+
+    @cached_property
+    def event_start(self) -> EventStart | None:
+        """The events that start it. Those of `eventsAnd` are gathered before it begins."""
+        return event_start(self.workflow)
+
+    @cached_property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:
         """The definitions that it may start: of each reference all that it may mean."""
         found: list[WorkflowRef] = []
@@ -135,6 +147,10 @@ class DirektivDefinition(Definition):
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
         """Return the inputs of the instances that *events* start, in their order."""
         return inputs_of_starts(self.workflow.start, events)
+
+    def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
+        """Tell whether an attribute is as a filter or a context wants it, where a text is a glob."""
+        return attributes_match({name: wanted}, event)
 
     def cancellation(self, *, by_parent: bool) -> WorkflowFault:
         """Return what an instance fails with that was cancelled from outside, or because its parent ended."""

@@ -1,28 +1,27 @@
-"""The instances that events start, and their inputs: a pure function of the events and the definition."""
+"""The events that a definition consumes, the instances that they start, and the inputs of these."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, identity
 from swf_temporal.durations import parse_duration
 from swf_temporal.languages.direktiv.execution.waiting import attributes_match
-from swf_temporal.languages.direktiv.model.workflow import (
-    EventsAndStart,
-    EventStart,
-    EventsXorStart,
-    Start,
-    StartEvent,
-)
+from swf_temporal.languages.direktiv.model import workflow as model
+from swf_temporal.languages.direktiv.model.node import Structured
+from swf_temporal.languages.direktiv.model.states import kinds_awaited
+from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, EventsXorStart, Start, StartEvent, Workflow
+from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import plain
 
 
 def inputs_of_starts(start: Start | None, events: Iterable[CloudEvent]) -> list[JSON]:
     """Return the input of each instance that *events* start, in their order."""
     match start:
-        case EventStart():
+        case model.EventStart():
             return [{event.type: event.to_json()} for event in events if _fits(start.event, event)]
         case EventsXorStart():
             return [{event.type: event.to_json()} for event in events if any(_fits(one, event) for one in start.events)]
@@ -30,6 +29,40 @@ def inputs_of_starts(start: Start | None, events: Iterable[CloudEvent]) -> list[
             return _together(start, events)
         case _:
             return []
+
+
+def event_start(workflow: Workflow) -> EventStart | None:
+    """Return how events start instances of *workflow*."""
+    start = workflow.start
+    if not isinstance(start, model.EventStart | EventsXorStart | EventsAndStart):
+        return None
+    if not isinstance(start, EventsAndStart):
+        return EventStart(tuple(map(_starting, workflow.start_events)), gathers_itself=False)
+    rules = tuple(CorrelationRule(name) for name in start.correlate)
+    events = tuple(replace(_starting(one), correlation=rules) for one in start.events)
+    window = parse_duration(start.lifespan) if start.lifespan else None
+    return EventStart(events, "all", gathers_itself=False, window=window)
+
+
+def consumed_events(workflow: Workflow) -> tuple[ConsumedEvent, ...]:
+    """Return the events that states of *workflow* wait for: each by its type and what its context must be."""
+    kinds = [kind for state in workflow.states for kind in kinds_awaited(state)]
+    return tuple(ConsumedEvent(type_, type_, filters=_written(context)) for type_, context, _ in kinds)
+
+
+def _starting(kind: StartEvent) -> ConsumedEvent:
+    filters = {**(plain(kind.filters) or {}), **(plain(kind.context) or {})}
+    return ConsumedEvent(kind.type, kind.type, filters=filters, is_awaited=False)
+
+
+def _written(context: Structured) -> dict[str, JSON]:
+    """Return the part of a context that is the same for every instance: what is not calculated from its data."""
+    found = plain(context)
+    if not isinstance(found, dict):
+        return {}
+    return {
+        name: value for name, value in found.items() if "jq(" not in (text := identity(value)) and "js(" not in text
+    }
 
 
 def _fits(kind: StartEvent, event: CloudEvent) -> bool:

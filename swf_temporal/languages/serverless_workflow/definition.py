@@ -4,13 +4,16 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, Words, WorkflowRef
+from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.definitions import Correlation
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
     EventState,
@@ -25,7 +28,9 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import told_where_written
+from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
 from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
+from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
@@ -102,12 +107,25 @@ class ServerlessWorkflowDefinition(Definition):
     @cached_property
     def events(self) -> tuple[EventUse, ...]:
         """The events that it defines; an empty source is none."""
-        first = next((one for one in self.workflow.states if one.name == self.workflow.start_state), None)
-        starting = {ref for on in first.on_events for ref in on.event_refs} if isinstance(first, EventState) else set()
+        starting = set(starting_events(self.workflow))
         return tuple(
             EventUse(one.name, one.type, one.source or None, one.kind, starts=one.name in starting)
             for one in self.workflow.events
         )
+
+    @cached_property
+    def consumed_events(self) -> tuple[ConsumedEvent, ...]:
+        """The events that it waits for, with the attributes that correlate them."""
+        return consumed_events(self.workflow)
+
+    @cached_property
+    def event_start(self) -> EventStart | None:
+        """The events of its start state, if that is an event state; one that is not exclusive gathers them itself."""
+        return event_start(self.workflow)
+
+    def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
+        """Return the value of a context attribute or, in the first draft, at a path."""
+        return value_in(event, Correlation(context_attribute_name=rule.attribute, path=rule.path))
 
     @cached_property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, identity
+from swf_temporal.data import JSON, as_text
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.runtime.event_matching import ADDRESSED
@@ -41,7 +41,7 @@ def correlates(
                 continue
             return False
         wanted = values if rule.context_attribute_value is not None else fixed
-        if name in wanted and _as_text(wanted[name]) != _as_text(value):
+        if name in wanted and as_text(wanted[name]) != as_text(value):
             return False
     return True
 
@@ -103,8 +103,3 @@ class CorrelationKeys:
 def _key(name: str) -> str:
     """Return a name as names of attributes are compared: without regard to case."""
     return name.lower()
-
-
-def _as_text(value: JSON) -> str:
-    """Return a value as it travels: the number 7 and the text "7" are one attribute to a sender."""
-    return value if isinstance(value, str) else identity(value)

@@ -1,0 +1,33 @@
+"""Correlation keys: what the events of one instance have in common, and the ids that follow from that."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Final, TypeAlias
+
+from swf_temporal.cloud_event import CloudEvent
+
+Key: TypeAlias = Mapping[str, str]
+"""The values of the context attributes that correlate events, by the names of the attributes in lower case."""
+
+_DIGITS: Final = 24
+"""The number of hexadecimal digits of a digest in an id: 96 bits."""
+
+
+def instance_id(definition_id: str, key: Key) -> str:
+    """Return the id of the instance of a definition to which all events with *key* belong."""
+    return f"{definition_id}:{digest_of(key)}"
+
+
+def single_id(definition_id: str, event: CloudEvent) -> str:
+    """Return the id of the instance that *event* alone starts, which is the same however often the event comes."""
+    return f"{definition_id}:{_digest([event.source, event.id])}"
+
+
+def digest_of(key: Key) -> str:
+    """Return a short text that two keys share exactly if they are equal."""
+    return _digest(sorted(key.items()))
+
+
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]

@@ -1,0 +1,39 @@
+"""`swf events` as a process."""
+
+import json
+
+from tests.cli.conftest import Swf
+
+PLACED = '{"id": "1", "source": "shop", "type": "placed", "order": 7}'
+ORDER = """\
+id: order
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events: [{name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}]
+states: [{name: Wait, type: event, onEvents: [{eventRefs: [Placed]}], end: true}]
+"""
+
+
+def test_explain(swf: Swf) -> None:
+    """Of every definition in a folder it says what the event means to it; nothing is asked of a server."""
+    swf.write("defs/order.yaml", ORDER)
+    swf.write("defs/hello.yaml", (swf.folder / "hello.yaml").read_text())
+    swf.write("placed.json", PLACED)
+    ended = swf("events", "explain", "defs", "placed.json")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == (
+        "starts the instance with order=7 of 'order', which is order:c350c154131475f461029663: it is its Placed\n"
+        "means nothing to 'hello': it consumes no events\n"
+    )
+
+
+def test_explain_as_json(swf: Swf) -> None:
+    """The event may be on stdin; where nothing consumes it, the exit code tells."""
+    swf.write("order.yaml", ORDER)
+    ended = swf("events", "explain", "order.yaml", "-", "--output", "json", stdin=PLACED)
+    [start] = json.loads(ended.out)["starts"]
+    assert (start["definition"], start["key"], start["needs"]) == ("order", {"order": "7"}, ["Placed"])
+    ended = swf("events", "explain", "order.yaml", "-", stdin=PLACED.replace("placed", "lost"))
+    assert ended.code == 1
+    assert ended.out.startswith("no definition consumes the event of type 'lost'\n")

@@ -103,10 +103,11 @@ class Activities:
         except StoreUnavailable as error:
             log_lost_attempt(call.function.name, error, info.attempt)
             raise ApplicationError(str(error), type=type(error).__name__) from None
-        except Exception as error:
-            # Whatever a performer raises is the function's error: the definition decides what becomes of it.
+        except Exception as error:  # noqa: BLE001 - raised again as what it is to the definition
+            # Whatever a performer raises is the function's error: the definition decides what becomes of it. Of its
+            # traceback nothing is told, which would have its message once more, as long as it is.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
-            raise _told(call, unforeseen, info.attempt, key) from error
+            raise _told(call, unforeseen, info.attempt, key) from None
 
     @activity.defn(name=PUBLISH)
     async def publish(self, event: dict[str, Any]) -> None:

@@ -9,6 +9,8 @@ from temporalio.common import Priority
 
 from swf_temporal.runtime.host import CallFacts
 
+MAX_SUMMARY_BYTES = 390
+"""The size limit of a summary, in bytes: the server's is 400, with the quotation marks of JSON."""
 MAX_SUMMARY_LENGTH = 200
 """The length limit of a summary, in characters: the server's."""
 
@@ -39,7 +41,10 @@ def child_facts(call: CallFacts) -> ChildFacts:
 
 def shortened(text: str) -> str:
     """Return *text* as long as a summary may be."""
-    return text if len(text) <= MAX_SUMMARY_LENGTH else text[: MAX_SUMMARY_LENGTH - 1] + "…"
+    written = text.encode(errors="replace")
+    if len(text) <= MAX_SUMMARY_LENGTH and len(written) <= MAX_SUMMARY_BYTES:
+        return text
+    return written[:MAX_SUMMARY_BYTES].decode(errors="ignore")[: MAX_SUMMARY_LENGTH - 1] + "…"
 
 
 def _priority(call: CallFacts) -> Priority:

@@ -28,6 +28,7 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.addresses import refuse_malformed
+from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.constants import (
     DEFAULT_HOST,
@@ -277,7 +278,7 @@ async def _start(
             id=workflow_id,
             task_queue=task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=summary,
+            static_summary=shortened(summary),
         )
     except WorkflowAlreadyStartedError:
         raise UsageError(f"an instance {workflow_id!r} is running already", "choose another --id") from None

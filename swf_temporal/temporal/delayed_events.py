@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from temporalio import workflow
 
+from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.records import PUBLISH
 
 DELAYED_EVENT: Final = "swf delayed event"
@@ -25,7 +26,7 @@ class DelayedEvent:
     @workflow.run
     async def run(self, event: dict[str, Any], seconds: float) -> None:
         """Send *event*, a CloudEvent as JSON, after so many seconds."""
-        summary = str(event["type"])
+        summary = shortened(str(event["type"]))
         await workflow.sleep(timedelta(seconds=seconds), summary=summary)
         await workflow.execute_activity(PUBLISH, event, start_to_close_timeout=PUBLISH_LIMIT, summary=summary)
 

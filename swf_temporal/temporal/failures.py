@@ -1,5 +1,8 @@
 """Faults, as they cross between the runtime and Temporal."""
 
+import json
+from typing import Final
+
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
@@ -14,12 +17,39 @@ from temporalio.exceptions import (
 )
 
 from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.runtime.performing import subflow_fault
+from swf_temporal.runtime.performing import size_of, subflow_fault
+
+MAX_TEXT: Final = 20_000
+"""The length limit of what a failure says, in characters."""
+MAX_NAME: Final = 1_000
+"""The length limit of the name and of the code of an error, in characters."""
+MAX_BODY_BYTES: Final = 1024 * 1024
+"""The size limit of a service's answer in a failure, in bytes as JSON."""
 
 
 def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
-    """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts."""
-    return ApplicationError(text or fault.message, fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
+    """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts.
+
+    What of it is longer than a server takes is shortened in *fault*, too.
+    """
+    _shorten(fault)
+    return ApplicationError(_cut(text or fault.message), fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
+
+
+def _shorten(fault: WorkflowFault) -> None:
+    """Shorten what *fault* says: a server refuses a failure of two megabytes, and then what ended in it."""
+    fault.message = _cut(fault.message)
+    fault.name, fault.code = _cut(fault.name, MAX_NAME), _cut(fault.code, MAX_NAME)
+    fault.cause = None if fault.cause is None else _cut(fault.cause)
+    if fault.origin is not None:
+        fault.origin = {key: _cut(said) if isinstance(said, str) else said for key, said in fault.origin.items()}
+    if fault.body is not None and (size := size_of(fault.body)) > MAX_BODY_BYTES:
+        written = fault.body if isinstance(fault.body, str) else json.dumps(fault.body, ensure_ascii=False)
+        fault.body = f"{written[:MAX_TEXT]}… ({size:,} bytes)"
+
+
+def _cut(text: str, most: int = MAX_TEXT) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:

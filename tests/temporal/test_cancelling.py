@@ -1,0 +1,359 @@
+"""Whatever a run waits for when it is cancelled, it ends *Canceled*, and with it all that it started."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from temporalio.api.enums.v1 import EventType, PendingActivityState
+from temporalio.client import WorkflowExecutionStatus
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
+from swf_temporal.temporal import client as swf
+from tests.temporal.conftest import Bench, events_of
+from tests.temporal.suspending import SUSPEND_AFTER
+
+pytestmark = pytest.mark.temporal
+
+CATCH = [{"errorRef": "any", "transition": "After"}]
+"""What would swallow a cancellation that is taken for an error."""
+CHILD = {
+    "id": "child",
+    "specVersion": "0.8",
+    "functions": [{"name": "slow", "type": "custom"}],
+    "states": [{"name": "Slow", "type": "operation", "actions": [{"functionRef": "slow"}], "end": True}],
+}
+FAILED, CANCELLED, TERMINATED = (
+    WorkflowExecutionStatus.FAILED,
+    WorkflowExecutionStatus.CANCELED,
+    WorkflowExecutionStatus.TERMINATED,
+)
+
+
+@dataclass
+class Wait:
+    """A workflow that waits, and how to tell that it does."""
+
+    states: list[dict[str, Any]]
+    sign: str
+    """The kind of the trace entry, or `calls` of a function, after which it waits."""
+    more: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    children: tuple[WorkflowExecutionStatus, ...] = ()
+    calls: tuple[str, ...] = ()
+    """What the functions were called for in the end, where that is more than what it waits for."""
+
+
+def _state(kind: str, **rest: Any) -> dict[str, Any]:
+    return {"name": "Wait", "type": kind, "onErrors": CATCH, "transition": "After", **rest}
+
+
+def _acting(*actions: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    return _state("operation", actions=list(actions), **rest)
+
+
+SLOW, FAST, FAILING, SUB = (
+    {"functionRef": "slow"},
+    {"functionRef": "fast"},
+    {"functionRef": "failing", "retryRef": "patient"},
+    {"subFlowRef": "child"},
+)
+DONE = {**_acting(FAST), "name": "Done", "compensatedBy": "Undo", "transition": "Wait"}
+UNDO = {"name": "Undo", "type": "operation", "usedForCompensation": True, "actions": [SLOW, {"functionRef": "undone"}]}
+UNDOING = {"name": "Wait", "type": "inject", "data": {}, "transition": {"nextState": "After", "compensate": True}}
+BEFORE = {"name": "Before", "type": "operation", "actions": [SLOW], "end": True}
+EVENTS = [{"eventRefs": ["Never"]}]
+
+WAITS = {
+    "a sleep": Wait([_state("sleep", duration="P1D")], "sleeping"),
+    "a sleep within a timeout of the state": Wait(
+        [_state("sleep", duration="P1D", timeouts={"stateExecTimeout": "P2D"})], "sleeping"
+    ),
+    "an event": Wait([_state("event", onEvents=EVENTS)], "event-awaited"),
+    "an event in time": Wait([_state("event", onEvents=EVENTS, timeouts={"eventTimeout": "P1D"})], "event-awaited"),
+    "a choice of events": Wait(
+        [
+            {
+                "name": "Wait", "type": "switch", "onErrors": CATCH,
+                "eventConditions": [{"eventRef": "Never", "transition": "After"}],
+                "defaultCondition": {"transition": "After"}, "timeouts": {"eventTimeout": "P1D"},
+            }
+        ],
+        "event-awaited",
+    ),
+    "the event of a callback": Wait([_state("callback", action=FAST, eventRef="Never")], "event-awaited"),
+    "the answer to an event": Wait(
+        [_acting({"eventRef": {"produceEventRef": "Asked", "consumeEventRef": "Never"}})], "event-awaited"
+    ),
+    "a call": Wait([_acting(SLOW)], "slow"),
+    "a call in time": Wait([_acting(SLOW, timeouts={"actionExecTimeout": "P1D"})], "slow"),
+    "the sleep before a call": Wait([_acting({**SLOW, "sleep": {"before": "P1D"}})], "sleeping"),
+    "the sleep after a call": Wait([_acting({**FAST, "sleep": {"after": "P1D"}})], "sleeping"),
+    "another attempt at a call": Wait([_acting(FAILING)], "failing"),
+    "another attempt at a sub-workflow": Wait(
+        [_acting({"subFlowRef": "bad", "retryRef": "patient"})], "action-retried", children=(FAILED,)
+    ),
+    "calls side by side": Wait([_acting(SLOW, SLOW, FAST, actionMode="parallel")], "slow"),
+    "branches": Wait(
+        [_state("parallel", branches=[{"name": "a", "actions": [SLOW]}, {"name": "b", "actions": [SUB]}])],
+        "slow", children=(CANCELLED,),
+    ),
+    "iterations": Wait(
+        [_state("foreach", inputCollection="${ [1, 2, 3] }", actions=[SLOW], mode="parallel")], "slow"
+    ),
+    "an iteration after the other": Wait(
+        [_state("foreach", inputCollection="${ [1, 2, 3] }", actions=[SLOW], mode="sequential")], "slow"
+    ),
+    "a sub-workflow": Wait([_acting(SUB)], "slow", children=(CANCELLED,)),
+    "a sub-workflow in time": Wait(
+        [_acting(SUB, timeouts={"actionExecTimeout": "P1D"})], "slow", children=(CANCELLED,)
+    ),
+    "nothing that a sub-workflow does beside it": Wait(
+        [_acting({"subFlowRef": {"workflowId": "child", "invoke": "async"}}, {**FAST, "sleep": {"after": "P1D"}})],
+        "slow", children=(TERMINATED,),
+    ),
+    "the next round": Wait([_state("event", onEvents=EVENTS, end=True)], "event-awaited", {"keepActive": True}),
+    "nothing at all": Wait(
+        [{"name": "Wait", "type": "inject", "data": {}, "end": True}], "state-left", {"keepActive": True}
+    ),
+    "its own timeout": Wait(
+        [_acting(SLOW)], "slow", {"timeouts": {"workflowExecTimeout": {"duration": "P1D", "runBefore": "Before"}}}
+    ),
+    "what runs before its end": Wait(
+        [_state("sleep", duration="P1D")], "slow",
+        {"timeouts": {"workflowExecTimeout": {"duration": "PT0.1S", "runBefore": "Before"}}},
+    ),
+    "a compensation": Wait(
+        [DONE, UNDOING],
+        "slow",
+    ),
+    "a compensation, which goes on where that is asked for": Wait(
+        [DONE, UNDOING],
+        "slow", {"metadata": {"compensateOnCancel": True}}, calls=("slow", "undone"),
+    ),
+    "a sleep, after which it compensates": Wait(
+        [DONE, _state("sleep", duration="P1D")], "sleeping", {"metadata": {"compensateOnCancel": True}},
+        calls=("slow", "undone"),
+    ),
+    "a call, to go on as a new execution": Wait([_acting(SLOW)], "slow", options={SUSPEND_AFTER: 1}),
+    "calls side by side, to go on as a new execution": Wait(
+        [_acting(FAST, SLOW, actionMode="parallel")], "slow", options={SUSPEND_AFTER: 1}
+    ),
+    "a sub-workflow, to go on as a new execution": Wait(
+        [_acting(SUB)], "slow", options={SUSPEND_AFTER: 1}, children=(CANCELLED,)
+    ),
+}  # fmt: skip
+
+DIREKTIV = {
+    "a delay": Wait([{"type": "delay", "duration": "P1D"}], "sleeping"),
+    "an event": Wait([{"type": "consumeEvent", "event": {"type": "never"}, "timeout": "P1D"}], "event-awaited"),
+    "all of several events": Wait(
+        [{"type": "eventsAnd", "events": [{"type": "never"}, {"type": "no"}]}], "event-awaited"
+    ),
+    "one of several events": Wait(
+        [{"type": "eventsXor", "events": [{"event": {"type": "never"}, "transition": "after"}]}], "event-awaited"
+    ),
+    "a call": Wait([{"type": "action", "action": {"function": "slow"}}], "slow"),
+    "a call in time": Wait([{"type": "action", "action": {"function": "slow"}, "timeout": "P1D"}], "slow"),
+    "another attempt": Wait(
+        [
+            {
+                "type": "action",
+                "action": {
+                    "function": "failing",
+                    "retries": {"max_attempts": 9, "delay": "P1D", "multiplier": 1, "codes": [".*"]},
+                },
+            }
+        ],
+        "action-retried",
+    ),
+    "actions side by side": Wait(
+        [{"type": "parallel", "mode": "and", "actions": [{"function": "slow"}, {"function": "sub"}]}],
+        "slow", children=(CANCELLED,),
+    ),
+    "the first of several actions": Wait(
+        [{"type": "parallel", "mode": "or", "actions": [{"function": "slow"}, {"function": "slow"}]}], "slow"
+    ),
+    "elements": Wait([{"type": "foreach", "array": "jq([{}, {}])", "action": {"function": "slow"}}], "slow"),
+    "a subflow": Wait([{"type": "action", "action": {"function": "sub"}}], "slow", children=(CANCELLED,)),
+    "a call, to go on as a new execution": Wait(
+        [{"type": "action", "action": {"function": "slow"}}], "slow", options={SUSPEND_AFTER: 1}
+    ),
+}  # fmt: skip
+
+
+def _direktiv(wait: Wait) -> Any:
+    images = ("slow", "failing", "after")
+    functions: list[dict[str, Any]] = [{"type": "knative-workflow", "id": one, "image": one} for one in images]
+    catch = [{"error": "*", "transition": "after"}]
+    return load(
+        {
+            "id": "cancelled",
+            "functions": [*functions, {"type": "subflow", "id": "sub", "workflow": "child"}],
+            "states": [
+                *({"id": "wait", "catch": catch, **_leading(state), **state} for state in wait.states),
+                {"id": "after", "type": "action", "action": {"function": "after"}},
+            ],
+        }
+    )
+
+
+def _leading(state: dict[str, Any]) -> dict[str, Any]:
+    return {} if state["type"] == "eventsXor" else {"transition": "after"}
+
+
+DIREKTIV_CHILD = {
+    "id": "child",
+    "functions": [{"type": "knative-workflow", "id": "slow", "image": "slow"}],
+    "states": [{"id": "slow", "type": "action", "action": {"function": "slow"}}],
+}
+
+
+def _workflow(wait: Wait) -> Any:
+    used = {name for state in wait.states for name in (state.get("compensatedBy"),) if name}
+    ways = [UNDO] if used else []
+    ways += [BEFORE] if "timeouts" in wait.more else []
+    after = {"name": "After", "type": "operation", "actions": [{"functionRef": "after"}], "end": True}
+    first = wait.states
+    if "end" in first[0]:
+        first, after = [{key: value for key, value in first[0].items() if key not in ("transition", "onErrors")}], {}
+    return load(
+        {
+            "id": "cancelled",
+            "specVersion": "0.8",
+            "functions": [{"name": name, "type": "custom"} for name in ("slow", "fast", "failing", "undone", "after")],
+            "events": [
+                {"name": "Never", "type": "never", "source": "s", "correlation": [{"contextAttributeName": "order"}]},
+                {"name": "Asked", "type": "asked", "source": "s", "kind": "produced"},
+            ],
+            "errors": [{"name": "any", "code": "*"}],
+            "retries": [{"name": "patient", "delay": "P1D", "maxAttempts": 9}],
+            "states": [*first, *ways, *([after] if after else [])],
+            **wait.more,
+        }
+    )
+
+
+class Services:
+    """Functions that take long, that fail, or that are never to be called."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.may_end = asyncio.Event()
+
+    async def slow(self, _: JSON) -> JSON:
+        """Wait until it may end."""
+        self.calls.append("slow")
+        await self.may_end.wait()
+        return {}
+
+    def failing(self, _: JSON) -> JSON:
+        """Fail in a way that may be repeated."""
+        self.calls.append("failing")
+        raise CallFailed("not now", code=503)
+
+    def called(self, name: str) -> Any:
+        """Return a function that ends at once."""
+
+        def function(_: JSON) -> JSON:
+            self.calls.append(name)
+            return {}
+
+        return function
+
+
+async def _begun(handle: swf.Handle, sign: str, services: Services) -> None:
+    async with asyncio.timeout(30):
+        while sign not in services.calls:
+            if any(entry["kind"] == sign for entry in await handle.query("trace")):
+                return
+            await asyncio.sleep(0.02)
+
+
+async def _children(bench: Bench, handle: swf.Handle) -> Sequence[WorkflowExecutionStatus | None]:
+    started = EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED
+    found = []
+    for event in await events_of(handle):
+        if event.event_type == started:
+            own = event.child_workflow_execution_started_event_attributes.workflow_execution
+            child = bench.client.get_workflow_handle(own.workflow_id, run_id=own.run_id)
+            async with asyncio.timeout(30):
+                while (status := (await child.describe()).status) is WorkflowExecutionStatus.RUNNING:
+                    await asyncio.sleep(0.02)
+            found.append(status)
+    return found
+
+
+@pytest.mark.parametrize("name", WAITS)
+async def test_waiting_for(bench: Bench, name: str) -> None:
+    """The run ends Canceled, though an entry of `onErrors` catches everything; nothing that comes next is begun."""
+    bad = load(
+        {
+            "id": "bad",
+            "specVersion": "0.8",
+            "functions": [{"name": "failing", "type": "custom"}],
+            "states": [{"name": "Bad", "type": "operation", "actions": [{"functionRef": "failing"}], "end": True}],
+        }
+    )
+    await _ends_cancelled(bench, WAITS[name], _workflow(WAITS[name]), load(CHILD), bad)
+
+
+@pytest.mark.parametrize("name", DIREKTIV)
+async def test_a_workflow_of_direktiv_waiting_for(bench: Bench, name: str) -> None:
+    """There is no error that its `catch` could handle, either."""
+    await _ends_cancelled(bench, DIREKTIV[name], _direktiv(DIREKTIV[name]), load(DIREKTIV_CHILD))
+
+
+async def _ends_cancelled(bench: Bench, wait: Wait, *definitions: Definition) -> None:
+    services = Services()
+    functions = {one: services.called(one) for one in ("fast", "undone", "after")}
+    async with bench.worker(*definitions, slow=services.slow, failing=services.failing, **functions) as running:
+        handle = await running.start(**wait.options)
+        await _begun(handle, wait.sign, services)
+        await handle.cancel()
+        if wait.calls:
+            async with asyncio.timeout(30):
+                while "slow" not in services.calls:
+                    await asyncio.sleep(0.02)
+            services.may_end.set()
+        with pytest.raises(swf.RunEnded) as ended:
+            await asyncio.wait_for(swf.result(handle), 30)
+        services.may_end.set()
+        described = await handle.describe()
+        assert ended.value.how == "cancelled"
+        assert described.status is CANCELLED
+        # A call that is under way is told at its next heartbeat, after the run has ended.
+        left = {one.state for one in described.raw_description.pending_activities}
+        assert left <= {PendingActivityState.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED}
+        assert tuple(await _children(bench, handle)) == wait.children
+    assert "after" not in services.calls
+    assert ("undone" in services.calls) == ("undone" in wait.calls)
+
+
+@pytest.mark.parametrize(
+    ("child", "status"),
+    [
+        ("child", CANCELLED),
+        ({"workflowId": "child", "invoke": "async"}, TERMINATED),
+        ({"workflowId": "child", "invoke": "async", "onParentComplete": "continue"}, None),
+    ],
+)
+async def test_a_run_that_is_terminated(bench: Bench, child: JSON, status: WorkflowExecutionStatus | None) -> None:
+    """Nothing of it runs any more; a sub-workflow is cancelled, terminated or left alone, as its action says."""
+    services = Services()
+    wait = Wait([_acting({"subFlowRef": child}, {**FAST, "sleep": {"after": "P1D"}})], "slow")
+    async with bench.worker(_workflow(wait), load(CHILD), slow=services.slow, fast={}) as running:
+        handle = await running.start()
+        await _begun(handle, wait.sign, services)
+        await handle.terminate()
+        with pytest.raises(swf.RunEnded) as ended:
+            await asyncio.wait_for(swf.result(handle), 30)
+        assert ended.value.how == "terminated"
+        if status is None:
+            services.may_end.set()
+            status = WorkflowExecutionStatus.COMPLETED
+        assert tuple(await _children(bench, handle)) == (status,)

@@ -1,0 +1,82 @@
+"""Whatever a server would refuse for its length is shortened, or told: no run stands still for it."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.loading import load
+from swf_temporal.temporal import client as swf
+from tests.temporal.conftest import Bench, calling, define
+
+WIDE = "🚢" * 240
+"""In characters a few, in bytes 960: more than a summary may have."""
+MEGABYTES = 5_000_000
+
+
+async def test_names_of_wide_characters_are_summaries(bench: Bench) -> None:
+    """Summaries of activities, timers and children are counted in bytes."""
+    definition = load(
+        {
+            "id": "wide",
+            "name": WIDE,
+            "specVersion": "0.8",
+            "functions": [{"name": WIDE, "type": "custom"}],
+            "events": [{"name": "Sent", "type": WIDE, "source": "s", "kind": "produced"}],
+            "states": [
+                {
+                    "name": WIDE,
+                    "type": "operation",
+                    "actions": [{"name": WIDE, "functionRef": WIDE, "sleep": {"before": "PT0.01S"}}],
+                    "transition": "Down",
+                },
+                {
+                    "name": "Down",
+                    "type": "operation",
+                    "actions": [{"name": WIDE, "subFlowRef": "child"}],
+                    "end": {"produceEvents": [{"eventRef": "Sent"}]},
+                },
+            ],
+        }
+    )
+    child = define({"name": "A", "type": "inject", "data": {"a": 1}}, id="child")
+    async with bench.worker(definition, child, **cast("Any", {WIDE: {"b": 2}})) as worker:
+        assert await worker.run() == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize("name", ["CallFailed", "x" * MEGABYTES])
+async def test_an_error_of_megabytes_is_shortened(bench: Bench, name: str) -> None:
+    """What a function says in its message, and what its service answered."""
+
+    def fail(_: JSON) -> JSON:
+        raise CallFailed("m" * MEGABYTES, name=name, code="c" * MEGABYTES, body={"said": "b" * MEGABYTES})
+
+    definition = define(calling("Ask", "ask"), functions=("ask",))
+    async with bench.worker(definition, ask=fail) as worker:
+        ended = await asyncio.wait_for(worker.failure(), 30)
+    assert "mmm" in str(ended)
+    assert len(str(ended)) < 100_000
+
+
+async def test_an_error_of_megabytes_can_be_caught(bench: Bench) -> None:
+    """The workflow goes on with what is left of it."""
+
+    def fail(_: JSON) -> JSON:
+        raise ValueError("m" * MEGABYTES)
+
+    ask = calling("Ask", "ask", onErrors=[{"errorRef": "any", "end": True}])
+    definition = define(ask, functions=("ask",), errors=[{"name": "any", "code": "*"}])
+    async with bench.worker(definition, ask=fail) as worker:
+        assert await asyncio.wait_for(worker.run({"a": 1}), 30) == {"a": 1}
+
+
+async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
+    """An expression may quote the data that it fails on."""
+    definition = define({"name": "A", "type": "inject", "data": {"a": "${ error(.text * 4) }"}})
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({"text": "t" * 1_000_000})
+        with pytest.raises(swf.RunEnded) as ended:
+            await asyncio.wait_for(swf.result(handle), 30)
+    assert len(str(ended.value)) < 100_000

@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test mutants check format bench clean
+.PHONY: help demo example brokers test soak mutants check format bench clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ example: $(VENV)/.examples  ## run an example of functions, as in `make example 
 
 test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
 	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+soak: $(VENV)/.dev  ## run 1,000 instances while workers of two releases are killed, the server restarts and services fail
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 mutants: $(VENV)/.mutation  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)

@@ -8,6 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import mkdtemp
 
+from tests.processes import ending_with_us
+
 FIRST, BEFORE = "3797657", "8e04ccd"
 """The first release, and the one before this."""
 
@@ -29,10 +31,16 @@ def checkout(commit: str) -> Path | None:
     return folder
 
 
-def start_worker(release: Path, address: str, queue: str, *heartbeat: str) -> "subprocess.Popen[bytes]":
-    """Start a worker of the release whose code is in *release*. It writes a line once it is ready."""
-    command = [sys.executable, "-P", str(WORKER), address, queue, *heartbeat]
-    return subprocess.Popen(command, env=_environment(release), stdout=subprocess.PIPE, cwd=release)
+def start_worker(
+    release: Path, address: str, queue: str, *heartbeat: str, service: str | None = None
+) -> "subprocess.Popen[bytes]":
+    """Start a worker of the release whose code is in *release*. It writes a line once it is ready.
+
+    A *service* is what each call asks, by its URL. The worker ends with this process, even if that is killed.
+    """
+    command = [*ending_with_us(), sys.executable, "-P", str(WORKER), address, queue, *heartbeat]
+    env = _environment(release) | ({} if service is None else {"SERVICE": service})
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, cwd=release)
 
 
 def apply_schedule(release: Path, address: str, queue: str) -> None:

@@ -1,12 +1,17 @@
-"""A worker of whatever release is on the path: `python -P worker.py ADDRESS QUEUE [HEARTBEAT]`."""
+"""A worker of whatever release is on the path: `python -P worker.py ADDRESS QUEUE [HEARTBEAT]`.
+
+Where the variable SERVICE has a URL, a service there is asked at each attempt at a call.
+"""
 
 import asyncio
 import logging
+import os
 import sys
 from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
+import httpx
 from temporalio.client import Client
 
 from swf_temporal.errors import CallFailed
@@ -15,6 +20,8 @@ from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
 
 MAX_FAILURES = 2
+HURRY = 2.0
+"""Seconds that a service may take."""
 
 
 def first_of(*names: str) -> Any:
@@ -52,6 +59,38 @@ class Functions:
         """Let the event go."""
 
 
+class Calling(Functions):
+    """The same, each attempt at which reaches a service with the idempotency key of the call."""
+
+    def __init__(self, url: str) -> None:
+        self.service = httpx.AsyncClient(base_url=url, timeout=HURRY)
+
+    async def perform(self, call: Any, *, source: str, key: str, attempt: int) -> Any:
+        """Ask the service, then answer the call."""
+        arguments = filled(call, {"token": "open sesame"})
+        try:
+            answer = await self.service.post(
+                f"/{call.function.name}", json={"arguments": arguments}, headers={"Idempotency-Key": key}
+            )
+        except httpx.HTTPError as error:
+            raise CallFailed(f"the service does not answer: {error!r}", code="silent") from None
+        if answer.status_code != httpx.codes.OK:
+            raise CallFailed("the service is busy", status=answer.status_code, code="busy")
+        if call.function.name == "sleepy":
+            await asyncio.sleep(30)
+        return await super().perform(call, source=source, key=key, attempt=attempt)
+
+
+async def connected(address: str) -> Client:
+    """Return a client of the server, which may be about to start."""
+    for _ in range(60):
+        try:
+            return await Client.connect(address, data_converter=CONVERTER)
+        except RuntimeError:
+            await asyncio.sleep(1)
+    raise SystemExit(f"no server answers at {address}")
+
+
 async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
     """Serve *queue* until the process ends. Calls of a worker that is lost are missed after *heartbeat* seconds."""
     options: dict[str, Any] = {} if suspending is None else {"interpreter": suspending.Suspending}
@@ -60,8 +99,9 @@ async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
         host.HEARTBEAT = timedelta(seconds=float(heartbeat))
         # On a busy machine a task may take the two seconds after which the SDK would break it off.
         options["debug_mode"] = True
-    client = await Client.connect(address, data_converter=CONVERTER)
-    functions = Functions()
+    client = await connected(address)
+    service = os.environ.get("SERVICE")
+    functions = Functions() if service is None else Calling(service)
     # When a worker is killed, others are not to wait for its cache.
     sticky = timedelta(seconds=0.5)
     worker = make_worker(

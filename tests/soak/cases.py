@@ -1,0 +1,221 @@
+"""What instances of a soak run: everything that a run stores, all types of states, and both languages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from temporalio.client import Client
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
+from swf_temporal.temporal.client import Handle
+from swf_temporal.temporal.constants import EVENT
+from swf_temporal.temporal.records import Pin, pinned
+from tests.soak.service import FAILING
+from tests.temporal.suspending import SUSPEND_AFTER
+from tests.upgrades.cases import CASES, Case
+
+_STUBBORN = {"name": "stubborn", "delay": "PT0.2S", "multiplier": 1.5, "maxDelay": "PT2S", "maxAttempts": 15}
+
+
+def _patient(part: Any) -> Any:
+    """Return a part of a definition whose calls are tried again when the service fails."""
+    if isinstance(part, list):
+        return [_patient(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    part = {key: _patient(one) for key, one in part.items()}
+    called = part.get("functionRef")
+    name = called.get("refName") if isinstance(called, dict) else called
+    return {"retryRef": "stubborn", **part} if name and name not in FAILING else part
+
+
+def _resilient(case: Case) -> Case:
+    retries = [_STUBBORN, {**_STUBBORN, "name": "patient"}]
+    return replace(
+        case,
+        states=_patient(case.states),
+        more=(*case.more, ("retries", retries)),
+        subflows=tuple(_resilient(one) for one in case.subflows),
+    )
+
+
+def _call(name: str, arguments: Any, to: str) -> dict[str, Any]:
+    return {
+        "functionRef": {"refName": name, "arguments": arguments},
+        "actionDataFilter": {"toStateData": f"${{ {to} }}"},
+    }
+
+
+DECIDED = Case(
+    "decided",
+    [
+        {"name": "Begin", "type": "inject", "data": {"kind": "parcel"}, "transition": "Which"},
+        {
+            "name": "Which",
+            "type": "switch",
+            "dataConditions": [{"condition": '${ .kind == "parcel" }', "transition": "Late"}],
+            "defaultCondition": {"end": True},
+        },
+        {
+            "name": "Late",
+            "type": "operation",
+            "actions": [{"functionRef": "sleepy"}],
+            "timeouts": {"actionExecTimeout": "PT1S"},
+            "onErrors": [{"errorRef": "all", "transition": "Never"}],
+            "transition": "Never",
+        },
+        {
+            "name": "Never",
+            "type": "switch",
+            "eventConditions": [{"eventRef": "never", "end": True}],
+            "defaultCondition": {"transition": "Hear"},
+            "timeouts": {"eventTimeout": "PT1S"},
+        },
+        {
+            "name": "Hear",
+            "type": "switch",
+            "eventConditions": [{"eventRef": "a", "transition": "Tell"}],
+            "defaultCondition": {"end": True},
+            "timeouts": {"eventTimeout": "PT1H"},
+        },
+        {"name": "Tell", "type": "operation", "actions": [_call("show", {"heard": True}, ".told")], "end": True},
+    ],
+    {"kind": "parcel", "a": 0, "told": {"heard": True}},
+    sends=("a",),
+    more=(
+        ("errors", [{"name": "all", "code": "*"}]),
+        ("events", [{"name": n, "type": n, "source": "shop"} for n in ("a", "never")]),
+        ("functions", [{"name": name, "type": "custom"} for name in ("show", "sleepy")]),
+    ),
+)  # fmt: skip
+"""A call that is timed out, an event that never comes, and one that does."""
+
+SCHEDULED: dict[str, Any] = {
+    "id": "scheduled-soak",
+    "version": "1.0.0",
+    "specVersion": "0.8",
+    "start": {"stateName": "Add", "schedule": "R/PT2S"},
+    "functions": [{"name": "add", "type": "custom"}],
+    "retries": [_STUBBORN],
+    "states": [
+        {
+            "name": "Add",
+            "type": "operation",
+            "actions": [_patient({"functionRef": {"refName": "add", "arguments": {"a": 1, "b": 1}}})],
+            "end": True,
+        }
+    ],
+}
+"""What the server starts every two seconds."""
+
+_RETRIES = {"max_attempts": 15, "delay": "PT0.2S", "multiplier": 1.3, "codes": [".*"]}
+_FUNCTIONS = [{"id": name, "type": "knative-workflow", "image": f"shop/{name}"} for name in ("show", "add", "broken")]
+
+
+def _ask(name: str, given: Any) -> dict[str, Any]:
+    return {"function": name, "input": given, "retries": _RETRIES}
+
+
+@dataclass(frozen=True, slots=True)
+class DirektivCase:
+    """A workflow of Direktiv, as a Case is one of Serverless Workflow."""
+
+    id: str
+    texts: tuple[dict[str, Any], ...]
+    output: JSON
+    data: JSON = None
+    sends: tuple[str, ...] = ()
+
+    def definitions(self) -> list[Definition]:
+        """Return the definition, and those that it leads to."""
+        return [load(text) for text in self.texts]
+
+    async def start(
+        self, client: Client, workflow_id: str, queue: str, *, semantics: int, suspend_after: int
+    ) -> Handle:
+        """Start an instance, and send it its events."""
+        first, *others = self.definitions()
+        pin = Pin(pinned([first, *others]), first.version, semantics=semantics, others={SUSPEND_AFTER: suspend_after})
+        arguments: Sequence[Any] = [self.data or {}, pin.to_json()]
+        handle = await client.start_workflow(first.id, args=arguments, id=workflow_id, task_queue=queue)
+        await self.send(handle)
+        return handle
+
+    async def send(self, handle: Handle) -> None:
+        """Send an instance its events."""
+        for kind in self.sends:
+            await handle.signal(EVENT, {"specversion": "1.0", "id": kind, "source": "shop", "type": kind, "data": {}})
+
+
+DIREKTIV = (
+    DirektivCase(
+        "/soak-states",
+        (
+            {
+                "id": "/soak-states",
+                "functions": _FUNCTIONS,
+                "states": [
+                    {"id": "check", "type": "validate", "schema": {"type": "object", "required": ["list"]},
+                     "transition": "first"},
+                    {"id": "first", "type": "action", "action": _ask("show", {"n": 1}),
+                     "transform": {"list": "jq(.list)", "first": "jq(.return.n)"}, "transition": "which"},
+                    {"id": "which", "type": "switch",
+                     "conditions": [{"condition": "jq(.first == 1)", "transition": "keep"}]},
+                    {"id": "keep", "type": "setter",
+                     "variables": [{"key": "kept", "scope": "instance", "value": "jq(.first + 1)"}],
+                     "transition": "fetch"},
+                    {"id": "fetch", "type": "getter", "variables": [{"key": "kept", "scope": "instance"}],
+                     "transition": "rest"},
+                    {"id": "rest", "type": "delay", "duration": "PT1S", "transition": "each"},
+                    {"id": "each", "type": "foreach", "array": "jq([.list[] | {n: .}])",
+                     "action": _ask("show", "jq(.)"),
+                     "transform": {"kept": "jq(.var.kept)", "each": "jq([.return[].n])"}, "transition": "both"},
+                    {"id": "both", "type": "parallel", "actions": [_ask("show", {"n": 8}), _ask("show", {"n": 9})],
+                     "transform": {"kept": "jq(.kept)", "each": "jq(.each)", "both": "jq([.return[].n])"},
+                     "transition": "fail"},
+                    {"id": "fail", "type": "action", "action": {"function": "broken"},
+                     "catch": [{"error": "*", "transition": "end"}], "transition": "end"},
+                    {"id": "end", "type": "noop", "transform": "jq(del(.error) | del(.return))"},
+                ],
+            },
+        ),
+        {"kept": 2, "each": [1, 2, 3], "both": [8, 9]},
+        {"list": [1, 2, 3]},
+    ),
+    DirektivCase(
+        "/soak-events",
+        (
+            {
+                "id": "/soak-events",
+                "functions": [*_FUNCTIONS, {"id": "sub", "type": "subflow", "workflow": "/soak-sub"}],
+                "states": [
+                    {"id": "one", "type": "consumeEvent", "event": {"type": "a"}, "transition": "all"},
+                    {"id": "all", "type": "eventAnd", "events": [{"type": "b"}, {"type": "c"}], "transition": "any"},
+                    {"id": "any", "type": "eventXor",
+                     "events": [{"event": {"type": "d"}, "transition": "call"},
+                                {"event": {"type": "never"}, "transition": "call"}]},
+                    {"id": "call", "type": "action", "action": {"function": "sub", "input": {"n": 4}},
+                     "transform": {"sub": "jq(.return.n)"}},
+                ],
+            },
+            {
+                "id": "/soak-sub",
+                "functions": _FUNCTIONS,
+                "states": [{"id": "show", "type": "action", "action": _ask("show", "jq(.)"),
+                            "transform": {"n": "jq(.return.n)"}}],
+            },
+        ),
+        {"sub": 4},
+        sends=("a", "b", "c", "d"),
+    ),
+)  # fmt: skip
+
+RESILIENT = (*(_resilient(case) for case in CASES), _resilient(DECIDED))
+
+CALLS = {
+    "calls": 9, "retries": 5, "secrets": 6, "loop": 12, "branches": 12, "events": 4, "parents": 12, "undone": 6,
+    "rounds": 12, "limited": 8, "leaving": 5, "decided": 1, "/soak-states": 6, "/soak-events": 1,
+}  # fmt: skip
+"""How many calls an instance makes, however often each is made again: each has an idempotency key of its own."""

@@ -25,6 +25,7 @@ COMMANDS = {
     "describe": Command("describe", "describe", "Tell what a workflow needs and does."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
     "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
+    "compat": Command("compat", "compat", "Say what a changed definition, or another release, means for instances."),
     "test": Command("testing", "put_to_the_test", "Put scenarios to the test."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),

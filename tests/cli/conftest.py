@@ -14,6 +14,8 @@ from typing import IO
 
 import pytest
 
+from tests.processes import ending_with_us
+
 COMMAND = [sys.executable, "-c", "from swf_temporal.cli.entry import main; main()"]
 PATIENCE = 60
 
@@ -115,7 +117,7 @@ class Swf:
         """Run beside the test, which reads *stream*; what is still running at the end is killed."""
         with hearing_ctrl_c():
             process = subprocess.Popen(
-                [*command, *arguments],
+                [*ending_with_us(), *command, *arguments],
                 cwd=self.folder,
                 env=self.env,
                 stdout=subprocess.PIPE,
@@ -207,7 +209,12 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
 def _dev(command: Swf, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
     arguments = ["dev", "--functions", "functions.py", "--port", str(port), "--ui-port", str(ui_port)]
     return subprocess.Popen(
-        [*COMMAND, *arguments], cwd=command.folder, env=command.env, stdout=log, stderr=log, text=True
+        [*ending_with_us(), *COMMAND, *arguments],
+        cwd=command.folder,
+        env=command.env,
+        stdout=log,
+        stderr=log,
+        text=True,
     )
 
 

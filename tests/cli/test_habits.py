@@ -12,6 +12,7 @@ import yaml
 
 from swf_temporal.cli.lazy import COMMANDS
 from tests.cli.conftest import BROKEN, COMMAND, HELLO, PATIENCE, Swf
+from tests.processes import ending_with_us
 
 _ESCAPE = "\x1b["
 
@@ -21,7 +22,7 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in swf.env.items() if name not in {"NO_COLOR", "TERM"}}
     process = subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*ending_with_us(), *COMMAND, *arguments],
         cwd=swf.folder,
         env={**kept, "TERM": "xterm-256color", **(env or {})},
         stdin=subprocess.DEVNULL,

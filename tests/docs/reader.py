@@ -15,6 +15,7 @@ from pathlib import Path
 
 from swf_temporal.temporal.server import free_port
 from tests.docs.pages import Block, Command, blocks_of, of_the_checkout
+from tests.processes import ending_with_us
 
 PATIENCE = 90
 """Seconds that a command may take; machines are busy."""
@@ -96,7 +97,7 @@ class Terminal:
 
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         self._shell = subprocess.Popen(
-            ["bash", "--noprofile", "--norc"],
+            [*ending_with_us(), "bash", "--noprofile", "--norc"],
             cwd=folder,
             env=dict(env),
             stdin=subprocess.PIPE,
@@ -216,7 +217,7 @@ class Reader:
         typed = self._on_our_server(command.typed).partition("#")[0] + added.format(**self.ports)
         with log.open("wb") as out:
             process = subprocess.Popen(
-                ["bash", "-c", f"exec {typed}"],
+                [*ending_with_us(), "bash", "-c", f"exec {typed}"],
                 cwd=self.folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
             )  # fmt: skip
         started = Background(command.typed, process, log)

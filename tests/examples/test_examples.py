@@ -15,6 +15,7 @@ import pytest
 
 from swf_temporal.loading import check_file
 from swf_temporal.temporal.server import local_server
+from tests.processes import ending_with_us
 
 ROOT = Path(__file__).parents[2]
 RUNNER = ROOT / "examples" / "run.py"
@@ -82,7 +83,7 @@ def test_an_example_that_is_stopped_leaves_nothing(environment: dict[str, str]) 
     """Told to stop, the runner stops the run and then its service, and says by what it was stopped."""
     skip_unless_installed("asyncapi")
     process = subprocess.Popen(
-        [sys.executable, str(RUNNER), "asyncapi"],
+        [*ending_with_us(), sys.executable, str(RUNNER), "asyncapi"],
         env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None

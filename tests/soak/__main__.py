@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from time import monotonic
 
+from swf_temporal.app.logs import be_quiet
 from tests.soak.service import Service, service
 from tests.soak.soak import Figures, Size, Soak
 from tests.upgrades.releases import BEFORE, checkout
@@ -54,6 +55,7 @@ def main() -> None:
     given = vars(parser.parse_args())
     before = given.pop("before")
     logging.disable()
+    be_quiet()
     begun = monotonic()
     try:
         figures, served = asyncio.run(soak(Size(**given), before))

@@ -137,9 +137,11 @@ class Soak:
             try:
                 numbers = count(1)
                 await asyncio.gather(*(self._instances(numbers) for _ in range(self.size.at_once)))
-            finally:
                 self.is_over = True
                 await disturbing
+            finally:
+                disturbing.cancel()
+                await asyncio.wait([disturbing])
             await self._settle()
         finally:
             self.shared.close()
@@ -172,7 +174,7 @@ class Soak:
                 self.figures.restarts += 1
 
     async def _instances(self, numbers: Iterator[int]) -> None:
-        cases = (*RESILIENT, *DIREKTIV)
+        cases: tuple[Case | DirektivCase, ...] = (*RESILIENT, *DIREKTIV)
         for number in numbers:
             if number > self.size.instances:
                 return
@@ -214,7 +216,7 @@ class Soak:
             await asyncio.sleep(0.5)
 
     async def _output(self, handle: Handle) -> object:
-        """Return the output of an instance; the server may be away meanwhile, and time counts once nothing is killed."""
+        """Return the output of an instance. The server may be away; time counts once nothing is killed any more."""
         left: float | None = None
         while True:
             end = left
@@ -265,11 +267,11 @@ class Soak:
 
     def _compare_calls(self) -> None:
         self.figures.wrong += self.service.wrong
-        for instance, keys in self.service.keys_of.items():
-            case = re.sub(r"-\d+$", "", instance)
+        for instance, found in self.service.keys_of.items():
+            case, keys = re.sub(r"-\d+$", "", instance), found
             if f"/{case}" in CALLS:
                 # An attempt that `retries` of Direktiv asks for is another call, with a number and a key of its own.
-                keys = {"/".join(key.partition("#")[0].split("/")[2:]) for key in keys}
+                keys = {"/".join(key.partition("#")[0].split("/")[2:]) for key in found}
             due = CALLS.get(case, CALLS.get(f"/{case}", 1))
             if len(keys) != due:
                 kind = self.figures.lost if len(keys) < due else self.figures.wrong

@@ -16,6 +16,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from tests.processes import ending_with_us
+
 HOST = "127.0.0.1"
 _STARTING = 60.0
 _STOPPING = 30.0
@@ -81,7 +83,7 @@ def postgresql() -> Iterator[PostgreSql]:
             port = probe.getsockname()[1]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                [server, "-D", data, "-p", str(port), "-h", HOST, "-k", str(folder), *_QUICK],
+                [*ending_with_us(), server, "-D", data, "-p", str(port), "-h", HOST, "-k", str(folder), *_QUICK],
                 user=user, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder,
             )  # fmt: skip
         try:

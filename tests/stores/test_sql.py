@@ -16,6 +16,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.stores import sql
 from swf_temporal.stores.addresses import without_password
 from swf_temporal.stores.sql import SqlVariables
+from tests.processes import ending_with_us
 from tests.stores.conftest import Opening
 from tests.stores.servers import postgresql
 
@@ -123,7 +124,7 @@ async def test_one_write_at_a_time_of_the_same_id(opening: Opening) -> None:
 async def test_a_writer_that_is_killed(address: str, opening: Opening, when: str) -> None:
     """Before its transaction ended, nothing is written, and the next attempt writes; after it, that does not."""
     store = await opening()
-    command = [sys.executable, "-c", _WRITER, address, when]
+    command = [*ending_with_us(), sys.executable, "-c", _WRITER, address, when]
     writer = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     try:
         assert writer.stdout is not None

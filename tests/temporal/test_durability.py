@@ -19,6 +19,7 @@ from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import find_program
 from swf_temporal.temporal.workflow import Interpreter
+from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 DEFINITION = """\
@@ -66,6 +67,7 @@ class Process:
     def __init__(self, folder: Path, bench: Bench, queue: str) -> None:
         self.process = subprocess.Popen(
             [
+                *ending_with_us(),
                 sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", queue,
                 "--functions", str(folder / "greeter.py"),
             ],

@@ -23,6 +23,7 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.variables import TemporalVariables
 from tests.containers import Asked, container
+from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench
 
 pytestmark = [pytest.mark.temporal, pytest.mark.timeout(300)]
@@ -67,7 +68,9 @@ def counting(name: str) -> Definition:
 @contextmanager
 def process(*command: str, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a process that says when it is ready; it is killed in the end, if it was not before."""
-    started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, **env})
+    started = subprocess.Popen(
+        [*ending_with_us(), *command], cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, **env}
+    )
     try:
         yield started
     finally:

@@ -21,6 +21,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import find_program, local_server
 from swf_temporal.temporal.variables import TemporalVariables
+from tests.processes import ending_with_us
 from tests.upgrades.chains import executions
 from tests.upgrades.releases import ROOT
 
@@ -94,7 +95,8 @@ def folder(tmp_path: Path) -> Path:
 def worker(folder: Path, server: Server, build: str | None) -> Iterator[str]:
     """Run `swf worker` as a version of the deployment, or without one; what it has logged once it serves."""
     command = [
-        sys.executable, "-c", "from swf_temporal.cli.entry import main; main()", "worker", "definitions",
+        *ending_with_us(), sys.executable, "-c", "from swf_temporal.cli.entry import main; main()",
+        "worker", "definitions",
         "--functions", "functions.py", "--config", "swf.yaml", "--task-queue", QUEUE,
         "--address", server.client.service_client.config.target_host,
     ]  # fmt: skip

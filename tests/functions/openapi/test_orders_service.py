@@ -14,6 +14,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
+from tests.processes import ending_with_us
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed
@@ -24,7 +25,7 @@ FOLDER = Path(__file__).parents[3] / "examples" / "orders"
 @pytest.fixture
 def url() -> Iterator[str]:
     """Return the URL of the example's service, started as a user starts it."""
-    command = [sys.executable, str(FOLDER / "service.py"), "--port", "0"]
+    command = [*ending_with_us(), sys.executable, str(FOLDER / "service.py"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()

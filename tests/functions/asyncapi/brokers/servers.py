@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import ending_with_us
+
 HOST = "127.0.0.1"
 _PATH = os.pathsep.join(("/usr/lib/rabbitmq/bin", os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
 """Where programs are. What Debian has under the name of RabbitMQ's in the usual place can be started by root alone."""
@@ -53,7 +55,7 @@ def running(
     """Run *command* until the context is left, from when it listens on all of *ports*."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command,
+            [*ending_with_us(), *command],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -1,0 +1,67 @@
+"""Histories of instances, from files and from a server, and whether this release goes on with them."""
+
+import gzip
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from temporalio.client import WorkflowHistory
+from temporalio.converter import DataConverter
+from temporalio.service import RPCError
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.client import not_there
+from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.replaying import Replayed, replay
+
+_ENDINGS = (".json", ".json.gz")
+
+
+async def replay_files(folder: Path) -> AsyncIterator[Replayed]:
+    """Yield what is to be said of each history in *folder*, as `temporal workflow show --output json` writes them.
+
+    Payloads are read as the configuration says. Raises UsageError for what is not there, or is no history.
+    """
+    files = list(_files(folder))
+    if not files:
+        raise UsageError(f"there is no history in {folder}", "`temporal workflow show --output json` writes one")
+    converter = converter_of(read_payload_settings())
+    for file in files:
+        try:
+            yield await replay(_history_in(file), converter)
+        except (ValueError, OSError) as error:
+            raise UsageError(f"{file} is not the history of a workflow: {error}") from None
+
+
+async def replay_found(client: Client, query: str, limit: int) -> AsyncIterator[Replayed]:
+    """Yield what is to be said of each instance that Temporal's list filter *query* finds, *limit* at most."""
+    async for found in client.temporal.list_workflows(query, limit=limit):
+        handle = client.temporal.get_workflow_handle(found.id, run_id=found.run_id)
+        try:
+            history = await handle.fetch_history()
+        except RPCError as error:
+            raise not_there(error, found.id) from None
+        yield await replay(history, converter_used_by(client))
+
+
+def converter_used_by(client: Client) -> DataConverter:
+    """Return what reads the payloads of the server's instances."""
+    return client.temporal.data_converter
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder", "--histories names a folder with histories as JSON")
+    yield from (file for file in sorted(folder.rglob("*")) if file.name.endswith(_ENDINGS) and file.is_file())
+
+
+def _history_in(file: Path) -> WorkflowHistory:
+    content = file.read_bytes()
+    said = json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
+    if not isinstance(said, dict) or not isinstance(said.get("events"), list):
+        raise ValueError("there are no events")  # noqa: TRY004 - it is the content of a file that is wrong
+    started = said["events"][0].get("workflowExecutionStartedEventAttributes", {}) if said["events"] else {}
+    name = file.name.removesuffix(".gz").removesuffix(".json")
+    return WorkflowHistory.from_json(started.get("workflowId") or name, said)

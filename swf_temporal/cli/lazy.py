@@ -34,6 +34,9 @@ COMMANDS = {
         "serve_function",
         "Serve a Python function or a program as Direktiv calls functions in containers.",
     ),
+    "codec-server": Command(
+        "codec_server", "codec_server", "Decrypt payloads for the Temporal UI and the temporal program."
+    ),
     "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
     "event": Command("event", "event", "Send an event to a running instance."),
     "events": Command("events", "events", "Say which instances an event starts, and which may wait for it."),

@@ -17,6 +17,7 @@ from hashlib import sha256
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
+from google.protobuf.message import DecodeError
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadCodec
 
@@ -32,6 +33,8 @@ _LEVEL: Final = 1
 """The level of zlib: higher ones take three times as long, and gain a few percent of JSON."""
 _LARGE: Final = 128 * 1024
 """The size in bytes from which on a thread does the work, so that the event loop goes on."""
+_MAX_DECOMPRESSED: Final = 1024 * 1024 * 1024
+"""The size limit of what is decompressed without having been authenticated, in bytes."""
 _ENVELOPE: Final = 512
 """Bytes that encryption, and the metadata of a payload, add at most."""
 
@@ -139,10 +142,14 @@ def _decompressed(payload: Payload) -> Payload:
         raise unreadable(payload)
     if encoding != COMPRESSED:
         return payload
+    reader = zlib.decompressobj()
     try:
-        return Payload.FromString(zlib.decompress(payload.data))
-    except (zlib.error, ValueError) as error:
+        found = Payload.FromString(reader.decompress(payload.data, _MAX_DECOMPRESSED))
+    except (zlib.error, DecodeError) as error:
         raise PayloadUnavailable(f"a compressed payload cannot be read: {error}") from None
+    if not reader.eof:
+        raise PayloadUnavailable(f"a compressed payload is cut short, or has more than {_MAX_DECOMPRESSED:,} bytes")
+    return found
 
 
 async def _off_loop(size: int, work: Callable[..., Payload], *args: object) -> Payload:

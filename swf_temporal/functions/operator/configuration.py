@@ -78,6 +78,8 @@ class _File(Section):
     """What concerns payloads: `app/payload_settings.py` reads it."""
     encryption: dict[str, Any] = Field(default_factory=dict)
     compression: bool | None = None
+    codec_server: dict[str, Any] = Field(default_factory=dict)
+    """What concerns the codec server, which reads it."""
 
 
 Model = TypeVar("Model", bound=Section)

@@ -1,0 +1,1 @@
+"""The codec server: decrypts payloads for the Temporal UI and the `temporal` program."""

@@ -1,0 +1,147 @@
+"""The application of the codec server, by Temporal's protocol for remote codecs.
+
+    POST [/NAMESPACE]/decode    payloads as JSON; answers with the same payloads, decrypted, and fetched if stored
+    POST [/NAMESPACE]/encode    the other way round
+
+The namespace may also be in the header `X-Namespace`; the UI and `temporal` send it.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from google.protobuf.json_format import MessageToJson, Parse, ParseError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from temporalio.api.common.v1 import Payloads
+from temporalio.converter import DataConverter
+
+from swf_temporal.app.codec_server.authentication import Authentication, NotAuthenticatedError
+from swf_temporal.app.codec_server.settings import CodecServerSettings
+from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
+
+_log = logging.getLogger("swf")
+
+MAX_BODY_BYTES: Final = 512 * 1024 * 1024
+_HEADERS: Final = ("Authorization", "Content-Type", "X-Namespace", "Caller-Type", "Temporal-Namespace")
+"""The headers that the UI may send, by CORS."""
+
+ConverterOf = Callable[[str], DataConverter]
+"""Returns the data converter of a namespace."""
+
+
+class _RefusedError(Exception):
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def codec_application(settings: CodecServerSettings, converter_of: ConverterOf) -> Starlette:
+    """Return the application that encodes and decodes payloads."""
+    authentication = Authentication(settings)
+    converters: dict[str, DataConverter] = {}
+
+    async def work(request: Request, *, decode: bool) -> Response:
+        _refuse_origin(request, settings)
+        subject = await authentication.subject_of(request)
+        namespace = _namespace(request, settings)
+        converter = converters.get(namespace)
+        if converter is None:
+            converter = converter_of(namespace)
+            if len(converters) < _MAX_NAMESPACES:
+                converters[namespace] = converter
+        payloads = Payloads()
+        try:
+            Parse(await _body(request), payloads, ignore_unknown_fields=True)
+        except (ParseError, UnicodeDecodeError) as error:
+            raise _RefusedError(400, f"the body is no JSON object with payloads: {error}") from None
+        count = len(payloads.payloads)
+        # What workers and clients do with payloads: the SDK has no public name for it.
+        if decode:
+            await converter._transform_inbound_payloads(payloads)  # noqa: SLF001 - see above
+        else:
+            await converter._transform_outbound_payloads(payloads)  # noqa: SLF001 - see above
+        _log.info(
+            "%s %d payloads of %s for %s", "decoded" if decode else "encoded", count, namespace, _in_one_line(subject)
+        )
+        return Response(MessageToJson(payloads, indent=None), media_type="application/json")
+
+    async def decode(request: Request) -> Response:
+        return await _answered(request, work(request, decode=True))
+
+    async def encode(request: Request) -> Response:
+        return await _answered(request, work(request, decode=False))
+
+    routes = []
+    for prefix in ("", "/{namespace}"):
+        routes += [
+            Route(f"{prefix}/decode", decode, methods=["POST"]),
+            Route(f"{prefix}/encode", encode, methods=["POST"]),
+        ]
+    cors = Middleware(
+        CORSMiddleware, allow_origins=settings.origins, allow_methods=["POST"], allow_headers=_HEADERS, max_age=600
+    )
+    return Starlette(routes=routes, middleware=[cors])
+
+
+_MAX_NAMESPACES: Final = 100
+
+
+async def _answered(request: Request, work: Awaitable[Response]) -> Response:
+    """Return the answer of *work*, or its error, and log that without any payload."""
+    try:
+        return await work
+    except NotAuthenticatedError as error:
+        response, why = _error(401, str(error)), str(error)
+        response.headers["WWW-Authenticate"] = "Bearer"
+    except _RefusedError as error:
+        response, why = _error(error.status, str(error)), str(error)
+    except PayloadUnavailable as error:
+        response, why = _error(400, str(error)), error.message
+    except RuntimeError as error:
+        # Of the SDK, about references to stored payloads where no storage is configured.
+        response, why = _error(400, str(error)), str(error)
+    except ClientDisconnect:
+        return Response(status_code=400)
+    _log.warning("refused %s from %s: %s", request.url.path, request.client and request.client.host, _in_one_line(why))
+    return response
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"message": message}, status_code=status)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]
+
+
+def _refuse_origin(request: Request, settings: CodecServerSettings) -> None:
+    """Refuse web pages of other origins, which a browser would let ask without looking at the answer."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin.lower() not in settings.origins:
+        raise _RefusedError(403, f"pages of {origin} may not ask: add it to codecServer › origins, or --origin")
+
+
+def _namespace(request: Request, settings: CodecServerSettings) -> str:
+    in_path, in_header = request.path_params.get("namespace"), request.headers.get("x-namespace")
+    if in_path and in_header and in_path != in_header:
+        raise _RefusedError(400, f"the path says namespace {in_path!r}, and the header X-Namespace {in_header!r}")
+    namespace = str(in_path or in_header or DEFAULT_NAMESPACE)
+    if settings.namespaces and namespace not in settings.namespaces:
+        raise _RefusedError(403, f"the namespace {namespace!r} is not served here")
+    return namespace
+
+
+async def _body(request: Request) -> bytes:
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > MAX_BODY_BYTES:
+            raise _RefusedError(413, f"more than {MAX_BODY_BYTES:,} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,49 @@
+"""Serving the codec server until the process is told to stop."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from swf_temporal.app.codec_server.settings import CodecServerSettings, read_codec_server_settings
+from swf_temporal.app.logs import log_lines
+from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.app.settings import Address, LogFormat, LogLevel
+from swf_temporal.errors import UsageError
+from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.temporal.converter import converter_of
+
+
+def prepare(
+    address: Address, origins: Sequence[str], config: Path | None, log_format: LogFormat | None = None
+) -> tuple[CodecServerSettings, PayloadSettings]:
+    """Return the settings of a codec server, and of the payloads that it reads. Raises UsageError."""
+    payloads = read_payload_settings(file=config)
+    if payloads == PLAIN:
+        hint = "give the configuration of the workers with --config or SWF_CONFIG"
+        raise UsageError("payloads are neither encrypted, compressed nor stored: there is nothing to decode", hint)
+    settings = read_codec_server_settings(os.environ, address, origins, file=config)
+    converter_of(payloads)  # what is wrong with keys and storage is told now
+    log_lines(log_format or LogFormat.TEXT, LogLevel.INFO)
+    return settings, payloads
+
+
+async def serve(
+    settings: CodecServerSettings,
+    payloads: PayloadSettings,
+    ready: Callable[[str], None],
+    certificate: Path | None = None,
+    key: Path | None = None,
+) -> int:
+    """Serve until cancelled; *ready* is told the URL. Raises UsageError."""
+    try:
+        from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
+        from swf_temporal.app.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise UsageError(f"the codec server needs {error.name}", "pip install 'swf-temporal[codec-server]'") from None
+    application = codec_application(settings, lambda namespace: converter_of(payloads, namespace))
+    tls = {} if certificate is None else {"ssl_certfile": certificate, "ssl_keyfile": key}
+    async with asgi_server(application, settings.address, "choose another with --host and --port", **tls) as address:
+        ready(f"{'https' if tls else 'http'}://{address}")
+        await asyncio.Event().wait()
+    return 0

@@ -1,0 +1,256 @@
+"""The codec server: whom it answers, what it answers, and what its log has."""
+
+import base64
+import json
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from google.protobuf.json_format import MessageToDict
+from temporalio.api.common.v1 import Payloads
+
+from swf_temporal.app.asgi_server import asgi_server
+from swf_temporal.app.codec_server.application import codec_application
+from swf_temporal.app.codec_server.serving import prepare
+from swf_temporal.app.codec_server.settings import CodecServerSettings, read_codec_server_settings
+from swf_temporal.app.settings import Address
+from swf_temporal.errors import UsageError
+from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.temporal.converter import converter_of
+
+LOOPBACK = Address("127.0.0.1", 0)
+UI = "https://temporal.example.com"
+TOKEN = "0123456789abcdef-token"  # noqa: S105 - of these tests
+CARD = "4111-1111"
+
+
+@pytest.fixture
+def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings:
+    """Return settings with a key and a storage."""
+    monkeypatch.setenv("CODEC_KEY", base64.b64encode(bytes([1] * 32)).decode())
+    return PayloadSettings(
+        StorageSettings(f"file://{tmp_path}/objects", threshold=2000), EncryptionSettings({"1": "env:CODEC_KEY"}, "1")
+    )
+
+
+@asynccontextmanager
+async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve with *settings*; yield a client."""
+    application = codec_application(
+        CodecServerSettings(LOOPBACK, **settings), lambda namespace: converter_of(payloads, namespace)
+    )
+    async with (
+        asgi_server(application, LOOPBACK, "") as address,
+        httpx.AsyncClient(base_url=f"http://{address}", trust_env=False) as client,
+    ):
+        yield client
+
+
+async def encoded(payloads: PayloadSettings, *values: object, namespace: str = "orders") -> dict[str, Any]:
+    """Return what a worker sends, as the UI sends it on."""
+    sent = Payloads(payloads=await converter_of(payloads, namespace).encode(values))
+    return MessageToDict(sent)
+
+
+def values_of(answer: httpx.Response) -> list[Any]:
+    """Return the values in the payloads of an answer."""
+    assert answer.status_code == 200, answer.text
+    return [json.loads(base64.b64decode(one["data"])) for one in answer.json()["payloads"]]
+
+
+async def test_payloads_are_decoded_and_encoded(payloads: PayloadSettings) -> None:
+    """Small ones, stored ones and plain ones; the namespace is in the path or in a header."""
+    values = [{"card": CARD}, {"large": os.urandom(4000).hex()}]
+    body = await encoded(payloads, *values)
+    assert "external" in json.dumps(body)
+    async with served(payloads) as client:
+        assert values_of(await client.post("/orders/decode", json=body)) == values
+        assert values_of(await client.post("/decode", json=body, headers={"X-Namespace": "orders"})) == values
+        plain = {"payloads": [{"metadata": {"encoding": "anNvbi9wbGFpbg=="}, "data": "MQ=="}]}
+        assert values_of(await client.post("/decode", json=plain)) == [1]
+        hidden = await client.post("/orders/encode", json=plain)
+        assert hidden.json()["payloads"][0]["data"] != "MQ=="
+        assert values_of(await client.post("/orders/decode", json=hidden.json())) == [1]
+        assert (await client.post("/decode", json={})).json() == {}
+
+
+async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_path: Path) -> None:
+    """Another namespace, another key, a missing object, and what are no payloads."""
+    body = await encoded(payloads, {"card": CARD})
+    async with served(payloads, namespaces=("orders", "shop")) as client:
+        for path, headers, status, message in (
+            ("/shop/decode", {}, 400, "cannot be decrypted in 'shop'"),
+            ("/other/decode", {}, 403, "the namespace 'other' is not served here"),
+            ("/shop/decode", {"X-Namespace": "orders"}, 400, "the path says namespace 'shop'"),
+        ):
+            answer = await client.post(path, json=body, headers=headers)
+            assert answer.status_code == status
+            assert message in answer.json()["message"]
+        answer = await client.post("/orders/decode", content=b"[1]")
+        assert (answer.status_code, "no JSON object" in answer.text) == (400, True)
+        large = await encoded(payloads, {"large": os.urandom(4000).hex()})
+        for file in (tmp_path / "objects").rglob("*"):
+            if file.is_file():
+                file.unlink()
+        answer = await client.post("/orders/decode", json=large)
+    assert answer.status_code == 400
+    assert "it is not there" in answer.json()["message"]
+    async with served(PayloadSettings(compression=True)) as client:
+        answer = await client.post("/orders/decode", json=body)
+    assert "encrypted with the key '1', and no keys are configured here" in answer.json()["message"]
+
+
+async def test_only_pages_of_configured_origins_may_ask(payloads: PayloadSettings) -> None:
+    """A browser asks before; a page of another origin is refused even if it does not."""
+    body = await encoded(payloads, {"card": CARD})
+    preflight = {
+        "Origin": UI,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type,x-namespace",
+    }
+    async with served(payloads, origins=(UI,)) as client:
+        allowed = await client.options("/decode", headers=preflight)
+        assert allowed.headers["Access-Control-Allow-Origin"] == UI
+        refused = await client.options("/decode", headers={**preflight, "Origin": "https://evil.example.com"})
+        assert "Access-Control-Allow-Origin" not in refused.headers
+
+        answer = await client.post("/orders/decode", json=body, headers={"Origin": UI})
+        assert answer.headers["Access-Control-Allow-Origin"] == UI
+        evil = await client.post("/orders/decode", json=body, headers={"Origin": "https://evil.example.com"})
+    assert evil.status_code == 403
+    assert CARD not in evil.text
+
+
+async def test_a_secret_is_needed_where_there_is_one(payloads: PayloadSettings) -> None:
+    """As a bearer token, whole and exact."""
+    body = await encoded(payloads, {"card": CARD})
+    async with served(payloads, token=TOKEN) as client:
+        for header in (None, "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"):
+            headers: dict[bytes, bytes] = {} if header is None else {b"Authorization": header.encode()}
+            answer = await client.post("/orders/decode", json=body, headers=headers)
+            assert answer.status_code == 401
+            assert answer.headers["WWW-Authenticate"] == "Bearer"
+        answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"bearer {TOKEN}"})
+    assert values_of(answer) == [{"card": CARD}]
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[tuple[str, rsa.RSAPrivateKey]]:
+    """Serve the public key of an issuer; give where, and the private key."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    public = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    jwks = json.dumps({"keys": [{**public, "kid": "1", "use": "sig", "alg": "RS256"}]}).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(jwks)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/jwks.json", key
+        server.shutdown()
+
+
+async def test_tokens_of_an_issuer_count(
+    payloads: PayloadSettings, issuer: tuple[str, rsa.RSAPrivateKey], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Signed by its key, for this audience, not expired; the log has the subject, and no payload."""
+    url, key = issuer
+    body = await encoded(payloads, {"card": CARD})
+    claims: Mapping[str, Any] = {"iss": "https://id", "aud": "codec", "sub": "ada\nforged", "exp": time.time() + 60}
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+    def signed(by: Any = key, algorithm: str = "RS256", **changes: Any) -> str:
+        told = {name: value for name, value in {**claims, **changes}.items() if value is not None}
+        return jwt.encode(told, by, algorithm=algorithm, headers={"kid": "1"})
+
+    refused = [
+        signed(other),
+        signed(aud="shop"),
+        signed(iss="https://evil"),
+        signed(exp=time.time() - 60),
+        signed(exp=None),
+        signed("a secret that is long enough for it", "HS256"),
+        jwt.encode(dict(claims), "", algorithm="none", headers={"kid": "1"}),
+        "no.jwt.at-all",
+    ]
+    caplog.set_level(logging.INFO, "swf")
+    async with served(payloads, jwks=url, issuer="https://id", audience="codec", token=TOKEN) as client:
+        for token in refused:
+            answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == 401, token
+        for token in (signed(), TOKEN):
+            answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
+            assert values_of(answer) == [{"card": CARD}]
+
+    assert "decoded 1 payloads of orders for ada forged" in caplog.messages
+    assert not any(CARD in line or TOKEN in line for line in caplog.messages)
+    assert all("\n" not in line for line in caplog.messages)
+
+
+def test_a_server_for_all_that_asks_nobody_is_refused(tmp_path: Path) -> None:
+    """On the loopback address it may be open; elsewhere only if that is configured."""
+    everywhere = Address("0.0.0.0", 8888)  # noqa: S104 - nothing listens there
+    assert read_codec_server_settings({}, LOOPBACK).is_open
+    with pytest.raises(UsageError, match="would decrypt for everyone"):
+        read_codec_server_settings({}, everywhere)
+    path = tmp_path / "swf.yaml"
+    path.write_text("codecServer: {unauthenticated: true}")
+    assert read_codec_server_settings({}, everywhere, file=path).is_open
+
+
+def test_settings_of_the_file(tmp_path: Path) -> None:
+    """Everything can stand there; options add origins."""
+    path = tmp_path / "swf.yaml"
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    path.write_text(
+        "codecServer: {origins: [https://A.example.com/], token: 'file:token', jwks: https://id/jwks, "
+        "issuer: https://id, audience: codec, namespaces: [orders]}"
+    )
+    wanted = CodecServerSettings(
+        LOOPBACK, ("https://a.example.com", UI), TOKEN, "https://id/jwks", "https://id", "codec", ("orders",)
+    )
+    assert read_codec_server_settings({}, LOOPBACK, [UI], file=path) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{origins: ['*']}", "codecServer › origins › 0: it must be an origin without a path"),
+        ("{jwks: http://id.example.com/jwks, issuer: a}", "codecServer › jwks: it must be an https URL"),
+        ("{jwks: https://id/jwks}", "codecServer › jwks needs an issuer or an audience"),
+        ("{token: abc}", "codecServer › token: it must be env:VARIABLE or file:PATH"),
+        ("{token: 'env:NOWHERE'}", "codecServer › token: what env:NOWHERE holds is no token"),
+        ("{token: 'file:nowhere'}", "codecServer › token: the file nowhere cannot be read"),
+        ("{tokens: []}", "codecServer › tokens: there is no such option; did you mean 'token'?"),
+    ],
+)
+def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
+    """By the place in the file."""
+    path = tmp_path / "swf.yaml"
+    path.write_text(f"codecServer: {text}")
+    with pytest.raises(UsageError) as refused:
+        read_codec_server_settings({}, LOOPBACK, file=path)
+    assert message in str(refused.value)
+
+
+def test_without_anything_to_decode_it_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forgotten configuration is told."""
+    monkeypatch.delenv("SWF_CONFIG", raising=False)
+    with pytest.raises(UsageError, match="there is nothing to decode"):
+        prepare(LOOPBACK, [], None)

@@ -35,8 +35,8 @@ def codec_server(
 ) -> None:
     """Decrypt payloads for the Temporal UI and the temporal program.
 
-    Those that are stored are fetched. Keys, storage and who may ask come from the configuration. The URL is printed to stdout; requests are logged to
-    stderr, without payloads.
+    Those that are stored are fetched. Keys, storage and who may ask come from the configuration. The URL is printed to
+    stdout; requests are logged to stderr, without payloads.
     """
     with ending_at_once():
         from swf_temporal.app.codec_server.serving import prepare, serve

@@ -4,7 +4,9 @@ It may be anything, since any caller that may start a workflow writes it. What i
 where it is read, it would fail the workflow task again and again.
 """
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -17,6 +19,7 @@ from swf_temporal.temporal.records import Pin
 UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
 """Errors that the converter raises on a payload that is not JSON, or is nested too deeply."""
 
+_JSON = b"json/plain"
 _NO_NUMBERS = (b"NaN", b"Infinity")
 
 
@@ -34,6 +37,10 @@ def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord |
 
 def value_of(raw: RawValue) -> JSON:
     """Return the JSON that *raw* holds. Raises one of `UNREADABLE`."""
+    if raw.payload.metadata.get("encoding") == _JSON:  # nearly always: of an instance that gets many events, most work
+        with suppress(ValueError, RecursionError):
+            plain: JSON = json.loads(raw.payload.data)
+            return plain
     value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
     if isinstance(value, bytes):
         raise ValueError("these are bytes")  # noqa: TRY004 - data, not code

@@ -20,6 +20,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
+from swf_temporal.temporal.server import local_server
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.suspending import Suspending
 
@@ -289,3 +290,38 @@ def _worker(folder: Path, bench: Bench, queue: str) -> "subprocess.Popen[bytes]"
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
+    """The server refuses what is more than an execution may get, until the instance goes on in another."""
+    most, is_over = 30, asyncio.Event()
+    limit = ("--dynamic-config-value", f"history.maximumSignalsPerExecution={most}")
+
+    async def f(_: JSON) -> JSON:
+        await is_over.wait()
+        return {}
+
+    async with local_server(extra=limit) as server, Bench(server).worker(taking(calling("call", "f")), f=f) as worker:
+        handle = await worker.start({"numbers": []}, suspend_after=20)
+        async with executions(worker.bench, handle) as histories:
+            for n in range(1, most + 1):
+                await swf.send_event(server.client, handle.id, number(n))
+            with pytest.raises(swf.InboxFullError, match="was sent more events than one execution takes"):
+                await swf.send_event(server.client, handle.id, number(most + 1))
+            is_over.set()
+            async with asyncio.timeout(60):
+                for n in range(most + 1, LAST + 1):
+                    while not await _is_sent(worker, handle, n):
+                        await asyncio.sleep(0.02)
+            output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), 60)
+
+    assert output == {"numbers": list(range(1, LAST + 1))}
+    assert len(histories) > 1
+
+
+async def _is_sent(worker: Running, handle: swf.Handle, n: int) -> bool:
+    try:
+        await swf.send_event(worker.bench.client, handle.id, number(n))
+    except swf.InboxFullError:
+        return False
+    return True

@@ -92,7 +92,8 @@ class CorrelationKeys:
 
     def fix(self, definition: Event, event: CloudEvent) -> None:
         """Fix the attributes that taking *event* fixes."""
-        self._values.update(fixed_by(definition, event))
+        if definition.correlation:
+            self._values.update(fixed_by(definition, event))
 
     def free(self, names: Iterable[str]) -> None:
         """Let events with other values of these attributes belong to the instance again."""

@@ -86,4 +86,6 @@ def _is_for(definition: Event, required: dict[str, JSON], lane: Lane, event: Clo
 
 
 def _belongs(definition: Event, event: CloudEvent, required: dict[str, JSON], lane: Lane) -> bool:
-    return is_like(definition, event) and lane.correlation.correlates(definition, event, required, lane.semantics)
+    if not is_like(definition, event):
+        return False
+    return not definition.correlation or lane.correlation.correlates(definition, event, required, lane.semantics)

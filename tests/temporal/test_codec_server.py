@@ -15,6 +15,7 @@ from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program
+from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, define
 
 pytestmark = pytest.mark.temporal
@@ -41,7 +42,7 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
     definition = define({"name": "a", "type": "inject", "data": {"done": True}}, id="shown")
     noise = os.urandom(3000).hex()
 
-    command = [sys.executable, "-m", "swf_temporal.cli", "codec-server", "--port", "0"]
+    command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "codec-server", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:  # noqa: ASYNC220 - it is read in threads
         assert server.stdout is not None
         assert server.stderr is not None

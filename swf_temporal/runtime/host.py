@@ -3,7 +3,7 @@
 A host performs; it decides nothing about the language. The records here are what crosses the port.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -220,6 +220,15 @@ class Host(Protocol):
         For code that makes other calls, timers or sub-workflows than it did: a run that passed the place before does
         as it did then. What a definition means is no such change, but a number of `runtime/semantics.py`.
         """
+
+    def hold(self, values: Sequence[JSON]) -> list[int]:
+        """Hold *values* from one execution of the run to the next, beside its progress; return numbers for `held`.
+
+        They are in the order of the values. None says that these are to stay in the progress.
+        """
+
+    def held(self, number: int) -> list[JSON]:
+        """Return the values that `hold` gave that number to, and hold them no longer."""
 
     async def yield_control(self) -> None:
         """Let the engine take stock: many states in a row did not wait for anything."""

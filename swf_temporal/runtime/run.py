@@ -51,6 +51,8 @@ _LEAST_COST, _MOST_COST, _COST_BYTES = 400, 4000, 4_000_000
 
 An expression that jq evaluates on little data takes a tenth of a millisecond, and an engine waits two seconds.
 """
+_CALL_COST = 10
+"""How much it is to make a call, or to begin a sub-workflow."""
 _INDEX = re.compile(r"\[(\d+|\*)\]")
 """Where the name of a path has the number of an iteration, or stands for all of them."""
 
@@ -71,6 +73,8 @@ class ProgressRecord(TypedDict, total=False):
     """How often each id was given. Of iterations that are complete only the highest number is left."""
     same: list[list[list[str | int]]]
     """Which places of the record have what others have: see `runtime/sharing.py`."""
+    parts: list[int]
+    """The numbers of the parts that an engine carries on beside the record, in their order: `runtime/outputs.py`."""
     limit: LimitRecord | float | None
     """What takes the place of the workflow's own timeout."""
 
@@ -187,7 +191,7 @@ class Run(Tracer):
     def charge(self, cost: int = 1) -> None:
         """Count work of this activation: what is done without the host's time moving on.
 
-        An expression costs one, and so does a state. `give_way` bounds the sum.
+        An expression costs one, and so does a state; a call costs ten. `give_way` bounds the sum.
         """
         now = self.host.now()
         if now is not self._charged_at and now != self._charged_at:
@@ -195,7 +199,8 @@ class Run(Tracer):
         self.cost += cost
 
     def next_id(self, what: str) -> str:
-        """Return an id for *what* that was never given before in this run."""
+        """Return an id for *what*, which is about to be called, that was never given before in this run."""
+        self.charge(_CALL_COST)
         given = self.numbers.get(what)
         number = self.numbers[what] = (self._given_of_all(what) if given is None else given) + 1
         return f"{what}#{number}"

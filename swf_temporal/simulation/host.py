@@ -6,7 +6,7 @@ but for the services that a scenario starts.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -202,6 +202,14 @@ class SimulatedHost:
     def changed(self, change: str) -> bool:  # noqa: ARG002 - no instance of a simulation is older than what runs it
         """Return True: every run is new."""
         return True
+
+    def hold(self, values: Sequence[JSON]) -> list[int]:  # noqa: ARG002 - a simulation is not written down
+        """Leave all to the progress."""
+        return []
+
+    def held(self, number: int) -> list[JSON]:
+        """Hold nothing."""
+        raise KeyError(number)
 
     async def yield_control(self) -> None:
         """Let others go on: whether a workflow goes round in a circle is seen state by state."""

@@ -1,7 +1,7 @@
 """The port `Host` on Temporal."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -36,6 +36,7 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
+from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.records import LIMITS, PUBLISH, Pin, call_to_json, catalogue_of
 from swf_temporal.temporal.sizes import check_fits, check_together
 from swf_temporal.temporal.variables import (
@@ -84,7 +85,9 @@ MAY_CONTINUE_AS_NEW = frozenset(
 class TemporalHost:
     """The host of one workflow execution."""
 
-    def __init__(self, pin: Pin, source: str, *, runs_external_activities: bool = True) -> None:
+    def __init__(
+        self, pin: Pin, source: str, parts: Sequence[Payload] = (), *, runs_external_activities: bool = True
+    ) -> None:
         self.pin = pin
         self.source = source
         self.runs_external_activities = runs_external_activities
@@ -94,7 +97,7 @@ class TemporalHost:
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._pending = 0
-        self._room: asyncio.Future[None] | None = None
+        self._waiting_for_room: list[asyncio.Future[None]] = []
         self._ending_with_this: list[asyncio.Future[Any]] = []
         self._sent = 0
         self._sent_at: datetime | None = None
@@ -102,6 +105,7 @@ class TemporalHost:
         self._loop = asyncio.get_running_loop()
         self._converter = workflow.payload_converter()
         self._limit = limit_of(self._converter)
+        self.parts = Parts(self._converter, parts_of(pin.progress, parts))
         self._time = -1.0
         self._now = datetime.fromtimestamp(0, UTC)
 
@@ -177,6 +181,14 @@ class TemporalHost:
     def changed(self, change: str) -> bool:
         """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
         return workflow.patched(change)
+
+    def hold(self, values: Sequence[JSON]) -> list[int]:
+        """Make parts of *values*, which the next execution is started with."""
+        return self.parts.add(values)
+
+    def held(self, number: int) -> list[JSON]:
+        """Return the values of a part."""
+        return self.parts.take(number)
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
@@ -405,9 +417,10 @@ class TemporalHost:
         check_fits(size, ONE_STEP, self._limit)
         size = min(size, MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
         while self._pending >= MAX_PENDING:
-            if self._room is None:
-                self._room = asyncio.get_running_loop().create_future()
-            await self._room
+            # A future for each: whoever is cancelled cancels the one that it waits for.
+            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting_for_room.append(room)
+            await room
         if self.now() is not self._sent_at:
             self._sent, self._sent_at = 0, self.now()
         if self._sent + size > MAX_BYTES_AT_ONCE:
@@ -418,9 +431,10 @@ class TemporalHost:
 
     def _made_room(self) -> None:
         self._pending -= 1
-        if self._room is not None and not self._room.done():
-            self._room.set_result(None)
-            self._room = None
+        waiting, self._waiting_for_room = self._waiting_for_room, []
+        for room in waiting:
+            if not room.done():
+                room.set_result(None)
 
 
 def _policy(retry: RetryRule | None) -> RetryPolicy:

@@ -21,6 +21,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, PayloadUnavailable, WorkflowFault
 from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.outputs import parts_in
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
@@ -83,6 +84,7 @@ class Interpreter:
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._data, self._pin, self._wrong = read_input(args)
+        self._parts = [arg.payload for arg in args[2:]]
         self._signals: list[tuple[str, JSON]] = []
         self._definition: Definition | None = None
         self._run: Run | None = None
@@ -232,7 +234,7 @@ class Interpreter:
                     await host.check_continuation()
                     self._continue_as(outcome, run)
                 case Suspended():
-                    progress = host.with_budget(run.progress())  # with the events that came since it was suspended
+                    progress, parts = self._carried(host, run.progress())  # with events that came since it was suspended
                     pin = self._next_pin(progress=progress)
                     if run.is_compact:
                         pin.format = max(pin.format, COMPACT_FORMAT)
@@ -240,13 +242,22 @@ class Interpreter:
                     size, most = self._size(record), limit_of(workflow.payload_converter())
                     if fits(size, most):
                         self._log.goes_on()
-                        workflow.continue_as_new(args=[None, record], initial_versioning_behavior=_onto())
+                        args = [None, record, *parts]
+                        workflow.continue_as_new(args=args, initial_versioning_behavior=_onto())
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     self._length.could_not_carry_over(size, most, run)
                     self._log.stays(size, len(run.inbox.kept))
 
     def _new_host(self, source: str) -> TemporalHost:
-        return TemporalHost(self._pin, source, runs_external_activities=self.runs_external_activities)
+        return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)
+
+    def _carried(self, host: TemporalHost, progress: dict[str, Any]) -> tuple[dict[str, Any], list[RawValue]]:
+        """Return what the run goes on with in another execution: its progress, and the parts beside it."""
+        progress = host.with_budget(progress)
+        numbers = parts_in(progress.get("frame"))
+        if not numbers:
+            return progress, []
+        return {**progress, "parts": numbers}, [RawValue(payload) for payload in host.parts.of(numbers)]
 
     def _begin(self, run: Run) -> None:
         """Hand over what came before the first step."""

@@ -16,6 +16,7 @@ from swf_temporal.temporal import schedules
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.suspending import Suspending
 
 pytestmark = pytest.mark.temporal
 
@@ -194,3 +195,32 @@ async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tm
 
 
 FAILED_TASK = "workflow_task_failed_event_attributes"
+
+
+async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
+    """What had been collected before a run continued goes along as it is, and the collection is whole at the end."""
+    definition = define(
+        {
+            "name": "Each", "type": "foreach", "inputCollection": "${ [range(90)] }", "iterationParam": "number",
+            "batchSize": 5, "outputCollection": "${ .all }",
+            "actions": [{"functionRef": {"refName": "echo", "arguments": {"number": "${ .number }"}}}],
+        },
+        functions=("echo",),
+    )  # fmt: skip
+    text = "x" * 20_000
+    async with stored.worker(definition, echo=lambda given: {**given, "text": text}) as worker:
+        handle = await worker.start({}, suspend_after=70)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        history = await stored.client.get_workflow_handle(handle.id).fetch_history()
+
+    assert output == {"all": [{"number": number, "text": text} for number in range(90)]}
+    converter = stored.client.data_converter
+    started = history.events[0].workflow_execution_started_event_attributes
+    _, record, *parts = await converter.decode(started.input.payloads)
+    front = record["progress"]["frame"]["walk"]["run"]["body"]["front"]
+    assert record["progress"]["parts"] == front["parts"] == list(range(1, 1 + len(parts)))
+    assert len(parts) > 1
+    collected = [one["number"] for part in parts for one in part] + [one["number"] for one in front["outputs"]]
+    assert collected == list(range(front["count"]))
+    replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter)
+    await replayer.replay_workflow(history)

@@ -110,6 +110,8 @@ class FrontFrame(Frame, total=False):
     """Of a state without outputs to keep: its data with the results of these iterations."""
     outputs: list[JSON]
     """What each of them came to, where that goes into an output collection, or they held states."""
+    parts: list[int]
+    """The parts that the host holds of these outputs, before those that stand here: see `runtime/outputs.py`."""
     over: bool
     """Whether what iterations came to, in the front or not, lets no further one begin."""
 

@@ -9,7 +9,8 @@ from swf_temporal.languages.direktiv.execution.lane import Frame, Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.joining import MISSING, Path, SuspendRequested, join
+from swf_temporal.runtime.outputs import Outputs
 
 MAX_AT_ONCE = 1000
 """How many calls are made at once: what an engine can hold, with room."""
@@ -28,10 +29,10 @@ async def run(state: ForeachState, lane: Lane) -> Leaving:
 
 async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> list[JSON]:
     """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
-    results: list[JSON] = lane.frame.get("results", [])
-    if "results" not in lane.frame:
+    if "front" not in lane.frame:
         lane.run.begin_iterations(lane.path)
-        lane.frame["results"] = results
+    front: Frame = lane.frame.setdefault("front", {"count": 0})
+    outputs = Outputs(front)
     frames: Frame = lane.frame.setdefault("lanes", {})
 
     def begin(index: int) -> Path[None] | None:
@@ -48,14 +49,19 @@ async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> lis
         frame = frames.get(str(index), {})
         if "result" not in frame:
             return False
-        results.append(frame["result"])
+        outputs.append(frame["result"])
+        front["count"] = index + 1
         del frames[str(index)]
         lane.run.forget_iteration(lane.path, index, {state.action.function})
         return True
 
-    await run_in_turn(len(elements), len(results), begin, fold, window=MAX_AT_ONCE)
+    try:
+        await run_in_turn(len(elements), front["count"], begin, fold, window=MAX_AT_ONCE)
+    except SuspendRequested:
+        outputs.hand_over(lane.run.host)
+        raise
     lane.run.begin_iterations(lane.path)
-    return results
+    return await outputs.all(lane.run.host)
 
 
 def _elements(state: ForeachState, lane: Lane) -> list[JSON]:

@@ -30,7 +30,8 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import MISSING, Missing, Path, join
+from swf_temporal.runtime.joining import MISSING, Missing, Path, SuspendRequested, join
+from swf_temporal.runtime.outputs import Outputs
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 MAX_AT_ONCE = 1000
@@ -73,30 +74,35 @@ class _Iterations:
         front = lane.frame.setdefault("front", {"count": 0})
         self._turns.go_on(front, lane.frame)
         keeps_outputs = state.output_collection is not None or state.scope is not None
-        if keeps_outputs:
-            front.setdefault("outputs", [])
+        outputs = Outputs(front) if keeps_outputs else None
         folding = self._flow.folding(front.get("data", self._data), lane)
 
         def fold(index: int) -> bool:
             part = complete_iteration(lane.frame, index)
             if part is None:
                 return False
-            if not keeps_outputs:
+            if outputs is None:
                 for effect in part["effects"]:
                     folding.apply(effect)
                 front["data"] = folding.data
             elif "output" in part:
-                front["outputs"].append(part["output"])
+                outputs.append(part["output"])
             front["count"] = index + 1
             forget_iteration(lane.frame, index)
             lane.run.forget_iteration(lane.path, index, self._actions)
             return True
 
-        await run_in_turn(len(self._items), front["count"], self._path, fold, window=window)
+        try:
+            await run_in_turn(len(self._items), front["count"], self._path, fold, window=window)
+        except SuspendRequested:
+            # A condition is asked of all outputs after each iteration: there they stay together.
+            if outputs is not None and state.until is None:
+                outputs.hand_over(lane.run.host)
+            raise
         lane.run.begin_iterations(lane.path)
-        if keeps_outputs:
-            return self._with_outputs(front["outputs"])
-        return folding.data
+        if outputs is None:
+            return folding.data
+        return self._with_outputs(await outputs.all(lane.run.host))
 
     async def run_with_frames(self, window: int) -> JSON:
         """Do the same with the frames of all iterations, as the readings before the fifth had it."""

@@ -1,0 +1,63 @@
+"""`python -m bench.scale`: runs of a size at which one execution no longer holds them, against ones written by hand."""
+
+import argparse
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+
+from bench.scale.measuring import Cost, contenders
+from bench.scale.work import WORK, Work
+from bench.scale.worker import BY_HAND, INTERPRETED
+
+Costs = dict[str, Cost]
+
+
+def main() -> None:
+    """Measure, and print a table or JSON."""
+    parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
+    parser.add_argument("--only", choices=[work.name for work in WORK], action="append", help="only this work")
+    parser.add_argument("--items", type=int, help="so many items of each, for a short run")
+    parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
+    given = parser.parse_args()
+    works = [work for work in WORK if given.only is None or work.name in given.only]
+    measured = asyncio.run(measure(works, given.items))
+    if given.json:
+        print(
+            json.dumps({name: {who: asdict(cost) for who, cost in costs.items()} for name, costs in measured.items()})
+        )
+        return
+    print(table(works, measured))
+
+
+async def measure(works: list[Work], items: int | None) -> dict[str, Costs]:
+    """Measure each of *works* once, by both contenders, on one server."""
+    async with contenders() as both:
+        return {
+            work.name: {one.name: await one.measure(work, items or work.items, _tell) for one in both} for work in works
+        }
+
+
+def table(works: list[Work], measured: dict[str, Costs]) -> str:
+    """Return what was measured as a table."""
+    head = (
+        "| work | items | items/s, interpreted | by hand | ratio | CPU, interpreted : by hand | executions "
+        "| longest, events | peak, MiB | by hand | growth, MiB | by hand |"
+    )
+    rows = [head, "|---" * (head.count("|") - 1) + "|"]
+    for work in works:
+        ours, theirs = measured[work.name][INTERPRETED], measured[work.name][BY_HAND]
+        rows.append(
+            f"| {work.title} | {ours.items:,} | {ours.rate:,.0f} | {theirs.rate:,.0f} | {ours.rate / theirs.rate:.2f} "
+            f"| {ours.cpu / theirs.cpu:.2f} | {ours.executions} | {ours.longest:,} | {ours.peak:.0f} "
+            f"| {theirs.peak:.0f} | {ours.slope:+.0f} | {theirs.slope:+.0f} |"
+        )
+    return "\n".join(rows)
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test soak mutants check format bench clean
+.PHONY: help demo example brokers test soak mutants check format bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ bench: $(VENV)/.dev  ## measure against hand-written workflows, in one run
 	$(BIN)/python -m bench.loading
 	$(BIN)/python -m bench.starting
 	$(BIN)/python -m bench
+
+bench-scale: $(VENV)/.dev  ## measure runs of 100,000 calls and a million transitions
+	$(BIN)/python -m bench.scale
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) .mutation build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -221,6 +221,10 @@ class Host(Protocol):
         as it did then. What a definition means is no such change, but a number of `runtime/semantics.py`.
         """
 
+    @property
+    def carries(self) -> int:
+        """How many bytes of progress a run can carry from one execution to the next."""
+
     def hold(self, values: Sequence[JSON]) -> list[int]:
         """Hold *values* from one execution of the run to the next, beside its progress; return numbers for `held`.
 

@@ -7,3 +7,6 @@ MAX_PAYLOAD_BYTES: Final = 2 * 1024 * 1024 - 64 * 1024
 
 MAX_RESULT_BYTES: Final = 2 * 1024 * 1024
 """The size limit of a function's result, in bytes: the server's."""
+
+MAX_CALLS_IN_ONE_EXECUTION: Final = 15_000
+"""How many calls an execution holds at most: a run with more has to go on in another, with what it carries."""

@@ -46,16 +46,21 @@ class Outputs:
 
 def parts_in(frame: Any) -> list[int]:
     """Return the numbers of all parts that *frame*, and those inside it, have."""
-    found: list[int] = []
+    return [part for front in fronts_in(frame) for part in front.get(_PARTS, ())]
+
+
+def fronts_in(frame: Any) -> list[dict[str, Any]]:
+    """Return the fronts in *frame*, and in those inside it: with `count`, of how many iterations, and `of`, of all."""
+    found: list[dict[str, Any]] = []
     if isinstance(frame, list):
         for inner in frame:
-            found.extend(parts_in(inner))
+            found.extend(fronts_in(inner))
     elif isinstance(frame, dict):
         for key, inner in frame.items():
             if key == FRONT and isinstance(inner, dict):
-                found.extend(inner.get(_PARTS, ()))
+                found.append(inner)
             elif key not in _NOT_FRAMES:
-                found.extend(parts_in(inner))
+                found.extend(fronts_in(inner))
     return found
 
 

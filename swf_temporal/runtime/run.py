@@ -16,11 +16,11 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias, TypedDict
+from typing import Any, Final, Protocol, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.errors import PayloadTooLarge, WorkflowFault
 from swf_temporal.runtime.execution import Execution
 from swf_temporal.runtime.host import (
     Completed,
@@ -36,12 +36,19 @@ from swf_temporal.runtime.host import (
 )
 from swf_temporal.runtime.inbox import Inbox, InboxRecord
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
+from swf_temporal.runtime.limits import MAX_CALLS_IN_ONE_EXECUTION
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.semantics import is_compact
 from swf_temporal.runtime.sharing import with_copies, without_copies
 from swf_temporal.runtime.trace import Tracer
 
 Frame: TypeAlias = dict[str, Any]
+
+CARRY_LESS: Final = (
+    "filter what states and actions do not need (stateDataFilter, actionDataFilter), "
+    "or store large payloads outside of Temporal"
+)
+"""What to do where a run would have to carry on more than it can."""
 
 MAX_STEPS_WITHOUT_WAIT = 200
 """After how many states or tasks in a row the host is given control, in runs of the readings before the fifth."""
@@ -205,8 +212,17 @@ class Run(Tracer):
         number = self.numbers[what] = (self._given_of_all(what) if given is None else given) + 1
         return f"{what}#{number}"
 
-    def begin_iterations(self, path: str) -> None:
-        """Let the iterations of *path* give ids that none of those before gave which had their numbers."""
+    def begin_iterations(self, path: str, calls: int = 0) -> None:
+        """Let the iterations of *path* give ids that none of those before gave which had their numbers.
+
+        Raises PayloadTooLarge where they make so many *calls* that the run has to go on in another execution, and it
+        could not, whatever they come to: before the first of them is made.
+        """
+        if calls > MAX_CALLS_IN_ONE_EXECUTION and (size := size_of(self.progress())) > self.host.carries:
+            raise PayloadTooLarge(
+                f"{calls:,} calls are too many for one execution of the run, and it could not go on in another: it has "
+                f"to carry on {size:,} bytes of the {self.host.carries:,} that it can; {CARRY_LESS}"
+            )
         self._merge_numbers([key for key in self.numbers if key.startswith(f"{path}[")], path, "[]")
 
     def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None = None) -> None:

@@ -54,12 +54,15 @@ class _Sharing:
         self._places[id(value)] = place
         changed: Any = None
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            if not isinstance(item, dict | list):
+            if not isinstance(item, dict | list) and not (isinstance(item, str) and len(item) >= _WORTH):
                 continue
             own = (place, key)
             if id(item) in self._places and size_of(item) >= _WORTH:
                 self.same.append([_steps(own), _steps(self._places[id(item)])])
                 kept = None
+            elif isinstance(item, str):
+                self._places[id(item)] = own
+                continue
             else:
                 kept = self.written(item, own)
             if kept is not item:

@@ -18,7 +18,7 @@ from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
-from swf_temporal.runtime.limits import MAX_RESULT_BYTES
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES, MAX_RESULT_BYTES
 from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
 from swf_temporal.runtime.semantics import gives_circles_up
 from swf_temporal.runtime.trace import ActionRetried
@@ -202,6 +202,11 @@ class SimulatedHost:
     def changed(self, change: str) -> bool:  # noqa: ARG002 - no instance of a simulation is older than what runs it
         """Return True: every run is new."""
         return True
+
+    @property
+    def carries(self) -> int:
+        """As much as a server without a storage for large payloads takes."""
+        return MAX_PAYLOAD_BYTES
 
     def hold(self, values: Sequence[JSON]) -> list[int]:  # noqa: ARG002 - a simulation is not written down
         """Leave all to the progress."""

@@ -16,7 +16,9 @@ from typing import Final
 from temporalio import workflow
 
 from swf_temporal.errors import PayloadTooLarge
-from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.outputs import fronts_in
+from swf_temporal.runtime.performing import size_of
+from swf_temporal.runtime.run import CARRY_LESS, Run
 
 MAX_EVENTS, MAX_BYTES = 40_000, 40 * 1024 * 1024
 """How many events and bytes an execution may have that should not continue as new.
@@ -25,8 +27,14 @@ The engine knows an execution alone, and not the next: with it, it ends the chil
 only it, having been asked to, can end Canceled.
 """
 
-LAST_EVENTS, LAST_BYTES = 50_000, 48 * 1024 * 1024
-"""With how many events and bytes a run fails that cannot be carried over; servers end it at 51,200 and 50 MiB."""
+LAST_EVENTS, LAST_BYTES = 47_000, 46 * 1024 * 1024
+"""With how many events and bytes a run fails that cannot be carried over; servers end it at 51,200 and 50 MiB.
+
+Up to 1,900 calls that are under way then still end, with two events each.
+"""
+
+_EVENTS_OF_CALL: Final = 3
+"""The least that a call adds to a history."""
 
 TRY_AGAIN: Final = 2_000
 """After how many further events a run is to continue as new that could not be carried over."""
@@ -70,6 +78,8 @@ class LengthCheck:
     def could_not_carry_over(self, size: int, most: int, run: Run) -> None:
         """Take note that the record of *run* is larger than *most*. Raises PayloadTooLarge if it cannot stay either."""
         length = workflow.info().get_current_history_length()
+        if run.is_compact:
+            _check_iterations(size, most, run)
         if self._again_from is not None and self._is_at_its_end():
             raise PayloadTooLarge(
                 f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
@@ -94,3 +104,19 @@ class LengthCheck:
     def _is_at_its_end(self) -> bool:
         info = workflow.info()
         return info.get_current_history_length() >= LAST_EVENTS or info.get_current_history_size() >= LAST_BYTES
+
+
+def _check_iterations(size: int, most: int, run: Run) -> None:
+    """Raise PayloadTooLarge where the iterations that are left are too many for the history that *run* cannot leave."""
+    fronts = fronts_in(run.frame)
+    done, all_ = sum(front["count"] for front in fronts), sum(front.get("of", 0) for front in fronts)
+    info = workflow.info()
+    length, bytes_ = info.get_current_history_length(), info.get_current_history_size()
+    more = (all_ - done) * _EVENTS_OF_CALL
+    if not more or (length + more <= LAST_EVENTS and bytes_ + more * bytes_ // max(1, length) <= LAST_BYTES):
+        return
+    results = sum(size_of(front.get("outputs", front.get("data"))) for front in fronts)
+    raise PayloadTooLarge(
+        f"{done:,} of {all_:,} iterations are done, and the run cannot go on with the others: their results take "
+        f"{results:,} bytes, and all that it has to carry on {size:,} of the {most:,} that it can; {CARRY_LESS}"
+    )

@@ -182,6 +182,11 @@ class TemporalHost:
         """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
         return workflow.patched(change)
 
+    @property
+    def carries(self) -> int:
+        """What one payload may hold."""
+        return self._limit
+
     def hold(self, values: Sequence[JSON]) -> list[int]:
         """Make parts of *values*, which the next execution is started with."""
         return self.parts.add(values)

@@ -234,7 +234,9 @@ class Interpreter:
                     await host.check_continuation()
                     self._continue_as(outcome, run)
                 case Suspended():
-                    progress, parts = self._carried(host, run.progress())  # with events that came since it was suspended
+                    progress, parts = self._carried(
+                        host, run.progress()
+                    )  # with events that came since it was suspended
                     pin = self._next_pin(progress=progress)
                     if run.is_compact:
                         pin.format = max(pin.format, COMPACT_FORMAT)

@@ -34,6 +34,15 @@ def test_what_was_shared_is_shared_again() -> None:
     assert read["a"] is read["b"][0]["c"]
 
 
+def test_long_texts_are_written_once() -> None:
+    """They stand by themselves in data that are otherwise not the same."""
+    text = "x" * 1000
+    record = {"a": {"b": text}, "c": {"b": text, "d": 1}}
+    written = json.dumps(without_copies(record))
+    assert written.count(text) == 1
+    assert {**with_copies(json.loads(written)), SAME: None} == {**record, SAME: None}
+
+
 def test_a_record_without_repetitions_is_left_alone() -> None:
     """It is not even copied; small values may repeat."""
     small: list[JSON] = [1]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from itertools import count
 
 import pytest
@@ -224,6 +225,69 @@ async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> 
 
         assert await swf.result(handle) == 20
         assert (await handle.describe()).run_id == handle.first_execution_run_id
+
+
+async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench) -> None:
+    """As soon as that is so, where the iterations that are left are too many for the history; it says what to do."""
+    definition = define(
+        {
+            "name": "each", "type": "foreach", "inputCollection": "${ [range(16000)] }", "batchSize": 5,
+            "outputCollection": "${ .out }", "actions": [{"functionRef": "f"}],
+        },
+        functions=("f",),
+    )  # fmt: skip
+    async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
+        failed = await worker.failure({}, suspend_after=70)
+
+    assert failed.name == "PayloadTooLarge"
+    found = re.fullmatch(
+        r".*?(\d+) of 16,000 iterations are done, and the run cannot go on with the others: their results take "
+        r"([\d,]+) bytes, and all that it has to carry on ([\d,]+) of the 2,031,616 that it can; filter what .*",
+        failed.message,
+        re.DOTALL,
+    )
+    assert found is not None, failed.message
+    done, results, all_ = (int(text.replace(",", "")) for text in found.groups())
+    assert done >= 14
+    assert results >= done * 150_000
+    assert all_ >= results
+    assert len(worker.scripted.calls) < 100
+
+
+async def test_a_slow_call_among_many_holds_nobody_up_for_good(bench: Bench) -> None:
+    """A run that is to continue waits for it, begins nothing meanwhile, and does nothing twice."""
+    definition = define(
+        {
+            "name": "each", "type": "foreach", "inputCollection": "${ [range(80)] }", "iterationParam": "number",
+            "outputCollection": "${ .out }", "batchSize": 5,
+            "actions": [{"functionRef": {"refName": "f", "arguments": {"number": "${ .number }"}}}],
+        },
+        functions=("f",),
+    )  # fmt: skip
+    others = asyncio.Event()
+    seen: list[int] = []
+
+    async def f(given: dict[str, int]) -> int:
+        number = given["number"]
+        seen.append(number)
+        if number == 3:
+            await others.wait()
+            while asyncio.get_running_loop().time() - latest[0] < 0.5:
+                await asyncio.sleep(0.1)
+        latest[0] = asyncio.get_running_loop().time()
+        if number == 15:
+            others.set()
+        return number
+
+    latest = [0.0]
+    async with bench.worker(definition, f=f) as worker:
+        handle = await worker.start({}, suspend_after=60)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
+
+    assert output == {"out": list(range(80))}
+    assert sorted(seen) == list(range(80))
+    assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
 
 
 @pytest.mark.parametrize("number", [1000])

@@ -21,6 +21,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
+from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.suspending import Suspending
 
@@ -281,7 +282,7 @@ async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_pat
 
 def _worker(folder: Path, bench: Bench, queue: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", queue],
+        [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", queue],
         env={
             "PATH": os.environ["PATH"],
             "TEMPORAL_ADDRESS": bench.client.service_client.config.target_host,

@@ -106,6 +106,8 @@ class FrontFrame(Frame, total=False):
 
     count: int
     """How many they are."""
+    of: int
+    """How many iterations there are in all."""
     data: JSON
     """Of a state without outputs to keep: its data with the results of these iterations."""
     outputs: list[JSON]

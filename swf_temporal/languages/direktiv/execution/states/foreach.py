@@ -30,8 +30,8 @@ async def run(state: ForeachState, lane: Lane) -> Leaving:
 async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> list[JSON]:
     """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
     if "front" not in lane.frame:
-        lane.run.begin_iterations(lane.path)
-    front: Frame = lane.frame.setdefault("front", {"count": 0})
+        lane.run.begin_iterations(lane.path, len(elements))
+    front: Frame = lane.frame.setdefault("front", {"count": 0, "of": len(elements)})
     outputs = Outputs(front)
     frames: Frame = lane.frame.setdefault("lanes", {})
 

@@ -70,8 +70,8 @@ class _Iterations:
         """Run them, and return the state's data with what they come to."""
         lane, state = self._lane, self._state
         if "front" not in lane.frame:
-            lane.run.begin_iterations(lane.path)
-        front = lane.frame.setdefault("front", {"count": 0})
+            lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
+        front = lane.frame.setdefault("front", {"count": 0, "of": len(self._items)})
         self._turns.go_on(front, lane.frame)
         keeps_outputs = state.output_collection is not None or state.scope is not None
         outputs = Outputs(front) if keeps_outputs else None

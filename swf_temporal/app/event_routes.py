@@ -28,7 +28,11 @@ def facts_of(event: CloudEvent, route: Route) -> dict[str, Any]:
             for one in route.starts
         ],
         "awaited": [
-            {**_facts(one.definition, one.event), "key": None if one.key is None else dict(one.key)}
+            {
+                **_facts(one.definition, one.event),
+                "key": None if one.key is None else dict(one.key),
+                "instance": one.instance_id,
+            }
             for one in route.awaited
         ],
         "passed": [{**_facts(one.definition, one.event), "reason": one.reason} for one in route.passed],
@@ -45,8 +49,13 @@ def text_of(event: CloudEvent, route: Route) -> str:
         which = "an instance" if start.key is None else f"the instance with {_told(start.key)}"
         lines.append(f"starts {which} of {start.definition.id!r}{known}: it is its {start.event}{needs}")
     for one in route.awaited:
-        which = "all running instances" if one.key is None else f"instances that wait for {_told(one.key)}"
-        lines.append(f"may be taken by {which} of {one.definition.id!r}: it is their {one.event}")
+        if one.key is None:
+            which = f"all running instances of {one.definition.id!r}"
+        elif one.instance_id is None:
+            which = f"instances of {one.definition.id!r} that wait for {_told(one.key)}, which only their ids lead to"
+        else:
+            which = f"the instance with {_told(one.key)} of {one.definition.id!r}, which is {one.instance_id}"
+        lines.append(f"may be taken by {which}: it is its {one.event}")
     lines += [f"means nothing to {_place(one.definition, one.event)}: {one.reason}" for one in route.passed]
     if route.leads_nowhere:
         lines.insert(0, f"no definition consumes the event of type {event.type!r}")

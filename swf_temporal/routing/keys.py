@@ -10,6 +10,8 @@ from swf_temporal.cloud_event import CloudEvent
 Key: TypeAlias = Mapping[str, str]
 """The values of the context attributes that correlate events, by the names of the attributes in lower case."""
 
+MAILBOX_PREFIX: Final = "swf-events:"
+"""The beginning of the ids of mailboxes."""
 _DIGITS: Final = 24
 """The number of hexadecimal digits of a digest in an id: 96 bits."""
 
@@ -22,6 +24,11 @@ def instance_id(definition_id: str, key: Key) -> str:
 def single_id(definition_id: str, event: CloudEvent) -> str:
     """Return the id of the instance that *event* alone starts, which is the same however often the event comes."""
     return f"{definition_id}:{_digest([event.source, event.id])}"
+
+
+def mailbox_id(definition_id: str, key: Key) -> str:
+    """Return the id of the workflow that takes the events of a definition with *key* in."""
+    return f"{MAILBOX_PREFIX}{instance_id(definition_id, key)}"
 
 
 def digest_of(key: Key) -> str:

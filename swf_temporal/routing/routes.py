@@ -41,6 +41,8 @@ class Awaiting:
     event: str
     key: Key | None
     """By which they are known; None if all that are running may take it."""
+    instance_id: str | None = None
+    """The id of the instance with this key that events start, where they are correlated by the same attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +118,35 @@ def _awaited(event: CloudEvent, definition: Definition, reasons: list[Passed]) -
             reasons.append(Passed(definition, kind.name, reason))
             continue
         key = _key(event, kind.correlation, definition) if kind.correlation else None
-        found.setdefault(None if key is None else tuple(sorted(key.items())), Awaiting(definition, kind.name, key))
+        found.setdefault(
+            None if key is None else tuple(sorted(key.items())),
+            Awaiting(definition, kind.name, key, _started_with(key, definition)),
+        )
     return list(found.values())
+
+
+def fits(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> bool:
+    """Tell whether *event* is of that kind."""
+    return _mismatch(event, kind, definition) is None
+
+
+def _started_with(key: Key | None, definition: Definition) -> str | None:
+    """Return the id of the instance that events with *key* start."""
+    start = definition.event_start
+    if not key or start is None or not start.gathers_itself:
+        return None
+    keys = [_shared(start)] if start.join == "all" else [_attributes(kind) for kind in start.events]
+    return instance_id(definition.id, key) if set(key) in keys else None
 
 
 def _shared(start: EventStart) -> set[str]:
     """Return the attributes that correlate every one of the events of *start*."""
-    names = [{rule.attribute.lower() for rule in kind.correlation} for kind in start.events]
+    names = [_attributes(kind) for kind in start.events]
     return set.intersection(*names) if names else set()
+
+
+def _attributes(kind: ConsumedEvent) -> set[str]:
+    return {rule.attribute.lower() for rule in kind.correlation}
 
 
 def _key(event: CloudEvent, rules: Iterable[CorrelationRule], definition: Definition) -> Key:

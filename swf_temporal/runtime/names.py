@@ -4,7 +4,7 @@ from typing import Final
 
 from swf_temporal.runtime.ids import MAX_ID_BYTES
 
-WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event"})
+WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event", "swf events"})
 """The types of workflows that are ours."""
 ACTIVITY_TYPES: Final = frozenset(
     {

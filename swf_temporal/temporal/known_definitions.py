@@ -13,6 +13,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 from swf_temporal.errors import UnknownDefinition
+from swf_temporal.routing.keys import MAILBOX_PREFIX
 from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
 from swf_temporal.text.origin import Source
 
@@ -65,4 +66,5 @@ def _begins() -> bool:
     """
     info = workflow.info()
     is_given_on = info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule
-    return info.parent is None and not is_given_on
+    is_started = info.parent is None or info.parent.workflow_id.startswith(MAILBOX_PREFIX)  # by an event
+    return is_started and not is_given_on

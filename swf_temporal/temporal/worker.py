@@ -15,6 +15,7 @@ from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
+from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter, KnownOnly
@@ -81,7 +82,12 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[interpreter or (KnownOnly if only_known else Interpreter), VariablesOfScope, DelayedEvent],
+        workflows=[
+            interpreter or (KnownOnly if only_known else Interpreter),
+            VariablesOfScope,
+            DelayedEvent,
+            EventMailbox,
+        ],
         activities=[
             ours.call,
             ours.publish,

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.cli.conftest import Swf
+from tests.cli.conftest import Dev, Swf
 
 PLACED = '{"id": "1", "source": "shop", "type": "placed", "order": 7}'
 ORDER = """\
@@ -37,3 +37,34 @@ def test_explain_as_json(swf: Swf) -> None:
     ended = swf("events", "explain", "order.yaml", "-", stdin=PLACED.replace("placed", "lost"))
     assert ended.code == 1
     assert ended.out.startswith("no definition consumes the event of type 'lost'\n")
+
+
+def test_send(swf: Swf, dev: Dev) -> None:
+    """An event starts an instance, whose id is told; sent again it has no further effect."""
+    swf.write("order.yaml", ORDER.replace("order", "order-sent"))
+    swf.write("placed.json", PLACED.replace('"order"', '"order-sent"'))
+    at = ("--address", dev.address)
+    for _ in range(2):
+        ended = swf("events", "send", "order.yaml", "placed.json", "--output", "json", *at)
+        [answer] = json.loads(ended.out)
+        [receipt] = answer["receipts"]
+        assert (ended.code, receipt["definition"], receipt["status"]) == (0, "order-sent", "accepted")
+    assert ended.err == f"the event '1' of type 'placed' goes to {receipt['instance']}\n"
+    found = swf("result", receipt["instance"], *at)
+    while "there is no instance" in found.err:  # its mailbox has yet to begin it
+        found = swf("result", receipt["instance"], *at)
+    assert (found.code, found.out) == (0, "{}\n")
+
+
+def test_send_nowhere(swf: Swf, dev: Dev) -> None:
+    """What no definition consumes is told, and an event without an id is refused."""
+    swf.write("order.yaml", ORDER)
+    at = ("--address", dev.address)
+    ended = swf("events", "send", "order.yaml", "-", *at, stdin=PLACED.replace("placed", "lost"))
+    assert (ended.code, ended.err) == (
+        1,
+        "the event '1' of type 'lost' goes nowhere: see swf events explain\n",
+    )
+    ended = swf("events", "send", "order.yaml", "-", *at, stdin='{"type": "placed", "source": "shop", "order": 1}')
+    assert ended.code == 2
+    assert "has no id" in ended.err

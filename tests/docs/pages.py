@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direktiv-tutorial.md")
+PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direktiv-tutorial.md", "docs/events.md")
 """Those that are followed step by step. Other pages show commands too: their options are looked up."""
 
 INSTALLING = {"README.md": "Install"}

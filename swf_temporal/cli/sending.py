@@ -1,0 +1,45 @@
+"""The command `swf events send`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.event_sending import receipt_facts, send
+from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.languages.catalogue import Catalogue
+
+_TOLD = {
+    "started": "{event} started {instance}",
+    "duplicate": "{event} had started {instance} before",
+    "accepted": "{event} goes to {instance}",
+    "sent": "sent {event} to {instance}",
+    "unreachable": "{event} reaches no instance of {definition!r}: send it to one by its id, with swf event",
+}
+"""The message for each way that an event goes."""
+
+
+async def send_all(
+    client: Client, events: Sequence[Mapping[str, Any]], catalogue: Catalogue, task_queue: str, form: Form
+) -> int:
+    """Send *events* one after the other, and tell where each went; return the exit code."""
+    answers: list[dict[str, Any]] = []
+    reached = 0
+    for given in events:
+        event = CloudEvent.from_json(given)
+        receipts = await send(client, event, catalogue, task_queue)
+        name = f"the event {event.id!r} of type {event.type!r}"
+        for one in receipts:
+            instance = one.instance or f"an instance of {one.definition!r}, once all of its events are there"
+            text = _TOLD[one.status].format(event=name, instance=instance, definition=one.definition)
+            typer.echo(text, err=True)
+        if not receipts:
+            typer.echo(f"{name} goes nowhere: see swf events explain", err=True)
+        reached += any(one.status != "unreachable" for one in receipts)
+        event_facts = {"id": event.id, "source": event.source, "type": event.type}
+        answers.append({"event": event_facts, "receipts": [receipt_facts(one) for one in receipts]})
+    if form is not Form.TEXT:
+        print_data(answers, form)
+    return int(reached < len(events))

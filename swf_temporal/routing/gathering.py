@@ -1,0 +1,52 @@
+"""Gathering events: an instance that needs several is begun when there is one of each kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.languages.port import Definition
+from swf_temporal.routing.routes import fits
+
+
+class Arrived(TypedDict):
+    """An event as JSON, and when it came, in seconds since 1970."""
+
+    event: dict[str, Any]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """What becomes of the events of one correlation key when another comes."""
+
+    waiting: Sequence[Arrived] = ()
+    """Those that wait for others."""
+    is_complete: bool = False
+    """Whether they are enough for an instance."""
+    input: JSON = None
+    """The input of that instance."""
+
+
+def gathered(definition: Definition, waiting: Sequence[Arrived], arrived: Arrived) -> Gathering:
+    """Return what becomes of *waiting*, events of one key in the order in which they came, now that another *arrived*.
+
+    The window of the definition counts from when they came. Of each kind no more are kept than there are kinds: the
+    latest, which the definition prefers.
+    """
+    start = definition.event_start
+    if start is None:
+        return Gathering()
+    window = None if start.window is None else start.window.total_seconds()
+    kept = [one for one in waiting if window is None or arrived["at"] - one["at"] <= window]
+    events = [*kept, arrived]
+    parsed = [CloudEvent.from_json(one["event"]) for one in events]
+    inputs = definition.event_starts(parsed)
+    if inputs:
+        return Gathering((), is_complete=True, input=inputs[0])
+    needed: set[int] = set()
+    for kind in start.events:
+        like = [index for index, event in enumerate(parsed) if fits(event, kind, definition)]
+        needed.update(like[-len(start.events) :])
+    return Gathering([events[index] for index in sorted(needed)])

@@ -1,0 +1,131 @@
+"""Sending an event where it goes on Temporal: what it starts, and who may wait for it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Definition
+from swf_temporal.routing.keys import Key, mailbox_id
+from swf_temporal.routing.routes import Awaiting, Route, Started
+from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.constants import EVENT
+from swf_temporal.temporal.event_mailboxes import MAILBOX, TAKE, Delivery
+from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.sending import sendable
+
+Family: TypeAlias = Callable[[Definition], Sequence[Definition]]
+"""Returns a definition and those that it can lead to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Where an event went."""
+
+    definition: str
+    status: Literal["started", "duplicate", "accepted", "sent", "unreachable"]
+    """An instance was started; it had been before; a mailbox has it; an instance has it; or it reaches none."""
+    instance: str | None = None
+    """The id of the instance, where it is known."""
+
+
+async def dispatch(client: Client, event: CloudEvent, route: Route, family: Family, task_queue: str) -> list[Receipt]:
+    """Send *event* where it goes. When this returns the server has it: no worker need run.
+
+    Sent again, for example because this was interrupted, the same event has no further effect. Raises UsageError if
+    it is too large, or the server refuses it.
+    """
+    receipts = []
+    try:
+        for start in route.starts:
+            if start.key is None:
+                receipts.append(await _start(client, event, start, family, task_queue))
+            else:
+                receipts.append(await _post(client, event, start, start.key, family, task_queue))
+        started = {one.instance for one in receipts}
+        for awaiting in route.awaited:
+            if awaiting.key is None:
+                receipts += await _broadcast(client, event, awaiting.definition.id, started)
+            elif awaiting.instance_id is None:
+                receipts.append(Receipt(awaiting.definition.id, "unreachable"))
+            else:
+                receipts.append(await _post(client, event, awaiting, awaiting.key, family, task_queue))
+    except RPCError as error:
+        raise UsageError(f"the server did not take the event {event.id!r}: {error.message}") from None
+    return receipts
+
+
+async def _start(client: Client, event: CloudEvent, start: Started, family: Family, task_queue: str) -> Receipt:
+    """Start the instance that this event alone starts."""
+    definition = start.definition
+    pin = Pin(pinned(family(definition)), version=definition.version)
+    data: JSON = {}
+    if start.start.gathers_itself:
+        pin.events = [event.to_json()]
+    else:
+        data = definition.event_starts([event])[0]
+    assert start.instance_id is not None  # noqa: S101 - it has no key, and so an id
+    args = sendable(client, {"an event": data, "the definitions": cast("JSON", pin.to_json())})
+    try:
+        await client.start_workflow(
+            definition.id,
+            args=args,
+            id=start.instance_id,
+            task_queue=task_queue,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            static_summary=shortened(definition.name or definition.id),
+        )
+    except WorkflowAlreadyStartedError:
+        return Receipt(definition.id, "duplicate", start.instance_id)
+    return Receipt(definition.id, "started", start.instance_id)
+
+
+async def _post(
+    client: Client, event: CloudEvent, to: Started | Awaiting, key: Key, family: Family, task_queue: str
+) -> Receipt:
+    """Send the event to the mailbox of its key, which is begun by that if need be."""
+    definition = to.definition
+    delivery = Delivery(
+        event=event.to_json(),
+        definitions=[one.to_json() for one in pinned(family(definition))],
+        starts=isinstance(to, Started),
+        instance=to.instance_id,
+    )
+    [value] = sendable(client, {"an event and the definitions": delivery})
+    await client.start_workflow(
+        MAILBOX,
+        id=mailbox_id(definition.id, key),
+        task_queue=task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        start_signal=TAKE,
+        start_signal_args=[value],
+        static_summary=shortened(f"events of {definition.id}"),
+    )
+    return Receipt(definition.id, "accepted", to.instance_id)
+
+
+async def _broadcast(client: Client, event: CloudEvent, definition_id: str, but: set[str | None]) -> list[Receipt]:
+    """Send the event to all instances of the definition that run, as far as the server has listed them yet."""
+    name = definition_id.replace("'", "''")
+    found = client.list_workflows(f"WorkflowType = '{name}' AND ExecutionStatus = 'Running'")
+    receipts = []
+    [value] = sendable(client, {"an event": event.to_json()})
+    async for execution in found:
+        if execution.id in but:
+            continue
+        try:
+            await client.get_workflow_handle(execution.id).signal(EVENT, value)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:  # it has ended since
+                raise
+        else:
+            receipts.append(Receipt(definition_id, "sent", execution.id))
+    return receipts

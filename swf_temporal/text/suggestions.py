@@ -2,6 +2,13 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+NEVER_ENTERED: Final = "lead to it with a transition, or remove it"
+NEVER_USED: Final = "refer to it, or remove it"
+
+_MAX_TOLD: Final = 12
+"""How many words to choose from are told."""
 
 
 def nearest(word: str, choices: Iterable[str], likeness: float = 0.6) -> str | None:
@@ -19,7 +26,23 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
     return None if meant is None else f"did you mean {meant!r}?"
 
 
+def meant_or_known(word: str, choices: Iterable[str], without_any: str | None = None) -> str | None:
+    """Return the question whether *word* was meant as the nearest of *choices*, or else what there is to choose from.
+
+    Where there is nothing to choose from, that is *without_any*.
+    """
+    known = sorted(choices)
+    told = [*known[:_MAX_TOLD], f"{len(known) - _MAX_TOLD} more"] if len(known) > _MAX_TOLD + 1 else known
+    return did_you_mean(word, known) or (
+        f"there {'is' if len(told) == 1 else 'are'} {_listed(told)}" if told else without_any
+    )
+
+
 def suggestion(word: str, choices: Iterable[str]) -> str:
     """Return the end of a message that names *word*: `; did you mean 'x'?`, or nothing if none of *choices* is near."""
     question = did_you_mean(word, choices)
     return "" if question is None else f"; {question}"
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

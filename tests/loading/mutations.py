@@ -4,7 +4,9 @@ Each is checked as `swf validate` does it. It has to load, and be described then
 with problems that stand in a line of it and are told in our words. The same seed makes the same definitions.
 
 A line for each version says how many there were, what came of them, how many were told to be of that version, and how
-many problems come with a hint. What does otherwise is printed, and the command ends with 1.
+many problems say what to do: by a hint (`did you mean`, what there is to choose from, what to do), or in their message
+where that names what is expected (`must be a text`, `is not one of`, `has no name`, `is read as`). Then a line for each
+code of which some say neither. What does otherwise is printed, and the command ends with 1.
 """
 
 import argparse
@@ -30,6 +32,12 @@ from tests.upgrading.older import older
 _NOW: Final = datetime(2030, 1, 1, tzinfo=UTC)
 _RAW = re.compile(r"Input should|validation error|Traceback|<class|object at 0x")
 """What libraries say to us, and not to an author."""
+_SAYS_WHAT_TO_DO = re.compile(
+    r"must be|has to be|is not one of|has no |has none of|names no |is neither|is not a number|is not a positive"
+    r"|read as|written in|stands under|has no meaning|begins with|is without|is empty"
+)
+"""How a message itself names what is expected."""
+_CODE, _SILENT = "of ", "silent "
 _OF_PARENT: Final = {"tasks": "states", "nextTask": "nextState", "taskDataFilter": "stateDataFilter"}
 
 
@@ -76,7 +84,10 @@ def outcome(version: str, text: str, told: Counter[str]) -> None:
         assert 1 <= problem.position.line <= len(lines), f"{problem} has no line"
         assert not _RAW.search(str(problem)), f"{problem} is not told in our words"
         told["problems"] += 1
-        told["with a hint"] += problem.hint is not None
+        says = problem.hint is not None or _SAYS_WHAT_TO_DO.search(problem.message) is not None
+        told["say what to do"] += says
+        told[f"{_CODE}{problem.code}"] += 1
+        told[f"{_SILENT}{problem.code}"] += not says
     found = "0.8" if checked.written_in is None else checked.written_in.version
     told["of its version"] += found == version.partition(",")[0]
     definition = checked.definition
@@ -130,15 +141,19 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     failed = 0
+    codes: Counter[str] = Counter()
     for version in VERSIONS:
         told, wrong = run(version, asked.count, asked.seed)
         facts = ", ".join(
-            f"{told[key]} {key}" for key in ("loaded", "refused", "of its version", "problems", "with a hint")
+            f"{told[key]} {key}" for key in ("loaded", "refused", "of its version", "problems", "say what to do")
         )
         typer.echo(f"{version}: {asked.count} definitions, {facts}, {len(wrong)} wrong")
         for line in wrong:
             typer.echo(f"  {line}", err=True)
         failed += len(wrong)
+        codes += told
+    for code in sorted(key.removeprefix(_SILENT) for key in codes if key.startswith(_SILENT)):
+        typer.echo(f"{code}: {codes[_SILENT + code]} of {codes[_CODE + code]} do not say what to do")
     return 1 if failed else 0
 
 

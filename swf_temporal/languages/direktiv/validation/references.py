@@ -6,7 +6,7 @@ from swf_temporal.errors import Problem, Severity
 from swf_temporal.languages.direktiv.model.states import actions_of, targets_of
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction, Workflow
 from swf_temporal.text.origin import Source
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import NEVER_ENTERED, meant_or_known
 
 
 def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
@@ -16,13 +16,15 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
     if start is not None and start.state and start.state not in states:
         message = f"start leads to the state {start.state!r}, which is not there"
         yield source.problem(
-            "transition-target", message, start.where.value("state"), did_you_mean(start.state, states)
+            "transition-target", message, start.where.value("state"), meant_or_known(start.state, states)
         )
     for state in workflow.states:
         for target, node, key in targets_of(state):
             if target not in states:
                 message = f"state {state.id!r} leads to the state {target!r}, which is not there"
-                yield source.problem("transition-target", message, node.where.value(key), did_you_mean(target, states))
+                yield source.problem(
+                    "transition-target", message, node.where.value(key), meant_or_known(target, states)
+                )
     yield from _functions(workflow, source)
     yield from _unreachable(workflow, source)
 
@@ -34,7 +36,10 @@ def _functions(workflow: Workflow, source: Source) -> Iterator[Problem]:
             named = functions.get(action.function)
             if named is None:
                 message = f"state {state.id!r} refers to the function {action.function!r}, which is not defined"
-                where, hint = action.where.value("function"), did_you_mean(action.function, functions)
+                where, hint = (
+                    action.where.value("function"),
+                    meant_or_known(action.function, functions, "define it under functions"),
+                )
                 yield source.problem("function-undefined", message, where, hint)
             elif isinstance(named, SubflowFunction) and action.files:
                 message = f"state {state.id!r}: {action.function!r} is a subflow, which takes no files"
@@ -57,4 +62,4 @@ def _unreachable(workflow: Workflow, source: Source) -> Iterator[Problem]:
     for state in workflow.states:
         if reached and state.id not in reached:
             message = f"state {state.id!r} is never entered"
-            yield source.problem("unreachable-state", message, state.where.value("id"), severity=Severity.WARNING)
+            yield source.problem("unreachable-state", message, state.where.value("id"), NEVER_ENTERED, Severity.WARNING)

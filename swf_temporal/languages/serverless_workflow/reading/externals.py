@@ -94,7 +94,8 @@ class _ExternalResolver:
         source, message = self._naming, f"{subject}, {error.reason}"
         if isinstance(error, MissingResourceError):
             left = "references to them are not checked" if " stand in " in subject else "nothing is checked by it"
-            problem = source.problem("external-missing", f"{message}: {left}", position, severity=Severity.WARNING)
+            hint = "correct the path, or put the document there"
+            problem = source.problem("external-missing", f"{message}: {left}", position, hint, Severity.WARNING)
             self._externals.problems.append(problem)
         elif isinstance(error, ForbiddenResourceError):
             self._externals.problems.append(source.problem("external-forbidden", message, position, error.hint))

@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.compiling import Result, compiled_fields
 from swf_temporal.languages.serverless_workflow.validation.fields import Field
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import meant_or_known
 
 
 class Context:
@@ -50,7 +50,9 @@ class Context:
             return
         singular = _SINGULAR[kind]
         message = f"{owner} refers to the {singular} {name!r}, which is not defined"
-        yield self.error(f"{singular}-undefined", message, position, did_you_mean(name, defined))
+        yield self.error(
+            f"{singular}-undefined", message, position, meant_or_known(name, defined, f"define it under {kind}")
+        )
 
     def names(self, kind: str) -> list[str]:
         """Return the names of what is defined under *kind*, which is `functions`, `events` and so on."""

@@ -22,8 +22,10 @@ def test_a_state_can_limit_what_is_in_it(found: Callable[[str, str], list[str]])
     nap = (
         "{name: A, type: sleep, duration: PT1M, timeouts: {stateExecTimeout: PT1M, actionExecTimeout: PT1S}, end: true}"
     )
-    assert found("unknown-property", f'id: a\nspecVersion: "0.8"\nstates: [{nap}]') == [
-        "3:84 warning state 'A': 'actionExecTimeout' limits nothing in a state of the type sleep"
+    (told,) = found("unknown-property", f'id: a\nspecVersion: "0.8"\nstates: [{nap}]')
+    assert told.split(" | ") == [
+        "3:84 warning state 'A': 'actionExecTimeout' limits nothing in a state of the type sleep",
+        "there is stateExecTimeout",
     ]
 
 
@@ -54,7 +56,8 @@ def test_times_by_type(found: Callable[[str, str], list[str]], body: str, times:
     """A time that limits something in a state of its type, or in a branch, is nothing to warn of."""
     timeouts = ", ".join(f"{time}: PT1M" for time in times.split())
     text = f'id: a\nspecVersion: "0.8"\nstates: [{{name: A, {body}, timeouts: {{{timeouts}}}}}]'
-    assert [one.partition(" warning ")[2] for one in found("unknown-property", text)] == told
+    messages = [one.partition(" | ")[0] for one in found("unknown-property", text)]
+    assert [one.partition(" warning ")[2] for one in messages] == told
 
 
 def test_a_state_needs_some_time(found: Callable[[str, str], list[str]]) -> None:

@@ -9,6 +9,7 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Functio
 from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
+from swf_temporal.text.suggestions import NEVER_USED
 
 _FUNCTION = re.compile(r"fn:\s*([\w.-]+(?: [\w.-]+)*)")
 
@@ -28,7 +29,7 @@ def check(context: Context) -> Iterator[Problem]:
         for definition in getattr(context.workflow, kind):
             if definition.name not in names:
                 message = f"{_SINGULAR[kind]} {definition.name!r} is defined, but not used"
-                yield context.warning("unused-definition", message, definition.where.value("name"))
+                yield context.warning("unused-definition", message, definition.where.value("name"), NEVER_USED)
 
 
 _SINGULAR = {

@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.model.states import Branch, Stat
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import every_part, parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.text.suggestions import nearest
+from swf_temporal.text.suggestions import meant_or_known, nearest
 
 _OURS = {"languageVersion", "externals", "source", "stateExecTimeout.single"}
 """Fields that are not for authors."""
@@ -37,7 +37,7 @@ def check(context: Context) -> Iterator[Problem]:
             meant = nearest(key, parts(type(node)).keys() - _OURS, 0.8 if is_open else 0.7)
             if meant is not None or not is_open:
                 message = f"{owner}: {key!r} is not a property {_of(node)}"
-                hint = None if meant is None else f"did you mean {meant!r}?"
+                hint = f"did you mean {meant!r}?" if meant else meant_or_known(key, parts(type(node)).keys() - _OURS)
                 yield context.warning("unknown-property", message, where.key(key), hint)
     for state, owner in context.nodes.each(StateBase):
         yield from _idle_times(context, state.timeouts, owner, *_times_of(state))
@@ -62,7 +62,8 @@ def _idle_times(
     for key in timeouts.where.keys:
         if key in parts(StateTimeouts).keys() - _OURS and key not in times:
             message = f"{owner}: {key!r} limits nothing in a {what}"
-            yield context.warning("unknown-property", message, timeouts.where.key(key))
+            hint = meant_or_known("", times, "remove it")
+            yield context.warning("unknown-property", message, timeouts.where.key(key), hint)
 
 
 def _of(node: Node) -> str:

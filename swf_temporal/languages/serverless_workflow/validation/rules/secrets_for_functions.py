@@ -44,7 +44,8 @@ def check(context: Context) -> Iterator[Problem]:
             for name in members(field.text, "SECRETS"):
                 if name not in declared:
                     message = f"{field.owner} uses the secret {name!r}, which is not declared in 'secrets'"
-                    yield context.error("secret-undefined", message, field.position, did_you_mean(name, declared))
+                    hint = did_you_mean(name, declared) or f"declare it: secrets: [{', '.join([*declared, name])}]"
+                    yield context.error("secret-undefined", message, field.position, hint)
 
 
 def _uses_secrets(field: Field, compiled: Result) -> bool:

@@ -6,6 +6,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.flow import reachable
+from swf_temporal.text.suggestions import NEVER_ENTERED
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -19,4 +20,4 @@ def check(context: Context) -> Iterator[Problem]:
     for state in context.workflow.states:
         if state.name not in entered:
             message = f"state {state.name!r} is never entered"
-            yield context.warning("unreachable-state", message, state.where.value("name"))
+            yield context.warning("unreachable-state", message, state.where.value("name"), NEVER_ENTERED)

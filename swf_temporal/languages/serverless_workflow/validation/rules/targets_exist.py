@@ -7,7 +7,7 @@ from swf_temporal.languages.serverless_workflow.model.schedules import Start
 from swf_temporal.languages.serverless_workflow.model.states import StateBase, Transition
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import meant_or_known
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -15,7 +15,7 @@ def check(context: Context) -> Iterator[Problem]:
     for name, phrase, position in _targets(context):
         if name not in context.states:
             message = f"{phrase} {name!r}, which is not a state here"
-            yield context.error("transition-target", message, position, did_you_mean(name, context.states))
+            yield context.error("transition-target", message, position, meant_or_known(name, context.states))
 
 
 def _targets(context: Context) -> Iterator[tuple[str, str, Position]]:

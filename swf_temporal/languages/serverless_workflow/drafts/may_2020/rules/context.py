@@ -8,7 +8,7 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, scopes
 from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import meant_or_known
 
 _OF_PARENT: Final = {
     "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
@@ -52,7 +52,9 @@ class Context(DraftContext):
         defined = [one.name for one in (self.root.functions if kind == "function" else self.root.events)]
         if name not in defined:
             message = f"{owner} refers to the {kind} {name!r}, which is not defined"
-            yield self.error(f"{kind}-undefined", message, position, did_you_mean(name, defined))
+            yield self.error(
+                f"{kind}-undefined", message, position, meant_or_known(name, defined, f"define it under {kind}s")
+            )
 
     def called(self, node: Node, number: int) -> str:
         """Return the words for *node*: its name, or which one of its kind it is."""

@@ -6,7 +6,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, start_of, ways_of
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import NEVER_ENTERED, meant_or_known
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -39,7 +39,7 @@ def _start(context: Context, scope: Scope) -> Iterator[Problem]:
     known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
     if named is not None and named not in known:
         message = f"startsAt names {named!r}, which is not a {word} here"
-        yield context.error("transition-target", message, root.where.value("startsAt"), did_you_mean(named, known))
+        yield context.error("transition-target", message, root.where.value("startsAt"), meant_or_known(named, known))
     starts = [task for task in scope.tasks if task.start is not None]
     chosen = start_of(scope.tasks, named)
     if not starts and named is None:
@@ -81,7 +81,7 @@ def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
             if way.next_task in known:
                 continue
             message = f"{word} {task.name!r} leads to {way.next_task!r}, which is not a {word} here"
-            hint = did_you_mean(way.next_task, known)
+            hint = meant_or_known(way.next_task, known)
             if way.next_task in elsewhere:
                 message = f"{word} {task.name!r} leads to {way.next_task!r}, which does not stand beside it"
                 hint = f"{key} names a {word} of the same {_holder(scope)}"
@@ -108,4 +108,4 @@ def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
     for task in scope.tasks:
         if id(task) not in entered:
             message = f"{context.said('task')} {task.name!r} is never entered"
-            yield context.warning("unreachable-state", message, task.where.value("name"))
+            yield context.warning("unreachable-state", message, task.where.value("name"), NEVER_ENTERED)

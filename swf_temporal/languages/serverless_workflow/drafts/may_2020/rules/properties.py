@@ -8,7 +8,7 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.text.suggestions import nearest
+from swf_temporal.text.suggestions import meant_or_known, nearest
 
 _NOT_FOR_AUTHORS: Final[Mapping[type[Node], tuple[str, ...]]] = {
     model.DraftWorkflow: ("source",),
@@ -25,6 +25,6 @@ def check(context: Context) -> Iterator[Problem]:
             kind = getattr(node, "type", None) if isinstance(node, model.TaskBase) else None
             of = "that is known here" if kind is None else f"of a {context.said('task')} of the type {kind}"
             meant = nearest(key, known, 0.7)
-            hint = None if meant is None else f"did you mean {context.said(meant)!r}?"
+            hint = f"did you mean {context.said(meant)!r}?" if meant else meant_or_known("", map(context.said, known))
             message = f"{owner}: {context.said(key)!r} is not a property {of}"
             yield context.warning("unknown-property", message, node.where.key(key), hint)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context, Scope
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import NEVER_ENTERED, meant_or_known
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -73,13 +73,13 @@ def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
     if starts_at not in known:
         message = f"{scope.owner}: startsAt names {starts_at!r}, which is not a state here"
         position = scope.node.where.value("startsAt")
-        yield context.error("transition-target", message, position, did_you_mean(starts_at, known))
+        yield context.error("transition-target", message, position, meant_or_known(starts_at, known))
     for state in scope.states:
         for key, target, position in targets(state):
             if target in known:
                 continue
             message = f"state {state.name!r}: {key} names {target!r}, which is not a state here"
-            hint = did_you_mean(target, known)
+            hint = meant_or_known(target, known)
             if target in elsewhere:
                 message = f"state {state.name!r}: {key} names {target!r}, which does not stand beside it"
                 hint = f"the states of a branch lead to states of that branch, and no others do; this is {scope.owner}"
@@ -135,5 +135,5 @@ def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
     for state in scope.states if entered else ():
         if state.name not in entered:
             yield context.warning(
-                "unreachable-state", f"state {state.name!r} is never entered", state.where.value("name")
+                "unreachable-state", f"state {state.name!r} is never entered", state.where.value("name"), NEVER_ENTERED
             )

@@ -7,7 +7,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019 import mode
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.text.suggestions import nearest
+from swf_temporal.text.suggestions import meant_or_known, nearest
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -17,6 +17,6 @@ def check(context: Context) -> Iterator[Problem]:
         of = f"of a state of the type {node.type}" if isinstance(node, model.STATES) else "that is known here"
         for key in sorted(node.where.keys.keys() - known):
             meant = nearest(key, known, 0.7)
-            hint = None if meant is None else f"did you mean {meant!r}?"
+            hint = f"did you mean {meant!r}?" if meant else meant_or_known("", known)
             message = f"{owner}: {key!r} is not a property {of}"
             yield context.warning("unknown-property", message, node.where.key(key), hint)

@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expre
     parsed,
 )
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import NEVER_USED, meant_or_known
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -33,11 +33,11 @@ def check(context: Context) -> Iterator[Problem]:
             if name not in triggers:
                 message = f"{owner} waits for the trigger {name!r}, which is not in triggerDefs"
                 place = context.within(text, position, text.find(name))
-                yield context.error("event-undefined", message, place, did_you_mean(name, triggers))
+                yield context.error("event-undefined", message, place, meant_or_known(name, triggers))
     for trigger, owner in context.each(model.Trigger):
         if trigger.name not in used:
             message = f"{owner} is in no eventExpression"
-            yield context.warning("unused-definition", message, trigger.where.value("name"))
+            yield context.warning("unused-definition", message, trigger.where.value("name"), NEVER_USED)
         elif trigger.correlation_token is None and len(used) > 1:
             message = f"{owner} has no correlationToken: its events may belong to any instance"
             hint = "with several triggers each says by what its events are told, such as '$.data.order'"

@@ -19,6 +19,8 @@
         ├── NotActive                  a run was started before or after the time in which its workflow is active
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
+            ├── StepTooLong                one step takes longer than a workflow may hold up its worker
+            ├── DataTooLarge               a run holds more data, or more deeply nested, than it may
             ├── StepLimitExceeded          states lead round in a circle without ever waiting
             ├── PayloadTooLarge            more data than the engine can carry
             ├── UnknownDefinition          no definition of that id is known here
@@ -298,6 +300,23 @@ class ExpressionLimitExceeded(FatalFault):
     """An expression ran longer, or took more memory, than an expression may."""
 
     default_name = "ExpressionLimitExceeded"
+
+
+class StepTooLong(FatalFault):
+    """One step of a run takes longer than a workflow may hold up its worker."""
+
+    default_name = "StepTooLong"
+
+    def __init__(self, message: str = "", **facts: Any) -> None:
+        """Make the fault; it is made without facts where it is raised in another thread."""
+        text = "one step takes more processor time than a run may use without a wait: divide its expressions and data"
+        super().__init__(message or text, **facts)
+
+
+class DataTooLarge(FatalFault):
+    """A run holds more data, or more deeply nested data, than it may."""
+
+    default_name = "DataTooLarge"
 
 
 class StepLimitExceeded(FatalFault):

@@ -38,6 +38,13 @@ from swf_temporal.expressions import jq_process
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _CLOCK_ALLOWANCE = 10
 _STARTING_SECONDS = 30
+_LOOK = 0.25
+"""Seconds after which a waiting thread looks whether it is to wait on: an exception may have been raised in it."""
+_SPARE = 4
+"""How many times as many helpers there are as may work at once without being slowed down."""
+_SLOW = 0.1
+"""Seconds after which a helper at work lets others go first."""
+_LOWER_PRIORITY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,26 @@ class Engine(NamedTuple):
 
 JQ = Engine("jq", "jq", "jq")
 JAVASCRIPT = Engine("JavaScript", "_quickjs", "quickjs-ng", str(Path(__file__).with_name("js_process.py")))
+
+
+class Spent:
+    """Processor time of helpers that answered one thread."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.spent = Spent()
+
+
+_here = _Here()
+
+
+def spent_here() -> Spent:
+    """Return the account of the helpers' processor time for the thread that asks; others may read it, too."""
+    return _here.spent
 
 
 class Answer(NamedTuple):
@@ -99,7 +126,11 @@ class Guard:
             helper.end()
             self._give_back(None)
             raise
-        self._give_back(helper)
+        if helper.is_last():
+            helper.end()
+            self._give_back(None)
+        else:
+            self._give_back(helper)
         if answer.status == jq_process.TOO_LARGE:
             raise ExpressionLimitExceeded(f"an expression yielded more than {_size(self.limits.output)}")
         if answer.status == jq_process.OUT_OF_MEMORY:
@@ -122,8 +153,11 @@ class Guard:
 
     def _take(self) -> "_Helper":
         with self._changed:
-            while not self._idle and self._running >= self.limits.processes:
-                self._changed.wait()
+            # Those at work may be slow ones, for which others need not wait long.
+            most = self.limits.processes
+            while not self._idle and self._running >= most:
+                if not self._changed.wait(_LOOK):
+                    most = self.limits.processes * _SPARE
             while self._idle:
                 helper = self._idle.pop()
                 if helper.is_alive():
@@ -156,6 +190,7 @@ class _Helper:
     def __init__(self, engine: Engine, limits: Limits, generation: int) -> None:
         self.generation = generation
         self._limits = limits
+        self._is_behind = False
         # Of the environment's packages the helper sees the engine's folder alone, so it starts as fast as Python can.
         command = [sys.executable, "-I", "-S", jq_process.__file__, _folder_of(engine)]
         driver = [] if engine.file is None else [engine.file]
@@ -177,7 +212,7 @@ class _Helper:
         self._writable.register(self._to, select.POLLOUT)
         self._readable.register(self._from, select.POLLIN)
         try:
-            self._await_answer(time.monotonic() + _STARTING_SECONDS)
+            self._await_answer(time.monotonic() + _STARTING_SECONDS, lets_others_go_first=False)
         except (EOFError, ExpressionLimitExceeded):
             self.end()
             code = self._process.returncode
@@ -195,10 +230,24 @@ class _Helper:
             self._send(jq_process.REQUEST.pack(len(request), size) + request + (body or b""), deadline)
             return self._await_answer(deadline)
         except (BrokenPipeError, EOFError):
+            _here.spent.seconds += self._limits.seconds
             raise ExpressionLimitExceeded(self._cause_of_death()) from None
 
-    def _await_answer(self, deadline: float) -> Answer:
-        status, length = jq_process.ANSWER.unpack(self._receive(jq_process.ANSWER.size, deadline))
+    def is_last(self) -> bool:
+        """Tell whether the helper cannot be as quick as before, because it had to let others go first."""
+        if self._is_behind:
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, 0)
+                self._is_behind = False
+        return self._is_behind
+
+    def _await_answer(self, deadline: float, *, lets_others_go_first: bool = True) -> Answer:
+        if lets_others_go_first and not self._readable.poll(_SLOW * 1000):
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, _LOWER_PRIORITY)
+                self._is_behind = True
+        status, seconds, length = jq_process.ANSWER.unpack(self._receive(jq_process.ANSWER.size, deadline))
+        _here.spent.seconds += seconds
         return Answer(status, self._receive(length, deadline).decode())
 
     def end(self) -> None:
@@ -230,8 +279,9 @@ class _Helper:
         return b"".join(parts)
 
     def _wait(self, poll: select.poll, deadline: float) -> None:
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            raise ExpressionLimitExceeded(self._too_long())
+        while not poll.poll(max(0.0, min(_LOOK, deadline - time.monotonic())) * 1000):
+            if time.monotonic() >= deadline:
+                raise ExpressionLimitExceeded(self._too_long())
 
     def _too_long(self) -> str:
         return f"an expression ran longer than {self._limits.seconds:g} s"

@@ -4,7 +4,7 @@ The guard starts this file as a script, so it imports only the engine and the st
 after another from standard input until that is closed, and never opens a file: after its imports it may not.
 
 A request is two lengths and two texts: the program, and its input (with the length NO_INPUT: compile only).
-An answer is a status, a length and a text; an empty one says that the process is ready. While it works on a
+An answer is a status, the processor time in seconds, a length and a text; an empty one says that the process is ready. While it works on a
 request its processor time is limited by a timer whose signal ends the process, so that not even a lost parent
 leaves a busy helper behind.
 """
@@ -16,12 +16,13 @@ import runpy
 import signal
 import struct
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 REQUEST = struct.Struct(">II")
-ANSWER = struct.Struct(">BI")
+ANSWER = struct.Struct(">BfI")
 NO_INPUT = 0xFFFFFFFF
 
 OUTPUTS = 0
@@ -90,11 +91,12 @@ def serve(engine: "_Engine", seconds: float, memory: int, largest_output: int) -
     interpreter = _Interpreter(engine.compiled, largest_output)
     interpreter.answer(*engine.warming)  # whatever it loads at first use is loaded before files are forbidden
     _restrict(memory)
-    _write(ANSWER.pack(OUTPUTS, 0))
+    _write(ANSWER.pack(OUTPUTS, 0.0, 0))
     while header := _read(REQUEST.size):
         program_size, data_size = REQUEST.unpack(header)
         program = _read(program_size).decode()
         data = None if data_size == NO_INPUT else _read(data_size).decode()
+        began = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             status, text = interpreter.answer(program, data)
@@ -102,7 +104,7 @@ def serve(engine: "_Engine", seconds: float, memory: int, largest_output: int) -
         except MemoryError:
             status, body = OUT_OF_MEMORY, b""
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _write(ANSWER.pack(status, len(body)) + body)
+        _write(ANSWER.pack(status, time.process_time() - began, len(body)) + body)
 
 
 def _engine(file: str | None) -> "_Engine":

@@ -252,17 +252,34 @@ class Run(Tracer):
 
     async def give_way(self) -> None:
         """Count a step that need not wait for anything; give control to the host if much was done since it had it."""
+        if self._is_due():
+            await self._yield_control()
+        elif self._steps >= MAX_STEPS_WITHOUT_WAIT:
+            self._steps = 0
+            await self.host.yield_control()
+        else:
+            await self.yield_if_long()
+
+    async def yield_if_long(self) -> None:
+        """Give control to the host if it says that this took long: between steps of which one may be slow.
+
+        What was done tells how long it takes only where it is usual. Paths side by side give way together, and go on in
+        their order.
+        """
+        while self._giving_way is not None or self.host.has_worked_long():
+            await self._yield_control()
+
+    def _is_due(self) -> bool:
+        """Count a step; tell whether so much was done that the host is to have control, however long that took."""
         if not self.is_compact:
             self._steps += 1
-            if self._steps >= MAX_STEPS_WITHOUT_WAIT:
-                self._steps = 0
-                await self.host.yield_control()
-            return
+            return False
         self.charge()
         if self._most_cost is None:
             self._most_cost = max(_LEAST_COST, min(_MOST_COST, _COST_BYTES // size_of(self.execution.data)))
-        if self.cost < self._most_cost:
-            return
+        return self.cost >= self._most_cost
+
+    async def _yield_control(self) -> None:
         if self._giving_way is not None:
             # A future for each: whoever is cancelled cancels the one that it waits for.
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -216,6 +216,10 @@ class SimulatedHost:
         """Hold nothing."""
         raise KeyError(number)
 
+    def has_worked_long(self) -> bool:
+        """Return False: nothing here waits for a run to yield."""
+        return False
+
     async def yield_control(self) -> None:
         """Let others go on: whether a workflow goes round in a circle is seen state by state."""
         await asyncio.sleep(0)

@@ -31,6 +31,7 @@ from swf_temporal.runtime.semantics import (
     tells_cancelled_subflows,
 )
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.temporal import activations
 from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
@@ -56,6 +57,12 @@ and what is stored has to be written within the time of a workflow task, too.
 
 MAX_PENDING = 1900
 """The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
+
+LONG = 0.5
+"""Seconds after which an activation is ended between two steps: a task may take two, and one step more than one."""
+
+YIELDED = "swf-yield-"
+"""How the markers begin of the places where a run has yielded."""
 
 MAX_TRACE = 2000
 """The number of trace entries that a query returns."""
@@ -98,6 +105,7 @@ class TemporalHost:
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._pending = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
+        self._places = 0
         self._ending_with_this: list[asyncio.Future[Any]] = []
         self._sent = 0
         self._sent_at: datetime | None = None
@@ -194,6 +202,17 @@ class TemporalHost:
     def held(self, number: int) -> list[JSON]:
         """Return the values of a part."""
         return self.parts.take(number)
+
+    def has_worked_long(self) -> bool:
+        """Tell whether the activation has lasted long.
+
+        How long it lasts is another time each time: that it was too long is recorded by a marker of this very place, of
+        which a replay knows. Nothing is recorded where it was not.
+        """
+        self._places += 1
+        if not workflow.unsafe.is_replaying() and activations.seconds() < LONG:
+            return False
+        return workflow.patched(f"{YIELDED}{self._places}")
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from temporalio.client import Client
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
+from temporalio.worker import Worker, WorkflowRunner
 
 from swf_temporal.expressions import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import Limits
+from swf_temporal.temporal.activations import WatchedWorkflows, set_sdk_limit
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
@@ -74,12 +75,12 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     No user's Python ever runs in a workflow, so nothing is gained by the engine's sandbox and nothing is paid for it.
     """
     guard.start()
-    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or UnsandboxedWorkflowRunner()
+    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows()
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
     held = variables or TemporalVariables(client, task_queue)
     ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
-    return Worker(
+    worker = Worker(
         client,
         task_queue=task_queue,
         workflows=[
@@ -99,10 +100,12 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
             ours.instance_has_ended,
             *options.pop("activities", ()),
         ],
-        workflow_runner=runner or UnsandboxedWorkflowRunner(),
+        workflow_runner=runner or unsandboxed,
         unsandboxed_workflow_runner=versioned(unsandboxed, deployment),
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,
         deployment_config=deployment_config(deployment),
         **options,
     )
+    set_sdk_limit(worker)
+    return worker

@@ -67,7 +67,7 @@ async def logic_of(state: State, lane: Lane) -> Leaving:  # noqa: C901, PLR0912 
         case SetterState():
             return await setter.run(state, lane)
         case SwitchState():
-            return switch.run(state, lane)
+            return await switch.run(state, lane)
         case ValidateState():
             return validate.run(state, lane)
         case _:

@@ -1,0 +1,75 @@
+"""Gives hostile definitions to a worker on a real server: `python -m tests.hostile [FAMILY …]`.
+
+Beside them a small workflow is started every 100 ms on the same worker, first alone and then with them. It prints
+what became of each, how often the worker died, which runs neither ended nor came further within 30 seconds, and how
+long the small workflow took. It ends with 1 where a worker died or a run stood still.
+"""
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from swf_temporal.temporal.server import local_server
+from tests.hostile.cases import cases
+from tests.hostile.running import Outcome, hostile_worker, run_all
+
+_IDLE_SECONDS = 5
+
+
+def _told(latencies: Sequence[float]) -> str:
+    if not latencies:
+        return "none ended"
+    p95 = statistics.quantiles(latencies, n=20)[-1] if len(latencies) > 1 else latencies[0]
+    return (
+        f"p50 {statistics.median(latencies):.3f} s, p95 {p95:.3f} s, longest {max(latencies):.3f} s, {len(latencies)} runs"
+    )
+
+
+async def _main(words: Sequence[str], at_once: int) -> int:
+    chosen = [case for case in cases() if not words or any(word in case.id for word in words)]
+    async with local_server() as server, hostile_worker(server.client) as hostile:
+        idle: list[float] = []
+        await _probed(hostile.probe, idle, asyncio.sleep(_IDLE_SECONDS))
+        busy: list[float] = []
+        outcomes: list[Outcome] = await _probed(hostile.probe, busy, run_all(hostile, chosen, at_once, _tell))
+        print(f"\n{len(outcomes)} cases: {dict(Counter(one.how for one in outcomes))}")
+        print(f"the worker died {len(hostile.deaths)} times", *hostile.deaths, sep="\n  ")
+        stuck = [one for one in outcomes if one.how == "stuck"]
+        print(f"{len(stuck)} runs stood still", *(one.case.id for one in stuck), sep="\n  ")
+        internal = [one for one in outcomes if "InternalError" in one.told]
+        print(f"{len(internal)} internal errors", *(f"{one.case.id}: {one.told}" for one in internal), sep="\n  ")
+        print("probe alone:", _told(idle))
+        print("probe with them:", _told(busy))
+    return 1 if hostile.deaths or stuck else 0
+
+
+async def _probed(probe, latencies, work):  # type: ignore[no-untyped-def]
+    until = asyncio.Event()
+    probing = asyncio.create_task(probe(latencies, until=until))
+    try:
+        return await work
+    finally:
+        until.set()
+        try:
+            await asyncio.wait_for(probing, 60)
+        except TimeoutError:
+            print("probes did not end within a minute")
+
+
+def _tell(outcome: Outcome) -> None:
+    print(f"{outcome.seconds:6.2f} s  {outcome.how:10} {outcome.case.id:40} {outcome.told}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("words", nargs="*", help="take the cases with one of these in their name")
+    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--sampled", action="store_true")
+    given = parser.parse_args()
+    code = asyncio.run(_main(given.words, given.at_once))
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,201 @@
+"""Gives hostile definitions to a worker in a process of its own, and watches what becomes of it and of others' runs."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
+from temporalio.client import Client, WorkflowHandle
+from temporalio.common import RawValue
+from temporalio.service import RPCError
+
+from swf_temporal.runtime.semantics import SEMANTICS
+from tests.hostile.cases import RAW, Case, flow, put
+from tests.hostile.worker import READY
+
+PATIENCE = 30.0
+"""Seconds in which a run has to end or, if it goes on, to come further."""
+PROBE = json.dumps(flow(put({"a": 1}, "A"), put({}, "B", stateDataFilter={"output": "${ [.a] | map(1) | {b: .} }"})))
+_EVERY = 0.1
+_MEMORY = 2 << 20
+"""KiB that a worker may hold: one that holds more is taken for dead, before the machine suffers."""
+_ENDED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED
+_RUNNING = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
+_numbers = count(1)
+
+
+@dataclass
+class Outcome:
+    """What became of a case."""
+
+    case: Case
+    seconds: float
+    how: str
+    """`completed`, `failed`, `goes on`, `stuck`, or `not started`."""
+    told: str = ""
+
+
+@dataclass
+class Hostile:
+    """A worker that is given hostile definitions, and what is seen of it."""
+
+    client: Client
+    address: str
+    queue: str
+    deaths: list[str] = field(default_factory=list)
+    _process: Process | None = None
+
+    async def start_worker(self) -> None:
+        """Start the process, and wait until it polls."""
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.hostile.worker", self.address, self.queue, stdin=PIPE, stdout=PIPE,
+            stderr=None if os.environ.get("HOSTILE_LOG") else asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        while READY.encode() not in await self._process.stdout.readline():
+            if self._process.returncode is not None:
+                raise RuntimeError("the worker did not start")
+
+    async def end_worker(self) -> None:
+        """End the process."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    async def keep_alive(self, running: dict[str, str]) -> None:
+        """Start another worker whenever one dies; note what was running then."""
+        while True:
+            assert self._process is not None
+            code = await self._end()
+            self.deaths.append(f"{code} while {', '.join(running.values()) or 'nothing'} ran")
+            await self.start_worker()
+
+    async def _end(self) -> str:
+        """Return how the process ended; one that takes more memory than it may is ended."""
+        assert self._process is not None
+        status = Path(f"/proc/{self._process.pid}/status")
+        while self._process.returncode is None:
+            await asyncio.sleep(0.1)
+            with suppress(OSError):
+                held = re.search(r"VmRSS:\s*(\d+)", status.read_text())
+                if held and int(held[1]) > _MEMORY:
+                    self._process.kill()
+                    await self._process.wait()
+                    return f"more than {_MEMORY >> 20} GiB"
+        return f"exit code {self._process.returncode}"
+
+    async def begin(self, definition: Any, data: Any) -> WorkflowHandle[Any, Any]:
+        """Start a run with its definition unchecked."""
+        text = definition if isinstance(definition, str) else json.dumps(definition)
+        pin = {"definitions": [{"text": text, "name": "hostile"}], "numbers": {"semantics": SEMANTICS}}
+        args = [_payload(data if isinstance(data, RAW) else json.dumps(data)), _payload(json.dumps(pin))]
+        return await self.client.start_workflow(
+            "hostile", args=[RawValue(one) for one in args], id=f"hostile-{os.getpid()}-{next(_numbers)}", task_queue=self.queue,
+        )  # fmt: skip
+
+    async def outcome(self, case: Case, patience: float = PATIENCE) -> Outcome:
+        """Run *case*, and say what became of it."""
+        definition, data = await asyncio.to_thread(case.make)
+        begun = time.monotonic()
+        try:
+            handle = await self.begin(definition, data)
+        except (RPCError, ValueError, RecursionError) as error:
+            return Outcome(case, 0, "not started", _short(str(error)))
+        try:
+            return await self._watched(case, handle, begun, patience)
+        finally:
+            with suppress(RPCError):
+                await handle.terminate()
+
+    async def _watched(self, case: Case, handle: WorkflowHandle[Any, Any], begun: float, patience: float) -> Outcome:
+        length = 0
+        while time.monotonic() - begun < patience:
+            await asyncio.sleep(0.1)
+            found = (await handle.describe()).raw_description
+            if found.workflow_execution_info.status != _RUNNING:
+                done = found.workflow_execution_info.status == _ENDED
+                told = "" if done else await _failure(handle)
+                return Outcome(case, time.monotonic() - begun, "completed" if done else "failed", told)
+            if time.monotonic() - begun < patience / 2:
+                length = found.workflow_execution_info.history_length
+        attempt = found.pending_workflow_task.attempt
+        if found.workflow_execution_info.history_length > length and attempt < 3:
+            return Outcome(case, time.monotonic() - begun, "goes on", f"{found.workflow_execution_info.history_length} events")
+        return Outcome(case, time.monotonic() - begun, "stuck", f"attempt {attempt} at its task")
+
+    async def probe(self, latencies: list[float], *, until: asyncio.Event) -> None:
+        """Start a small workflow every tenth of a second, and note how long each takes."""
+
+        async def one() -> None:
+            begun = time.monotonic()
+            handle = await self.begin(PROBE, {})
+            await handle.result()
+            latencies.append(time.monotonic() - begun)
+
+        async with asyncio.TaskGroup() as group:
+            while not until.is_set():
+                group.create_task(one())
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(until.wait(), _EVERY)
+
+
+@asynccontextmanager
+async def hostile_worker(client: Client) -> AsyncIterator[Hostile]:
+    """Run a worker for hostile definitions for as long as the context lasts."""
+    hostile = Hostile(client, client.service_client.config.target_host, f"hostile-{os.getpid()}-{next(_numbers)}")
+    await hostile.start_worker()
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(hostile.end_worker)
+        yield hostile
+
+
+async def run_all(hostile: Hostile, cases: Sequence[Case], at_once: int, told: Any) -> list[Outcome]:
+    """Run *cases*, a few *at_once*, with a worker that is started again if it dies; *told* is given each outcome."""
+    running: dict[str, str] = {}
+    room = asyncio.Semaphore(at_once)
+    outcomes: list[Outcome] = []
+
+    async def one(case: Case) -> None:
+        async with room:
+            running[case.id] = case.id
+            outcome = await hostile.outcome(case)
+            del running[case.id]
+            outcomes.append(outcome)
+            told(outcome)
+
+    keeping = asyncio.create_task(hostile.keep_alive(running))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for case in cases:
+                group.create_task(one(case))
+    finally:
+        keeping.cancel()
+    return outcomes
+
+
+async def _failure(handle: WorkflowHandle[Any, Any]) -> str:
+    try:
+        await handle.result()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        cause = getattr(error, "cause", error)
+        return f"{getattr(cause, 'type', '')}: {_short(str(cause))}"
+    return ""
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:150]
+
+
+def _payload(text: str) -> Payload:
+    return Payload(metadata={"encoding": b"json/plain"}, data=text.encode("utf-8", "surrogatepass"))

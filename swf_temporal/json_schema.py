@@ -1,52 +1,51 @@
-"""Compares data with a JSON Schema, and says what is wrong with it in a sentence each.
+"""Compares data with a JSON Schema in a helper process, where it can be stopped.
 
-Schemas are of the drafts 4 to 2020-12, as their `$schema` says; one that does not say is of the latest. References
-are followed within the schema and to the drafts themselves, and nowhere else: a run must not depend on a network.
-jsonschema is imported only where there is a schema, since most definitions have none.
+A schema of a few lines can take years on data of a few lines: by patterns, by references that are followed twice on
+each level, by comparing every element with every other. A library that is quicker moves that, and does not end it:
+the ones that are compiled have no limit either, and word what is wrong otherwise. So `schema_checking` does its work
+in a process that may use so much time and memory, and no more (`guarding/guard.py`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+import json
 
 from swf_temporal.data import JSON
-from swf_temporal.patterns import BadPattern, PatternTooSlow, compiled, matches_somewhere, one_limit
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.guarding.guard import SCHEMAS, guard
+from swf_temporal.guarding.jq_process import NOT_COMPILED
+from swf_temporal.patterns import PatternTooSlow
+from swf_temporal.schema_checking import MAX_TOLD, BadSchema, nested_too_deeply
 
-if TYPE_CHECKING:
-    from jsonschema import FormatChecker
-    from jsonschema.protocols import Validator
-    from referencing import Registry
-
-MAX_TOLD = 5
-"""The number of problems with data that are reported."""
-
-_MAX_QUOTED = 200
-_ABOUT_NAMES = ("patternProperties", "additionalProperties", "unevaluatedProperties")
-"""Keywords that match names with the patterns of `patternProperties`."""
-_DATA_KEYWORDS = ("const", "enum", "default", "examples")
-"""Keywords under which a `$ref` is data and refers to nothing."""
+__all__ = ["MAX_TOLD", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
 
 
-class BadSchema(ValueError):  # noqa: N818 - named for what it is about
-    """A schema that is none. `path` leads to the part of it that is wrong."""
+class SchemaTooSlow(PatternTooSlow):
+    """Whether data fits a schema cannot be told within the limits."""
 
-    def __init__(self, message: str, path: Sequence[str | int] = ()) -> None:
-        super().__init__(message)
-        self.message = message
-        self.path = tuple(path)
+    def __init__(self, why: str) -> None:
+        Exception.__init__(self, why)
 
 
 class DataSchemaValidator:
     """A JSON Schema, ready to be compared with data."""
 
-    def __init__(self, schema: JSON, formats: "FormatChecker | None" = None) -> None:
-        """Read *schema*, in which `format` says something if *formats* checks it.
+    def __init__(self, schema: JSON, *, checks_formats: bool = False) -> None:
+        """Read *schema*, in which `format` says something with *checks_formats*: what `schema_checking/formats` knows.
 
         Raises BadSchema where it is not one, or refers to something outside itself.
         """
-        self._validator = _validator(schema, formats)
+        try:
+            self._schema = json.dumps({"schema": schema, "formats": checks_formats}, allow_nan=False)
+        except RecursionError:
+            raise BadSchema("it is nested too deeply") from None
+        except (ValueError, TypeError) as error:
+            raise BadSchema(f"it is not JSON: {error}") from None
+        try:
+            answer = guard(SCHEMAS).run(self._schema, None)
+        except ExpressionLimitExceeded as limit:
+            raise BadSchema(f"it cannot be checked: {_of_schema(limit)}") from None
+        if answer.status == NOT_COMPILED:
+            told = json.loads(answer.text)
+            raise BadSchema(told["message"], told["path"])
 
     def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most.
@@ -54,132 +53,17 @@ class DataSchemaValidator:
         That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
         """
         try:
-            with one_limit():
-                found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_TOLD + 1)]
-        except PatternTooSlow as error:
-            if slow_is_fatal:
-                raise
-            return [f"$: {error}"]
+            answer = guard(SCHEMAS).run(self._schema, json.dumps(data))
         except RecursionError:
-            return ["$: the schema leads round in a circle, or the data is nested too deeply"]
-        return found if len(found) <= MAX_TOLD else [*found[:MAX_TOLD], "and more"]
+            return [nested_too_deeply()]
+        except ExpressionLimitExceeded as limit:
+            slow = SchemaTooSlow(f"it cannot be told whether the data fits: {_of_schema(limit)}")
+            if slow_is_fatal:
+                raise slow from None
+            return [f"$: {slow}"]
+        told: list[str] = json.loads(answer.text)
+        return told
 
 
-def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":
-    from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - heavy, and seldom needed
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415 - has no types
-
-    if not isinstance(schema, Mapping | bool):
-        raise BadSchema("a JSON Schema is an object, or true or false")
-    kind = _draft(schema)
-    try:
-        kind.check_schema(schema, format_checker=kind.FORMAT_CHECKER)
-        _check_parts(schema, kind, REGISTRY)
-    except SchemaError as error:
-        raise BadSchema(_shortened(error.message), list(error.absolute_path)) from None
-    except RecursionError:
-        raise BadSchema("it is nested too deeply") from None
-    if isinstance(schema, Mapping):
-        # Where a reference leads back to the whole, the library would take its own validator of that name.
-        schema = {key: value for key, value in schema.items() if key != "$schema"}
-    ready: Validator = _bounded(kind)(schema, registry=REGISTRY, format_checker=formats)
-    return ready
-
-
-@cache
-def _bounded(kind: Any) -> Any:
-    """Return the validator *kind* with patterns that cannot take for ever."""
-    from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - heavy, and seldom needed
-    from jsonschema.validators import extend  # noqa: PLC0415 - as above
-
-    def pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
-        if validator.is_type(instance, "string") and not matches_somewhere(pattern, instance):
-            yield ValidationError(f"{instance!r} does not match {pattern!r}")
-
-    def looking_at_names(keyword: str) -> Any:
-        """Return what *keyword* means, for names of properties that were matched with the schema's patterns before."""
-        meaning = kind.VALIDATORS[keyword]
-
-        def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            for one in schema.get("patternProperties", ()):
-                for name in instance if validator.is_type(instance, "object") else ():
-                    matches_somewhere(one, name)
-            yield from meaning(validator, value, instance, schema) or ()
-
-        return checked
-
-    return extend(  # type: ignore[no-untyped-call]  # has no types
-        kind, {"pattern": pattern, **{word: looking_at_names(word) for word in _ABOUT_NAMES if word in kind.VALIDATORS}}
-    )
-
-
-def _draft(schema: Any) -> Any:
-    """Return the validator of the draft that *schema* is written in."""
-    from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 - heavy, and seldom needed
-
-    if isinstance(schema, bool) or "$schema" not in schema:
-        return Draft202012Validator
-    kind: Any = None
-    if isinstance(schema["$schema"], str):
-        with suppress(ValueError):  # not even a URI
-            kind = validator_for(schema, default=None)  # type: ignore[arg-type]  # its types are too narrow
-    if kind is None:
-        raise BadSchema(f"{schema['$schema']!r} is not a draft of JSON Schema that is known here", ["$schema"])
-    return kind
-
-
-def _check_parts(schema: Any, kind: Any, registry: "Registry[Any]") -> None:
-    """Refuse references that lead nowhere, and patterns that are none: a run is too late to learn of them."""
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - heavy, and seldom needed
-    from referencing.jsonschema import specification_with  # noqa: PLC0415 - as above
-
-    specification = specification_with(kind.META_SCHEMA.get("$schema") or kind.META_SCHEMA["id"])
-    root = specification.create_resource(schema)
-    resolver = registry.resolver_with_root(root)
-    for path, part, base in _parts(schema, (), resolver, specification):
-        _check_patterns(part, path)
-        reference = part.get("$ref")
-        if not isinstance(reference, str):
-            continue
-        try:
-            base.lookup(reference)
-        except Unresolvable:
-            message = f"the reference {reference!r} leads to nothing within the schema"
-            raise BadSchema(message, [*path, "$ref"]) from None
-
-
-def _check_patterns(part: Mapping[str, JSON], path: tuple[str | int, ...]) -> None:
-    named = part.get("patternProperties")
-    written = [(one, (*path, "patternProperties", one)) for one in named] if isinstance(named, Mapping) else []
-    if isinstance(part.get("pattern"), str):
-        written.append((str(part["pattern"]), (*path, "pattern")))
-    for pattern, place in written:
-        try:
-            compiled(pattern)
-        except BadPattern as error:
-            raise BadSchema(f"{pattern!r} is not a pattern: {error}", place) from None
-
-
-def _parts(
-    value: Any, path: tuple[str | int, ...], base: Any, specification: Any
-) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, JSON], Any]]:
-    """Yield every object in a schema, with the path to it and what references in it start from."""
-    if isinstance(value, Mapping):
-        if path:
-            base = base.in_subresource(specification.create_resource(value))
-        yield path, value, base
-        for key, item in value.items():
-            if key not in _DATA_KEYWORDS:
-                yield from _parts(item, (*path, key), base, specification)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _parts(item, (*path, index), base, specification)
-
-
-def _sentence(error: Any) -> str:
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    return f"${where}: {_shortened(error.message)}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
+def _of_schema(limit: ExpressionLimitExceeded) -> str:
+    return limit.message.replace("an expression", "the check", 1)

@@ -4,20 +4,24 @@ There are patterns that take years on texts made for them, and who writes the te
 Python's own library can neither tell nor be stopped, and while it works, nothing else does in the whole process.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from time import perf_counter  # noqa: TID251 - how long it takes decides nothing in a workflow: it fails the run
+from time import thread_time  # noqa: TID251 - how long it takes decides nothing in a workflow: it fails the run
 from typing import TYPE_CHECKING, Final
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.guarding.guard import SCHEMAS, guard, spent_here
 
 if TYPE_CHECKING:
     import regex
 
-LIMIT: Final = 0.25
-"""Seconds. Several of these must fit into the two that a workflow may hold up its worker."""
+_AT_ONCE: Final = 0.02
+"""Seconds in which most patterns are matched, here. One that takes longer is matched in a helper process."""
 _TOGETHER: Final = 1.0
-"""Seconds for many of them."""
+"""Seconds of processor time for many of them."""
 _MAX_CACHED = 1024
 _end: ContextVar[float | None] = ContextVar("end", default=None)
 
@@ -36,23 +40,37 @@ class PatternTooSlow(Exception):  # noqa: N818 - as above
 def matches_somewhere(pattern: str, text: str) -> bool:
     """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern for what is not a pattern."""
     end = _end.get()
-    left = LIMIT if end is None else min(LIMIT, end - perf_counter())
-    if left <= 0:
+    if end is not None and _used() > end:
         raise PatternTooSlow(pattern)
+    ready = compiled(pattern)
     try:
-        return compiled(pattern).search(text, timeout=left) is not None
+        return ready.search(text, timeout=_AT_ONCE) is not None
     except TimeoutError:
+        return _matched_apart(pattern, text)
+
+
+def _matched_apart(pattern: str, text: str) -> bool:
+    """Return the same from a helper process, whose processor time is limited: however busy this process is."""
+    try:
+        answer = guard(SCHEMAS).run(json.dumps({"pattern": pattern}), json.dumps(text))
+    except ExpressionLimitExceeded:
         raise PatternTooSlow(pattern) from None
+    return answer.text == "true"
 
 
 @contextmanager
 def one_limit() -> Iterator[None]:
     """Let all that is matched within take no more than a few times as long as one match may."""
-    token = _end.set(perf_counter() + _TOGETHER)
+    token = _end.set(_used() + _TOGETHER)
     try:
         yield
     finally:
         _end.reset(token)
+
+
+def _used() -> float:
+    """Return the processor time of this thread, and of helpers for it."""
+    return thread_time() + spent_here().seconds
 
 
 @lru_cache(maxsize=_MAX_CACHED)

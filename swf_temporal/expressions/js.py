@@ -10,8 +10,8 @@ from hashlib import sha256
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
-from swf_temporal.expressions.guard import JAVASCRIPT, guard
-from swf_temporal.expressions.jq_process import FAILED, NOT_COMPILED
+from swf_temporal.guarding.guard import JAVASCRIPT, guard
+from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.kinds import ANY
 
 INSTALLING = "pip install 'swf-temporal[js]'"

@@ -5,8 +5,9 @@ leads to one place at most yields the value there, or nothing; any other yields 
 library is imported only for workflows that use it.
 """
 
+import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.patterns import LIMIT, PatternTooSlow
+from swf_temporal.guarding.guard import JSONPATH, guard
+from swf_temporal.guarding.jq_process import FAILED
 
 if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment
@@ -27,7 +29,7 @@ _DOT_BEFORE_BRACKET = re.compile(r"^(\$\w*)\.\[")
 class JsonPathProgram:
     """A JSONPath that compiles, and the variable it starts in, if any."""
 
-    __slots__ = ("_path", "_text", "_variable", "mentions")
+    __slots__ = ("_path", "_text", "_variable", "_written", "mentions")
 
     constant = False
     kinds = ANY
@@ -43,7 +45,8 @@ class JsonPathProgram:
             raise BadExpression(f"'{self._text}' is not a JSONPath: one begins with $", 0)
         try:
             # Filters of the whole, as in $.[?(…)], are written with a dot in much that was written for other engines.
-            compiled = _environment().compile(_DOT_BEFORE_BRACKET.sub(r"\1[", path))
+            self._written = _DOT_BEFORE_BRACKET.sub(r"\1[", path)
+            compiled = _environment().compile(self._written)
         except (JSONPathError, RecursionError) as error:
             raise BadExpression(f"'{self._text}' is not a JSONPath: {_reason(error)}") from None
         if not isinstance(compiled, JSONPath):
@@ -92,9 +95,16 @@ class JsonPathProgram:
             # The library reads a text as JSON; a value that has nothing inside is only to be had as a whole.
             return [root] if str(self._path) == "$" else []
         try:
-            found: list[Any] = self._path.findall(root)
+            if self.is_singular:
+                return self._path.findall(root)
+            answer = guard(JSONPATH).run(str(self._written), json.dumps(root))
         except (JSONPathError, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
+        except ExpressionLimitExceeded as limit:
+            raise ExpressionLimitExceeded(f"{limit.message}: '{self._text}'", retryable=False) from None
+        if answer.status == FAILED:
+            raise ExpressionFailed(f"'{self._text}' fails on the data: {answer.text}")
+        found: list[JSON] = json.loads(answer.text)
         return found
 
 
@@ -136,40 +146,21 @@ def _reason(error: Exception) -> str:
 @cache
 def _environment() -> "JSONPathEnvironment":
     from jsonpath import JSONPathEnvironment  # noqa: PLC0415 - heavy, and seldom needed
-    from jsonpath.function_extensions import Match, Search  # noqa: PLC0415 - as above
 
-    class BoundedMatch(Match):
-        def check_cache(self, pattern: str) -> Any:
-            return _bounded(pattern, super().check_cache(pattern))
-
-    class BoundedSearch(Search):
-        def check_cache(self, pattern: str) -> Any:
-            return _bounded(pattern, super().check_cache(pattern))
-
-    environment = JSONPathEnvironment(strict=True)
-    environment.function_extensions.update(match=BoundedMatch(), search=BoundedSearch())
-    return environment
+    return JSONPathEnvironment(strict=True)
 
 
-def _bounded(written: str, pattern: Any) -> "_Bounded | None":
-    return None if pattern is None else _Bounded(written, pattern)
+class Query:
+    """A JSONPath as a helper process evaluates it."""
 
+    def __init__(self, text: str) -> None:
+        self._path = _environment().compile(text)
 
-class _Bounded:
-    """A pattern of JSONPath that cannot take for ever."""
+    def input_text(self, text: str) -> list[str]:
+        """Return all that the path leads to in the data of *text*, as one list. Raises ValueError."""
+        from jsonpath import JSONPathError  # noqa: PLC0415 - as above
 
-    def __init__(self, written: str, pattern: Any) -> None:
-        self._written = written
-        self._pattern = pattern
-
-    def fullmatch(self, text: str) -> bool:
-        return self._told(self._pattern.fullmatch, text)
-
-    def search(self, text: str) -> bool:
-        return self._told(self._pattern.search, text)
-
-    def _told(self, ask: Callable[..., Any], text: str) -> bool:
         try:
-            return ask(text, timeout=LIMIT) is not None
-        except TimeoutError:
-            raise ExpressionLimitExceeded(str(PatternTooSlow(self._written))) from None
+            return [json.dumps(self._path.findall(json.loads(text)))]
+        except (JSONPathError, RecursionError) as error:
+            raise ValueError(_reason(error)) from None

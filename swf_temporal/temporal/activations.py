@@ -24,7 +24,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowInstanc
 from temporalio.workflow import Info
 
 from swf_temporal.errors import StepTooLong
-from swf_temporal.expressions.guard import spent_here
+from swf_temporal.guarding.guard import spent_here
 
 LIMIT: Final = 3.0
 """Seconds of processor time for one step."""

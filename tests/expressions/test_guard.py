@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.expressions import guard as guarding
-from swf_temporal.expressions import jq_process
-from swf_temporal.expressions.guard import Answer, Guard, Limits
+from swf_temporal.guarding import guard as guarding
+from swf_temporal.guarding import jq_process
+from swf_temporal.guarding.guard import Answer, Guard, Limits
 
 ENDLESS = "[range(1e18)] | tojson"
 
@@ -209,7 +209,7 @@ def test_helpers_die_with_their_parent() -> None:
     """A parent that is killed outright takes its helpers with it."""
     script = (
         "import os, signal, pathlib\n"
-        "from swf_temporal.expressions import guard\n"
+        "from swf_temporal.guarding import guard\n"
         "guard.start()\n"
         "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

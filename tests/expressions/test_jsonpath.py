@@ -125,7 +125,7 @@ def test_patterns_take_no_longer_than_they_may(expressions: Expressions, functio
     text = "$[?%s(@.name, '%s')]"
     found = expressions.expression(text % (function, "A.+"))([{"name": "Ada"}, {"name": "Bob"}], {})
     assert found == [{"name": "Ada"}]
-    with pytest.raises(ExpressionLimitExceeded, match="takes too long"):
+    with pytest.raises(ExpressionLimitExceeded, match="ran longer than"):
         expressions.expression(text % (function, "(a|aa)+c"))([{"name": "a" * 60 + "!"}], {})
 
 

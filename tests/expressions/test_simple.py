@@ -9,7 +9,7 @@ import pytest
 from swf_temporal.expressions import paths
 from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.compiled import Constant
-from swf_temporal.expressions.guard import guard
+from swf_temporal.guarding.guard import guard
 from swf_temporal.expressions.parsing import parsed
 
 LARGE = 2**53 - 1

@@ -33,7 +33,7 @@ PACKAGES: Final = (
 )
 KEPT: Final = ROOT / ".mutation"
 """Where is kept what takes long to find out."""
-HELPER: Final = "swf_temporal.expressions.jq_process"
+HELPER: Final = "swf_temporal.guarding.jq_process"
 """It runs in processes of its own, so that its mutants are files."""
 
 

@@ -145,6 +145,6 @@ def _write(data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.append(sys.argv[1])
+    sys.path += sys.argv[1].split(os.pathsep)
     engine = _engine(sys.argv[5] if len(sys.argv) > 5 else None)  # noqa: PLR2004 - the fifth argument
     serve(engine, float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

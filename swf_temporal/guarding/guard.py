@@ -1,4 +1,4 @@
-"""Runs jq, and JavaScript, so that it cannot stop, kill or read this process.
+"""Runs jq, and other engines, so that it cannot stop, kill or read this process.
 
 Theory of operation. jq is C code that holds Python's interpreter lock while it works: an endless program
 would freeze every thread here, and a value nested deeply enough would end the process. So jq is never loaded
@@ -12,7 +12,7 @@ of the output: counted by the helper. Time on the clock is a backstop, several t
 went beyond a limit, or died in any other way, is replaced at the next call, and the caller meets
 ExpressionLimitExceeded.
 
-JavaScript runs in helpers of its own, in the same way.
+JavaScript, JSON Schemas with patterns, and JSONPath run in helpers of their own, in the same way.
 
 Helpers are started as programs and never forked, since threads are running when the first is needed. Their
 environment is empty but for the locale and the time zone.
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.expressions import jq_process
+from swf_temporal.guarding import jq_process
 
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _CLOCK_ALLOWANCE = 10
@@ -69,10 +69,15 @@ class Engine(NamedTuple):
     """What brings the module."""
     file: str | None = None
     """What drives it in the helper, if that is not jq."""
+    is_python: bool = False
+    """Whether it is written in Python, and needs other packages, and ours."""
 
 
+_PACKAGE = Path(__file__).parents[1]
 JQ = Engine("jq", "jq", "jq")
-JAVASCRIPT = Engine("JavaScript", "_quickjs", "quickjs-ng", str(Path(__file__).with_name("js_process.py")))
+JAVASCRIPT = Engine("JavaScript", "_quickjs", "quickjs-ng", str(_PACKAGE / "expressions" / "js_process.py"))
+SCHEMAS = Engine("JSON Schema", "jsonschema", "jsonschema", str(_PACKAGE / "guarding" / "schema_process.py"), True)
+JSONPATH = Engine("JSONPath", "jsonpath", "python-jsonpath", str(_PACKAGE / "expressions" / "jsonpath_process.py"), True)
 
 
 class Spent:
@@ -301,6 +306,8 @@ def _folder_of(engine: Engine) -> str:
     found = importlib.util.find_spec(engine.module)
     if found is None or found.origin is None:
         raise ModuleNotFoundError(f"the package {engine.package!r} is not installed", name=engine.module)
+    if engine.is_python:
+        return os.pathsep.join(path for path in sys.path if os.path.isabs(path) and Path(path).is_dir())
     return str(Path(found.origin).parent)
 
 
@@ -308,7 +315,7 @@ def _size(amount: int) -> str:
     return f"{amount / (1 << 20):g} MiB"
 
 
-_guards = {engine: Guard(engine=engine) for engine in (JQ, JAVASCRIPT)}
+_guards = {engine: Guard(engine=engine) for engine in (JQ, JAVASCRIPT, SCHEMAS, JSONPATH)}
 
 
 def guard(engine: Engine = JQ) -> Guard:

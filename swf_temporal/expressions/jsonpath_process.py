@@ -1,0 +1,8 @@
+"""JSONPath in a helper process: `jq_process` runs this file there. What is compiled is a path; its input is the data."""
+
+from swf_temporal.expressions.jsonpath import Query as compiled  # noqa: N813 - the name that is asked for
+
+__all__ = ["WARMING", "compiled"]
+
+WARMING = ("$..a[?search(@.b, 'c') && match(@.b, 'c')]", '{"a": [{"b": "c"}]}')
+"""A path and data by which the library loads what it needs."""

@@ -1,0 +1,1 @@
+"""What may take for ever, or all memory, runs in helper processes with limits."""

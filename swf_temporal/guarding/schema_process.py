@@ -1,0 +1,50 @@
+"""JSON Schemas and patterns in a helper process: `jq_process` runs this file there.
+
+What is compiled is a JSON text: `{"schema": …}`, whose input is the data and whose output is the list of what is wrong
+with it, or `{"pattern": …}`, whose input is a text and whose output says whether the pattern is found in it. The
+processor time of the process is limited, and nothing else stops a pattern here.
+"""
+
+import json
+from typing import Any
+
+import regex
+
+from swf_temporal.schema_checking import BadSchema, SchemaCheck
+
+_DRAFTS = ("04", "06", "07")
+WARMING = ('{"schema": {"patternProperties": {"a": {"type": "string"}}, "format": "regex"}}', '{"a": 1}')
+"""A schema and data by which the libraries load what they need."""
+
+
+class _Schema:
+    def __init__(self, schema: Any) -> None:
+        try:
+            self._check = SchemaCheck(schema)
+        except BadSchema as error:
+            raise ValueError(json.dumps({"message": error.message, "path": error.path})) from None
+
+    def input_text(self, text: str) -> list[str]:
+        """Return what is wrong with the data, as one list."""
+        return [json.dumps(self._check.violations(json.loads(text)))]
+
+
+class _Pattern:
+    def __init__(self, pattern: str) -> None:
+        self._pattern = regex.compile(pattern)
+
+    def input_text(self, text: str) -> list[str]:
+        """Return whether the pattern is found in the text."""
+        return [json.dumps(self._pattern.search(json.loads(text)) is not None)]
+
+
+def compiled(text: str) -> _Schema | _Pattern:
+    """Return what *text* asks for. Raises ValueError for a schema that is none."""
+    asked = json.loads(text)
+    return _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"])
+
+
+for _draft in _DRAFTS:
+    # What belongs to each draft is read from files when it is first asked for, and files are forbidden then.
+    _Schema({"$schema": f"http://json-schema.org/draft-{_draft}/schema#", "type": "string"}).input_text("1")
+_Schema({"$schema": "https://json-schema.org/draft/2019-09/schema", "type": "string"}).input_text("1")

@@ -13,7 +13,7 @@ from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding.guard import SCHEMAS, guard
 from swf_temporal.guarding.jq_process import NOT_COMPILED
 from swf_temporal.patterns import PatternTooSlow
-from swf_temporal.schema_checking import MAX_TOLD, BadSchema, nested_too_deeply
+from swf_temporal.schema_checking.checking import MAX_TOLD, BadSchema, nested_too_deeply
 
 __all__ = ["MAX_TOLD", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
 
@@ -57,7 +57,7 @@ class DataSchemaValidator:
         except RecursionError:
             return [nested_too_deeply()]
         except ExpressionLimitExceeded as limit:
-            slow = SchemaTooSlow(f"it cannot be told whether the data fits: {_of_schema(limit)}")
+            slow = SchemaTooSlow(f"it takes too long to tell whether the data fits: {_of_schema(limit)}")
             if slow_is_fatal:
                 raise slow from None
             return [f"$: {slow}"]

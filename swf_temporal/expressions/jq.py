@@ -14,10 +14,10 @@ from functools import cache, lru_cache
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Several, Variables
-from swf_temporal.guarding.guard import guard
-from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
+from swf_temporal.guarding.guard import guard
+from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 
 _REFUSED = 'error("not allowed in a workflow expression")'
 _NEUTRALISED = " ".join(

@@ -10,9 +10,9 @@ from hashlib import sha256
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
+from swf_temporal.expressions.kinds import ANY
 from swf_temporal.guarding.guard import JAVASCRIPT, guard
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
-from swf_temporal.expressions.kinds import ANY
 
 INSTALLING = "pip install 'swf-temporal[js]'"
 """The extra that installs the engine."""

@@ -96,7 +96,8 @@ class JsonPathProgram:
             return [root] if str(self._path) == "$" else []
         try:
             if self.is_singular:
-                return self._path.findall(root)
+                found: list[Any] = self._path.findall(root)
+                return found
             answer = guard(JSONPATH).run(str(self._written), json.dumps(root))
         except (JSONPathError, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
@@ -104,8 +105,8 @@ class JsonPathProgram:
             raise ExpressionLimitExceeded(f"{limit.message}: '{self._text}'", retryable=False) from None
         if answer.status == FAILED:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {answer.text}")
-        found: list[JSON] = json.loads(answer.text)
-        return found
+        outputs: list[JSON] = json.loads(answer.text)
+        return outputs
 
 
 class Condition:

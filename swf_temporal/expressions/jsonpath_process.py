@@ -1,4 +1,4 @@
-"""JSONPath in a helper process: `jq_process` runs this file there. What is compiled is a path; its input is the data."""
+"""JSONPath in a helper process: `jq_process` runs this file there. Programs are paths."""
 
 from swf_temporal.expressions.jsonpath import Query as compiled  # noqa: N813 - the name that is asked for
 

@@ -76,8 +76,12 @@ class Engine(NamedTuple):
 _PACKAGE = Path(__file__).parents[1]
 JQ = Engine("jq", "jq", "jq")
 JAVASCRIPT = Engine("JavaScript", "_quickjs", "quickjs-ng", str(_PACKAGE / "expressions" / "js_process.py"))
-SCHEMAS = Engine("JSON Schema", "jsonschema", "jsonschema", str(_PACKAGE / "guarding" / "schema_process.py"), True)
-JSONPATH = Engine("JSONPath", "jsonpath", "python-jsonpath", str(_PACKAGE / "expressions" / "jsonpath_process.py"), True)
+SCHEMAS = Engine(
+    "JSON Schema", "jsonschema", "jsonschema", str(_PACKAGE / "schema_checking" / "schema_process.py"), is_python=True
+)
+JSONPATH = Engine(
+    "JSONPath", "jsonpath", "python-jsonpath", str(_PACKAGE / "expressions" / "jsonpath_process.py"), is_python=True
+)
 
 
 class Spent:
@@ -307,7 +311,7 @@ def _folder_of(engine: Engine) -> str:
     if found is None or found.origin is None:
         raise ModuleNotFoundError(f"the package {engine.package!r} is not installed", name=engine.module)
     if engine.is_python:
-        return os.pathsep.join(path for path in sys.path if os.path.isabs(path) and Path(path).is_dir())
+        return os.pathsep.join(path for path in sys.path if Path(path).is_absolute() and Path(path).is_dir())
     return str(Path(found.origin).parent)
 
 

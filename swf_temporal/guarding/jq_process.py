@@ -4,9 +4,9 @@ The guard starts this file as a script, so it imports only the engine and the st
 after another from standard input until that is closed, and never opens a file: after its imports it may not.
 
 A request is two lengths and two texts: the program, and its input (with the length NO_INPUT: compile only).
-An answer is a status, the processor time in seconds, a length and a text; an empty one says that the process is ready. While it works on a
-request its processor time is limited by a timer whose signal ends the process, so that not even a lost parent
-leaves a busy helper behind.
+An answer is a status, the processor time in seconds, a length and a text; an empty one says that the process is
+ready. While it works on a request its processor time is limited by a timer whose signal ends the process, so that not
+even a lost parent leaves a busy helper behind.
 """
 
 import contextlib

@@ -7,9 +7,9 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded, FatalFault, Severity
 from swf_temporal.expressions import js
-from swf_temporal.guarding import guard
 from swf_temporal.expressions.js import JsProgram
 from swf_temporal.expressions.structured import StructuredJq
+from swf_temporal.guarding import guard
 from swf_temporal.loading import check
 
 NOW = 1_700_000_000.25

@@ -11,12 +11,14 @@ import os
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
 
 from swf_temporal.temporal.server import local_server
 from tests.hostile.cases import cases
 from tests.hostile.running import Outcome, hostile_worker, run_all
 
+T = TypeVar("T")
 _IDLE_SECONDS = 5
 
 
@@ -24,9 +26,8 @@ def _told(latencies: Sequence[float]) -> str:
     if not latencies:
         return "none ended"
     p95 = statistics.quantiles(latencies, n=20)[-1] if len(latencies) > 1 else latencies[0]
-    return (
-        f"p50 {statistics.median(latencies):.3f} s, p95 {p95:.3f} s, longest {max(latencies):.3f} s, {len(latencies)} runs"
-    )
+    p50 = statistics.median(latencies)
+    return f"p50 {p50:.3f} s, p95 {p95:.3f} s, longest {max(latencies):.3f} s, {len(latencies)} runs"
 
 
 async def _main(words: Sequence[str], at_once: int) -> int:
@@ -47,7 +48,7 @@ async def _main(words: Sequence[str], at_once: int) -> int:
     return 1 if hostile.deaths or stuck else 0
 
 
-async def _probed(probe, latencies, work):  # type: ignore[no-untyped-def]
+async def _probed(probe: Any, latencies: list[float], work: Coroutine[Any, Any, T]) -> T:
     until = asyncio.Event()
     probing = asyncio.create_task(probe(latencies, until=until))
     try:

@@ -53,7 +53,9 @@ def put(data: Any, name: str = "Put", **rest: Any) -> dict[str, Any]:
 def computing(*expressions: str, into: str | None = None) -> dict[str, Any]:
     """Return a state that evaluates each expression in an action of its own."""
     where = {"actionDataFilter": {"toStateData": into}} if into else {}
-    actions = [{"functionRef": {"refName": "same", "arguments": {"v": f"${{ {one} }}"}}, **where} for one in expressions]
+    actions = [
+        {"functionRef": {"refName": "same", "arguments": {"v": f"${{ {one} }}"}}, **where} for one in expressions
+    ]
     return {"name": "Compute", "type": "operation", "actions": actions}
 
 
@@ -85,6 +87,24 @@ def deep(depth: int) -> Any:
     value: Any = 1
     for _ in range(depth):
         value = {"d": value}
+    return value
+
+
+def targeting(index: int) -> Made:
+    """Return a workflow that puts a result where the element *index* of an array is."""
+    return lambda: (flow(computing("1", into=f".o[{index}]"), functions=SAME), {})
+
+
+def deep_input(depth: int, state: dict[str, Any]) -> Made:
+    """Return a workflow of one *state* whose input is nested *depth* deep."""
+    return lambda: (flow(state, functions=SAME), RAW(nested(depth, '{"d":', "}")))
+
+
+def nested_schema(depth: int) -> Any:
+    """Return a schema nested *depth* deep."""
+    value: Any = {}
+    for _ in range(depth):
+        value = {"a": {"properties": value}}
     return value
 
 
@@ -166,8 +186,7 @@ def alternatives(levels: int) -> Any:
 def anchors(levels: int, width: int = 10) -> str:
     """Return YAML that grows by *width* on each level when its anchors are followed."""
     lines = ["id: hostile", "version: 1.0.0", "specVersion: '0.8'", "metadata:", "  l0: &l0 [x]"]
-    for level in range(1, levels + 1):
-        lines.append(f"  l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * width)}]")
+    lines += [f"  l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * width)}]" for level in range(1, levels + 1)]
     lines += ["states:", f"- {{name: A, type: inject, data: {{d: *l{levels}}}, end: true}}"]
     return "\n".join(lines)
 
@@ -233,8 +252,11 @@ def _expressions() -> Iterator[Case]:
     yield case("walk", "[range(500000)] | walk(.) | length")
     yield case("tostream", "[range(500000) | [.]] | [tostream] | length")
     yield case("strptime", '[range(200000) | tostring | strftime("%Y")] | length')
-    yield case("date", '1e300 | todate')
-    yield case("empty function tower", " ".join(f"def f{n}: f{n - 1}, f{n - 1};" for n in range(1, 40)).replace("f0", "1") + " [f39] | length")
+    yield case("date", "1e300 | todate")
+    yield case(
+        "empty function tower",
+        " ".join(f"def f{n}: f{n - 1}, f{n - 1};" for n in range(1, 40)).replace("f0", "1") + " [f39] | length",
+    )
     yield case("recursive generator", "[recurse(.,.)] | length")
     yield case("long output", "[range(2500000)]")
     yield case("half surrogate", '"\\ud800"')
@@ -281,35 +303,125 @@ def _sums() -> Iterator[Case]:
 
     quarter, half = SLOW.format(300_000), SLOW.format(1_200_000)
     yield case("60 conditions", lambda: (flow(switch([f"{quarter} < 0"] * 60)), {}), sampled=True)
-    yield case("60 different conditions", lambda: (flow(switch([f"{SLOW.format(300_000 + n)} < 0" for n in range(60)])), {}))
+    yield case(
+        "60 different conditions", lambda: (flow(switch([f"{SLOW.format(300_000 + n)} < 0" for n in range(60)])), {})
+    )
     yield case("ten slow actions", lambda: (flow(computing(*[half] * 10, into=".o"), functions=SAME), {}), sampled=True)
     yield case(
         "ten in one template",
-        lambda: (flow(computing("null"), put({}, stateDataFilter={"output": "${ {" + ",".join(f"k{n}: ({half})" for n in range(10)) + "} }"}), functions=SAME), {}),
+        lambda: (
+            flow(
+                computing("null"),
+                put({}, stateDataFilter={"output": "${ {" + ",".join(f"k{n}: ({half})" for n in range(10)) + "} }"}),
+                functions=SAME,
+            ),
+            {},
+        ),
         sampled=True,
     )
     yield case(
         "ten in one arguments",
-        lambda: (flow({"name": "A", "type": "operation", "actions": [{"functionRef": {"refName": "same", "arguments": {"v": 1, **{f"k{n}": f"${{ {half} }}" for n in range(10)}}}}]}, functions=SAME), {}),
+        lambda: (
+            flow(
+                {
+                    "name": "A",
+                    "type": "operation",
+                    "actions": [
+                        {
+                            "functionRef": {
+                                "refName": "same",
+                                "arguments": {"v": 1, **{f"k{n}": f"${{ {half} }}" for n in range(10)}},
+                            }
+                        }
+                    ],
+                },
+                functions=SAME,
+            ),
+            {},
+        ),
         sampled=True,
     )
-    yield case("100 in one text", lambda: (flow({"name": "A", "type": "operation", "actions": [{"functionRef": {"refName": "same", "arguments": {"v": " ".join(f"${{ {half} }}" for n in range(100))}}}]}, functions=SAME), {}))
-    yield case("3,000 branches", lambda: (flow(branches(3_000, "[.] | map(1) | length"), functions=SAME), {}), sampled=True)
+    yield case(
+        "100 in one text",
+        lambda: (
+            flow(
+                {
+                    "name": "A",
+                    "type": "operation",
+                    "actions": [
+                        {
+                            "functionRef": {
+                                "refName": "same",
+                                "arguments": {"v": " ".join(f"${{ {half} }}" for n in range(100))},
+                            }
+                        }
+                    ],
+                },
+                functions=SAME,
+            ),
+            {},
+        ),
+    )
+    yield case(
+        "3,000 branches", lambda: (flow(branches(3_000, "[.] | map(1) | length"), functions=SAME), {}), sampled=True
+    )
     yield case("3,000 plain branches", lambda: (flow(branches(3_000, ".a"), functions=SAME), {}))
     yield case("100 slow branches", lambda: (flow(branches(100, quarter), functions=SAME), {}))
-    yield case("4,000 expressions", lambda: (flow(computing(*[f"[.,{n}] | map(1) | length" for n in range(4_000)], into=".o"), functions=SAME), {}), sampled=True)
-    yield case("10,000 elements", lambda: (flow(put({"l": list(range(10_000))}), each(".l", "[$i] | map(. + 1) | .[0]"), functions=SAME), {}), sampled=True)
-    yield case("10,000 elements at once", lambda: (flow(put({"l": list(range(10_000))}), each(".l", "[$i] | map(. + 1) | .[0]", "parallel"), functions=SAME), {}), sampled=True)
-    yield case("100 slow elements", lambda: (flow(put({"l": list(range(100))}), each(".l", quarter), functions=SAME), {}))
-    yield case("100 slow elements at once", lambda: (flow(put({"l": list(range(100))}), each(".l", quarter, "parallel"), functions=SAME), {}))
+    yield case(
+        "4,000 expressions",
+        lambda: (flow(computing(*[f"[.,{n}] | map(1) | length" for n in range(4_000)], into=".o"), functions=SAME), {}),
+        sampled=True,
+    )
+    yield case(
+        "10,000 elements",
+        lambda: (flow(put({"l": list(range(10_000))}), each(".l", "[$i] | map(. + 1) | .[0]"), functions=SAME), {}),
+        sampled=True,
+    )
+    yield case(
+        "10,000 elements at once",
+        lambda: (
+            flow(put({"l": list(range(10_000))}), each(".l", "[$i] | map(. + 1) | .[0]", "parallel"), functions=SAME),
+            {},
+        ),
+        sampled=True,
+    )
+    yield case(
+        "100 slow elements", lambda: (flow(put({"l": list(range(100))}), each(".l", quarter), functions=SAME), {})
+    )
+    yield case(
+        "100 slow elements at once",
+        lambda: (flow(put({"l": list(range(100))}), each(".l", quarter, "parallel"), functions=SAME), {}),
+    )
     yield case("circle", circle({"n": 0}, ".n = .n + 1"))
     yield case("slow circle", circle({"n": 0}, f".n = ({quarter})"), sampled=True)
-    yield case("500 states", lambda: (flow(*(put({}, f"S{n}", stateDataFilter={"output": f"${{ {quarter} | {{n: .}} }}"}) for n in range(100))), {}))
+    yield case(
+        "500 states",
+        lambda: (
+            flow(*(put({}, f"S{n}", stateDataFilter={"output": f"${{ {quarter} | {{n: .}} }}"}) for n in range(100))),
+            {},
+        ),
+    )
     yield case("5,000 states", lambda: (flow(*(put({f"k{n}": n}, f"S{n}") for n in range(5_000))), {}))
-    yield case("5,000 states with text", lambda: (flow(*(put({f"k{n}": "x" * 100}, f"S{n}") for n in range(5_000))), {}))
-    yield case("slow filters", lambda: (flow(put({}, stateDataFilter={"input": f"${{ {half} | {{}} }}", "output": f"${{ {half} | {{}} }}"})), {}))
-    yield case("slow operations", lambda: (flow(computing(*["1"] * 20), functions=[{"name": "same", "type": "expression", "operation": quarter}]), {}))
-    yield case("slow targets", lambda: (flow(computing(*["1"] * 10, into=f".[({half} | tostring)]"), functions=SAME), {}))
+    yield case(
+        "5,000 states with text", lambda: (flow(*(put({f"k{n}": "x" * 100}, f"S{n}") for n in range(5_000))), {})
+    )
+    yield case(
+        "slow filters",
+        lambda: (
+            flow(put({}, stateDataFilter={"input": f"${{ {half} | {{}} }}", "output": f"${{ {half} | {{}} }}"})),
+            {},
+        ),
+    )
+    yield case(
+        "slow operations",
+        lambda: (
+            flow(computing(*["1"] * 20), functions=[{"name": "same", "type": "expression", "operation": quarter}]),
+            {},
+        ),
+    )
+    yield case(
+        "slow targets", lambda: (flow(computing(*["1"] * 10, into=f".[({half} | tostring)]"), functions=SAME), {})
+    )
 
 
 def _sizes() -> Iterator[Case]:
@@ -319,34 +431,124 @@ def _sizes() -> Iterator[Case]:
     for index in (1_000_000_000, 10_000_000, 2_000_000, 99_999, -1, 2**63, 2**64):
         yield case(
             f"target {index}",
-            lambda index=index: (flow(computing("1", into=f".o[{index}]"), functions=SAME), {}),
+            targeting(index),
             sampled=index == 1_000_000_000,
         )
-    yield case("computed target", lambda: (flow(computing("1", into=".o[1000000000 | floor]"), functions=SAME), {}), sampled=True)
+    yield case(
+        "computed target",
+        lambda: (flow(computing("1", into=".o[1000000000 | floor]"), functions=SAME), {}),
+        sampled=True,
+    )
     yield case("target in target", lambda: (flow(computing("1", into=".o[1000000][1000000]"), functions=SAME), {}))
-    yield case("output collection", lambda: (flow(put({"l": [1]}), {**each(".l", "1"), "outputCollection": "${ .o[1000000000] }"}, functions=SAME), {}))
+    yield case(
+        "output collection",
+        lambda: (
+            flow(put({"l": [1]}), {**each(".l", "1"), "outputCollection": "${ .o[1000000000] }"}, functions=SAME),
+            {},
+        ),
+    )
     yield case("doubling text", circle({"s": "x"}, ".s = .s + .s"), sampled=True)
     yield case("doubling text in Python", circle({"s": "x"}, "{s: (.s + .s)}"), sampled=True)
     yield case("doubling array in Python", circle({"s": [1]}, "{s: (.s + .s)}"), sampled=True)
     yield case("sharing in Python", circle({"s": [1]}, "{s: [.s, .s]}"), sampled=True)
     yield case("sharing objects in Python", circle({"s": {"a": 1}}, "{s: {a: .s, b: .s}}"))
     yield case("text of text in Python", circle({"s": "x"}, '{s: "\\(.s)\\(.s)"}'))
-    yield case("template doubling", lambda: (flow(put({"s": "x"}, "Start"), {"name": "A", "type": "operation", "actions": [{"functionRef": {"refName": "same", "arguments": {"v": "${ .s }${ .s }"}}, "actionDataFilter": {"toStateData": "${ .s }"}}], "transition": "A"}, functions=SAME), {}), sampled=True)
-    yield case("merge of many", lambda: (flow(put({"l": list(range(150_000))}, "A"), put({"l": list(range(150_000, 290_000))}, "B")), {}), sampled=True)
-    yield case("merge of many objects", lambda: (flow(put({"l": objects(60_000)}, "A"), put({"l": [{"m": n} for n in range(60_000)]}, "B")), {}), sampled=True)
-    yield case("merge of wide arrays", lambda: (flow(put({"l": [list(range(1000))] * 200}, "A"), put({"l": [list(range(1000))] * 100}, "B")), {}))
+    yield case(
+        "template doubling",
+        lambda: (
+            flow(
+                put({"s": "x"}, "Start"),
+                {
+                    "name": "A",
+                    "type": "operation",
+                    "actions": [
+                        {
+                            "functionRef": {"refName": "same", "arguments": {"v": "${ .s }${ .s }"}},
+                            "actionDataFilter": {"toStateData": "${ .s }"},
+                        }
+                    ],
+                    "transition": "A",
+                },
+                functions=SAME,
+            ),
+            {},
+        ),
+        sampled=True,
+    )
+    yield case(
+        "merge of many",
+        lambda: (flow(put({"l": list(range(150_000))}, "A"), put({"l": list(range(150_000, 290_000))}, "B")), {}),
+        sampled=True,
+    )
+    yield case(
+        "merge of many objects",
+        lambda: (flow(put({"l": objects(60_000)}, "A"), put({"l": [{"m": n} for n in range(60_000)]}, "B")), {}),
+        sampled=True,
+    )
+    yield case(
+        "merge of wide arrays",
+        lambda: (flow(put({"l": [list(range(1000))] * 200}, "A"), put({"l": [list(range(1000))] * 100}, "B")), {}),
+    )
     yield case("large results", lambda: (flow(computing(*['"x" * 7000000'] * 40, into=".o"), functions=SAME), {}))
-    yield case("large different results", lambda: (flow({**computing(*['"x" * 7000000'] * 30), "actions": [{"functionRef": {"refName": "same", "arguments": {"v": '${ "x" * 7000000 }'}}, "actionDataFilter": {"toStateData": f".o{n}"}} for n in range(60)]}, functions=SAME), {}), sampled=True)
+    yield case(
+        "large different results",
+        lambda: (
+            flow(
+                {
+                    **computing(*['"x" * 7000000'] * 30),
+                    "actions": [
+                        {
+                            "functionRef": {"refName": "same", "arguments": {"v": '${ "x" * 7000000 }'}},
+                            "actionDataFilter": {"toStateData": f".o{n}"},
+                        }
+                        for n in range(60)
+                    ],
+                },
+                functions=SAME,
+            ),
+            {},
+        ),
+        sampled=True,
+    )
     yield case("large output", expression('"x" * 3000000'))
     yield case("2 MB input", lambda: (flow(put({}), computing(".l | length"), functions=SAME), {"l": "x" * 1_900_000}))
-    yield case("many numbers", lambda: (flow(put({"m": 1}), computing("[.l[] | . + 1] | length"), functions=SAME), {"l": [1] * 900_000}))
-    yield case("many keys", lambda: (flow(put({"m": 1}), computing("[keys[]] | length"), functions=SAME), {f"k{n}": n for n in range(100_000)}))
-    yield case("all in each action", lambda: (flow(computing(*[". | map_values(1) | length"] * 50), functions=SAME), {f"k{n}": n for n in range(100_000)}))
-    yield case("each with large data", lambda: (flow(each(".l", "[$i] | map(1) | length"), functions=SAME), {"l": list(range(200)), "x": "x" * 1_000_000}))
-    yield case("collection of 900,000", lambda: (flow(each(".l", "$i"), functions=SAME), {"l": [1] * 900_000}), sampled=True)
-    yield case("collection of 900,000 at once", lambda: (flow(each(".l", "$i", "parallel"), functions=SAME), {"l": [1] * 900_000}))
+    yield case(
+        "many numbers",
+        lambda: (flow(put({"m": 1}), computing("[.l[] | . + 1] | length"), functions=SAME), {"l": [1] * 900_000}),
+    )
+    yield case(
+        "many keys",
+        lambda: (
+            flow(put({"m": 1}), computing("[keys[]] | length"), functions=SAME),
+            {f"k{n}": n for n in range(100_000)},
+        ),
+    )
+    yield case(
+        "all in each action",
+        lambda: (
+            flow(computing(*[". | map_values(1) | length"] * 50), functions=SAME),
+            {f"k{n}": n for n in range(100_000)},
+        ),
+    )
+    yield case(
+        "each with large data",
+        lambda: (
+            flow(each(".l", "[$i] | map(1) | length"), functions=SAME),
+            {"l": list(range(200)), "x": "x" * 1_000_000},
+        ),
+    )
+    yield case(
+        "collection of 900,000", lambda: (flow(each(".l", "$i"), functions=SAME), {"l": [1] * 900_000}), sampled=True
+    )
+    yield case(
+        "collection of 900,000 at once",
+        lambda: (flow(each(".l", "$i", "parallel"), functions=SAME), {"l": [1] * 900_000}),
+    )
     yield case("huge collection", lambda: (flow(each("[range(1000000)]", "$i", "parallel"), functions=SAME), {}))
-    yield case("batch", lambda: (flow(each("[range(20000)]", "[$i] | map(1) | length", "parallel", 1_000_000_000), functions=SAME), {}))
+    yield case(
+        "batch",
+        lambda: (flow(each("[range(20000)]", "[$i] | map(1) | length", "parallel", 1_000_000_000), functions=SAME), {}),
+    )
 
 
 def _depths() -> Iterator[Case]:
@@ -354,8 +556,15 @@ def _depths() -> Iterator[Case]:
         return Case("depth", name, make, sampled)
 
     for depth in (100, 500, 900, 3_000, 100_000):
-        yield case(f"input {depth}", lambda depth=depth: (flow(put({})), _Raw(nested(depth, '{"d":', "}"))), sampled=depth in (900, 100_000))
-        yield case(f"input {depth} and jq", lambda depth=depth: (flow(computing("[..] | length"), functions=SAME), _Raw(nested(depth, '{"d":', "}"))))
+        yield case(
+            f"input {depth}",
+            deep_input(depth, put({})),
+            sampled=depth in (900, 100_000),
+        )
+        yield case(
+            f"input {depth} and jq",
+            deep_input(depth, computing("[..] | length")),
+        )
     yield case("inject 900", lambda: (flow(put(deep(900))), {}))
     yield case("merge 900", lambda: (flow(put(deep(400), "A"), put(deep(450), "B")), {}))
     yield case("growing", circle({"d": 1}, "{d: .}"), sampled=True)
@@ -365,7 +574,9 @@ def _depths() -> Iterator[Case]:
     yield case("nan input", lambda: (flow(put({})), _Raw('{"n": NaN}')))
     yield case("infinity input", lambda: (flow(put({})), _Raw('{"n": Infinity}')))
     yield case("5,000 digits", lambda: (flow(put({})), _Raw('{"n": ' + "1" * 5_000 + "}")), sampled=True)
-    yield case("1e400", lambda: (flow(computing(". | map_values(1)"), functions=SAME), _Raw('{"n": 1e400}')), sampled=True)
+    yield case(
+        "1e400", lambda: (flow(computing(". | map_values(1)"), functions=SAME), _Raw('{"n": 1e400}')), sampled=True
+    )
     yield case("no JSON", lambda: (flow(put({})), _Raw("{")))
 
 
@@ -384,37 +595,99 @@ def _schemas() -> Iterator[Case]:
 
     yield case("pattern", {"properties": {"s": {"pattern": EVIL}}}, {"s": EVIL_TEXT}, sampled=True)
     yield case("patternProperties", {"patternProperties": {EVIL: {"type": "integer"}}}, {EVIL_TEXT: 1}, sampled=True)
-    yield case("patternProperties (a+)+", {"patternProperties": {"^(a+)+$": {"type": "integer"}}}, {EVIL_TEXT + "!": 1}, sampled=True)
-    yield case("many names", {"patternProperties": {"^(a|a)*b$": {"type": "integer"}}}, lambda: {f"{'a' * 20}{n}": 1 for n in range(2_000)}, sampled=True)
-    yield case("additionalProperties", {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False}, {EVIL_TEXT + "!": 1})
-    yield case("unevaluatedProperties", {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False}, {EVIL_TEXT + "!": 1})
+    yield case(
+        "patternProperties (a+)+",
+        {"patternProperties": {"^(a+)+$": {"type": "integer"}}},
+        {EVIL_TEXT + "!": 1},
+        sampled=True,
+    )
+    yield case(
+        "many names",
+        {"patternProperties": {"^(a|a)*b$": {"type": "integer"}}},
+        lambda: {f"{'a' * 20}{n}": 1 for n in range(2_000)},
+        sampled=True,
+    )
+    yield case(
+        "additionalProperties",
+        {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
+        {EVIL_TEXT + "!": 1},
+    )
+    yield case(
+        "unevaluatedProperties",
+        {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False},
+        {EVIL_TEXT + "!": 1},
+    )
     yield case("propertyNames", {"propertyNames": {"pattern": "^(a+)+$"}}, {EVIL_TEXT + "!": 1})
     yield case("uniqueItems", {"properties": {"l": {"uniqueItems": True}}}, lambda: {"l": objects()}, sampled=True)
-    yield case("uniqueItems of arrays", {"properties": {"l": {"uniqueItems": True}}}, lambda: {"l": [[n] for n in range(WIDE)]})
-    yield case("uniqueItems of all kinds", {"properties": {"l": {"uniqueItems": True}}}, lambda: {"l": [*range(10_000), *objects(10_000), *map(str, range(10_000))]})
+    yield case(
+        "uniqueItems of arrays", {"properties": {"l": {"uniqueItems": True}}}, lambda: {"l": [[n] for n in range(WIDE)]}
+    )
+    yield case(
+        "uniqueItems of all kinds",
+        {"properties": {"l": {"uniqueItems": True}}},
+        lambda: {"l": [*range(10_000), *objects(10_000), *map(str, range(10_000))]},
+    )
     yield case("24 levels of allOf", lambda: alternatives(24), {"n": 1}, sampled=True)
     yield case("60 levels of allOf", lambda: alternatives(60), {"n": "x"})
     yield case("anyOf", lambda: json.loads(json.dumps(alternatives(24)).replace("allOf", "anyOf")), {"n": "x"})
     yield case("oneOf", lambda: json.loads(json.dumps(alternatives(24)).replace("allOf", "oneOf")), {"n": 1})
     yield case("circle", {"$ref": "#"}, {"n": 1}, sampled=True)
-    yield case("circle of two", {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, {})
-    yield case("recursive", {"$defs": {"t": {"items": {"anyOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}}}, "properties": {"d": {"$ref": "#/$defs/t"}}}, lambda: {"d": json.loads(nested(40, inner='"x"'))})
+    yield case(
+        "circle of two", {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, {}
+    )
+    yield case(
+        "recursive",
+        {
+            "$defs": {"t": {"items": {"anyOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}}},
+            "properties": {"d": {"$ref": "#/$defs/t"}},
+        },
+        lambda: {"d": json.loads(nested(40, inner='"x"'))},
+    )
     yield case("contains", {"properties": {"l": {"contains": {"const": {"n": -1}}}}}, lambda: {"l": objects(100_000)})
-    yield case("enum", lambda: {"properties": {"l": {"items": {"enum": objects(2_000)}}}}, lambda: {"l": [{"n": -1}] * 20_000}, sampled=True)
-    yield case("const", lambda: {"properties": {"l": {"items": {"const": objects(2_000)}}}}, lambda: {"l": [[]] * 20_000})
+    yield case(
+        "enum",
+        lambda: {"properties": {"l": {"items": {"enum": objects(2_000)}}}},
+        lambda: {"l": [{"n": -1}] * 20_000},
+        sampled=True,
+    )
+    yield case(
+        "const", lambda: {"properties": {"l": {"items": {"const": objects(2_000)}}}}, lambda: {"l": [[]] * 20_000}
+    )
     yield case("many errors", {"properties": {"l": {"items": {"type": "string"}}}}, lambda: {"l": list(range(200_000))})
     yield case("many required", lambda: {"required": [f"r{n}" for n in range(50_000)]}, {})
     yield case("deep schema", lambda: {"properties": json.loads(nested(300, '{"a": {"properties": ', "}}", "{}"))}, {})
-    yield case("deeper schema", lambda: {"properties": json.loads(nested(900, '{"a": {"properties": ', "}}", "{}"))}, {})
-    yield case("large pattern", {"properties": {"s": {"pattern": "(((a{1,100}){1,100}){1,100}){1,100}b"}}}, {"s": "a" * 10_000}, sampled=True)
+    yield case("deeper schema", lambda: {"properties": nested_schema(900)}, {})
+    yield case(
+        "large pattern",
+        {"properties": {"s": {"pattern": "(((a{1,100}){1,100}){1,100}){1,100}b"}}},
+        {"s": "a" * 10_000},
+        sampled=True,
+    )
     yield case("pattern of 100,000", {"properties": {"s": {"pattern": "a?" * 5_000 + "a" * 5_000}}}, {"s": "a" * 5_000})
-    yield case("pattern 50,000 deep", {"properties": {"s": {"pattern": nested(50_000, "(", ")", "a")}}}, {"s": "a"}, sampled=True)
+    yield case(
+        "pattern 50,000 deep",
+        {"properties": {"s": {"pattern": nested(50_000, "(", ")", "a")}}},
+        {"s": "a"},
+        sampled=True,
+    )
     yield case("backreference", {"properties": {"s": {"pattern": r"^(a*)*\1\1$"}}}, {"s": EVIL_TEXT + "b"})
     yield case("lookahead", {"properties": {"s": {"pattern": "^(?=(a+)+$)b"}}}, {"s": EVIL_TEXT + "!"})
-    yield case("dependentSchemas", lambda: {"dependentSchemas": {f"k{n}": alternatives(10) for n in range(100)}}, lambda: {"n": 1, **{f"k{n}": 1 for n in range(100)}})
-    yield case("unevaluatedItems", lambda: {"properties": {"l": {"allOf": [{"prefixItems": [True]}] * 200, "unevaluatedItems": False}}}, lambda: {"l": [1] * 500})
+    yield case(
+        "dependentSchemas",
+        lambda: {"dependentSchemas": {f"k{n}": alternatives(10) for n in range(100)}},
+        lambda: {"n": 1, **{f"k{n}": 1 for n in range(100)}},
+    )
+    yield case(
+        "unevaluatedItems",
+        lambda: {"properties": {"l": {"allOf": [{"prefixItems": [True]}] * 200, "unevaluatedItems": False}}},
+        lambda: {"l": [1] * 500},
+    )
     yield case("multipleOf", {"properties": {"n": {"multipleOf": 1e-300}}}, {"n": 1e300})
-    yield case("multipleOf of 4,000 digits", {"properties": {"n": {"multipleOf": 3}}}, lambda: _Raw('{"n": ' + "1" * 4_000 + "}"))
+    yield case(
+        "multipleOf of 4,000 digits",
+        {"properties": {"n": {"multipleOf": 3}}},
+        lambda: _Raw('{"n": ' + "1" * 4_000 + "}"),
+    )
     yield case("dynamicRef", {"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]}, {})
     yield case("outside", {"$ref": "http://127.0.0.1:1/x.json"}, {})
     yield case("no schema", 5, {})
@@ -432,7 +705,9 @@ def _languages() -> Iterator[Case]:
     yield path("selectors of selectors", f"${'[*,*]' * 20}", json.loads(nested(22)), sampled=True)
     yield path("filter in filter", "$..[?@..[?@..*]]", tree)
     yield path("pattern", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT]}, sampled=True)
-    yield path("many patterns", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT + str(n) for n in range(200)]}, sampled=True)
+    yield path(
+        "many patterns", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT + str(n) for n in range(200)]}, sampled=True
+    )
     yield path("50,000 names", "$" + ".a" * 50_000, {}, sampled=True)
     yield path("deep", f"$[?{nested(2_000, '(', ')', '@.a')}]", {})
     yield path("slice", "$.l[::1]", {"l": [1] * 500_000})
@@ -448,22 +723,83 @@ def _languages() -> Iterator[Case]:
     yield script("pattern of a script", f"js(return /^(a+)+$/.test('{EVIL_TEXT}!'))", sampled=True)
     yield script("recursion of a script", "js(const f = () => f() + 1; return f())")
     yield script("long text of a script", "js(let s = 'x'; for (;;) s += s)")
-    yield script("deep value of a script", "js(let a = 1; for (let i = 0; i < 100000; i++) a = [a]; return a)", sampled=True)
+    yield script(
+        "deep value of a script", "js(let a = 1; for (let i = 0; i < 100000; i++) a = [a]; return a)", sampled=True
+    )
     yield script("deep script", f"js(return {nested(50_000)})", sampled=True)
     yield script("NaN of a script", "js(return {n: NaN})")
     yield script("many queries", {f"k{n}": f"jq([.,{n}] | map(1) | length)" for n in range(3_000)}, sampled=True)
     yield script("slow queries", {f"k{n}": f"jq({SLOW.format(300_000 + n)})" for n in range(60)}, sampled=True)
     yield script("slow texts", " ".join(f"jq({SLOW.format(300_000 + n)})" for n in range(60)))
     yield script("sharing", {"a": "jq([., .])", "b": "jq(.)"})
-    yield Case("direktiv", "sharing circle", direktiv_states({"id": "a", "type": "noop", "transform": {"l": ["jq(.)", "jq(.)"]}, "transition": "a"}), sampled=True)
-    yield Case("direktiv", "slow conditions", direktiv_states({"id": "a", "type": "switch", "conditions": [{"condition": f"jq({SLOW.format(300_000 + n)} < 0)"} for n in range(60)]}), sampled=True)
-    yield Case("direktiv", "validate", direktiv_states({"id": "a", "type": "validate", "schema": {"patternProperties": {"^(a+)+$": {}}}}, data={EVIL_TEXT + "!": 1}), sampled=True)
-    yield Case("direktiv", "validate uniqueItems", lambda: ({"direktiv_api": "workflow/v1", "id": "hostile", "states": [{"id": "a", "type": "validate", "schema": {"properties": {"l": {"uniqueItems": True}}}}]}, {"l": objects()}))
+    yield Case(
+        "direktiv",
+        "sharing circle",
+        direktiv_states({"id": "a", "type": "noop", "transform": {"l": ["jq(.)", "jq(.)"]}, "transition": "a"}),
+        sampled=True,
+    )
+    yield Case(
+        "direktiv",
+        "slow conditions",
+        direktiv_states(
+            {
+                "id": "a",
+                "type": "switch",
+                "conditions": [{"condition": f"jq({SLOW.format(300_000 + n)} < 0)"} for n in range(60)],
+            }
+        ),
+        sampled=True,
+    )
+    yield Case(
+        "direktiv",
+        "validate",
+        direktiv_states(
+            {"id": "a", "type": "validate", "schema": {"patternProperties": {"^(a+)+$": {}}}}, data={EVIL_TEXT + "!": 1}
+        ),
+        sampled=True,
+    )
+    yield Case(
+        "direktiv",
+        "validate uniqueItems",
+        lambda: (
+            {
+                "direktiv_api": "workflow/v1",
+                "id": "hostile",
+                "states": [{"id": "a", "type": "validate", "schema": {"properties": {"l": {"uniqueItems": True}}}}],
+            },
+            {"l": objects()},
+        ),
+    )
     yield Case("direktiv", "circle", direktiv_states({"id": "a", "type": "noop", "transition": "a"}))
-    yield Case("direktiv", "pattern of an error", direktiv_states({"id": "a", "type": "error", "error": EVIL_TEXT, "message": "m", "catch": [{"error": "*" .join("a" * 30) + "*b", "transition": "b"}]}, {"id": "b", "type": "noop"}))
-    yield Case("direktiv", "large collection", direktiv_states({"id": "a", "type": "foreach", "array": "jq([range(200000)])", "action": {"function": "f"}}))
+    yield Case(
+        "direktiv",
+        "pattern of an error",
+        direktiv_states(
+            {
+                "id": "a",
+                "type": "error",
+                "error": EVIL_TEXT,
+                "message": "m",
+                "catch": [{"error": "*".join("a" * 30) + "*b", "transition": "b"}],
+            },
+            {"id": "b", "type": "noop"},
+        ),
+    )
+    yield Case(
+        "direktiv",
+        "large collection",
+        direktiv_states({"id": "a", "type": "foreach", "array": "jq([range(200000)])", "action": {"function": "f"}}),
+    )
     conditions = [{"path": "$.s", "value": EVIL, "operator": "matches", "transition": {"nextState": "End"}}] * 60
-    yield Case("may 2020", "patterns", may_2020({"name": "A", "type": "switch", "dataConditions": conditions, "default": {"nextState": "End"}}, {"s": EVIL_TEXT}), sampled=True)
+    yield Case(
+        "may 2020",
+        "patterns",
+        may_2020(
+            {"name": "A", "type": "switch", "dataConditions": conditions, "default": {"nextState": "End"}},
+            {"s": EVIL_TEXT},
+        ),
+        sampled=True,
+    )
     custom = {"path": "$", "value": "1", "operator": "custom", "transition": {"nextState": "End"}}
     for name, text in (
         ("50,000 brackets", nested(50_000, "(", ")", "true")),
@@ -492,18 +828,52 @@ def _texts() -> Iterator[Case]:
     yield case("nested 50,000 deep", lambda: (head + "metadata: " + nested(50_000) + "\n" + state, {}), sampled=True)
     yield case("nested 900 deep", lambda: (head + "metadata: " + nested(900) + "\n" + state, {}), sampled=True)
     yield case("JSON nested 50,000 deep", lambda: (nested(50_000, '{"a":', "}"), {}))
-    yield case("5,000 states", lambda: (head + "states:\n" + "".join(f"- {{name: S{n}, type: inject, data: {{}}, transition: S{n + 1}}}\n" for n in range(5_000)) + "- {name: S5000, type: inject, data: {}, end: true}\n", {}), sampled=True)
-    yield case("15,000 states", lambda: (json.dumps(flow(*(put({}, f"S{n}") for n in range(15_000)))), {}), sampled=True)
+    yield case(
+        "5,000 states",
+        lambda: (
+            head
+            + "states:\n"
+            + "".join(f"- {{name: S{n}, type: inject, data: {{}}, transition: S{n + 1}}}\n" for n in range(5_000))
+            + "- {name: S5000, type: inject, data: {}, end: true}\n",
+            {},
+        ),
+        sampled=True,
+    )
+    yield case(
+        "15,000 states", lambda: (json.dumps(flow(*(put({}, f"S{n}") for n in range(15_000)))), {}), sampled=True
+    )
     yield case("1.5 MB of a text", lambda: (head + f"description: {'x' * 1_500_000}\n" + state, {}))
     yield case("1.5 MB of blanks", lambda: (head + " " * 1_500_000 + "\n" + state, {}))
     yield case("1.5 MB of comments", lambda: (head + "# x\n" * 350_000 + state, {}))
-    yield case("100,000 keys", lambda: (head + "metadata:\n" + "".join(f"  k{n}: {n}\n" for n in range(100_000)) + state, {}), sampled=True)
-    yield case("100,000 unknown keys", lambda: (head + "".join(f"k{n}: {n}\n" for n in range(100_000)) + state, {}), sampled=True)
+    yield case(
+        "100,000 keys",
+        lambda: (head + "metadata:\n" + "".join(f"  k{n}: {n}\n" for n in range(100_000)) + state, {}),
+        sampled=True,
+    )
+    yield case(
+        "100,000 unknown keys",
+        lambda: (head + "".join(f"k{n}: {n}\n" for n in range(100_000)) + state, {}),
+        sampled=True,
+    )
     yield case("the same key", lambda: (head + "id: a\n" * 50_000 + state, {}))
-    yield case("50,000 functions", lambda: (json.dumps(flow(put({}), functions=[{"name": f"f{n}", "operation": "x.json#y"} for n in range(25_000)])), {}))
-    yield case("merge keys", lambda: (head + "metadata:\n  a: &a {x: 1}\n  b: {" + ", ".join("<<: *a" for _ in range(5_000)) + "}\n" + state, {}))
+    yield case(
+        "50,000 functions",
+        lambda: (
+            json.dumps(flow(put({}), functions=[{"name": f"f{n}", "operation": "x.json#y"} for n in range(25_000)])),
+            {},
+        ),
+    )
+    yield case(
+        "merge keys",
+        lambda: (
+            head + "metadata:\n  a: &a {x: 1}\n  b: {" + ", ".join("<<: *a" for _ in range(5_000)) + "}\n" + state,
+            {},
+        ),
+    )
     yield case("a tag", lambda: (head + "metadata: !!python/object/apply:os.system [true]\n" + state, {}))
-    yield case("a number of 5,000 digits", lambda: (head + "metadata: {n: " + "1" * 5_000 + "}\n" + state, {}), sampled=True)
+    yield case(
+        "a number of 5,000 digits", lambda: (head + "metadata: {n: " + "1" * 5_000 + "}\n" + state, {}), sampled=True
+    )
     yield case("a number in base 60", lambda: (head + "metadata: {n: " + ":".join(["59"] * 5_000) + "}\n" + state, {}))
     yield case("NUL", lambda: (head + "metadata: \0\n" + state, {}))
     yield case("control characters", lambda: (head + 'description: "\\x07\\ud800"\n' + state, {}))
@@ -513,9 +883,18 @@ def _texts() -> Iterator[Case]:
     yield case("brackets", lambda: ("[" * 100_000, {}), sampled=True)
     yield case("dashes", lambda: ("- " * 50_000, {}), sampled=True)
     yield case("questions", lambda: ("? " * 50_000, {}))
-    yield case("long duration", lambda: (flow({"name": "A", "type": "sleep", "duration": f"P{'9' * 5_000}D"}), {}), sampled=True)
-    yield case("long duration of a timeout", lambda: (flow(put({}), timeouts={"workflowExecTimeout": "P999999999999D"}), {}))
-    yield case("unlike names", lambda: (flow(put({}, transition="S" * 10_000), *(put({}, "s" * 5_000 + str(n)) for n in range(100))), {}))
+    yield case(
+        "long duration",
+        lambda: (flow({"name": "A", "type": "sleep", "duration": f"P{'9' * 5_000}D"}), {}),
+        sampled=True,
+    )
+    yield case(
+        "long duration of a timeout", lambda: (flow(put({}), timeouts={"workflowExecTimeout": "P999999999999D"}), {})
+    )
+    yield case(
+        "unlike names",
+        lambda: (flow(put({}, transition="S" * 10_000), *(put({}, "s" * 5_000 + str(n)) for n in range(100))), {}),
+    )
 
 
 def cases() -> list[Case]:

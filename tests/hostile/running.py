@@ -28,6 +28,7 @@ PATIENCE = 30.0
 """Seconds in which a run has to end or, if it goes on, to come further."""
 PROBE = json.dumps(flow(put({"a": 1}, "A"), put({}, "B", stateDataFilter={"output": "${ [.a] | map(1) | {b: .} }"})))
 _EVERY = 0.1
+_PROBES = 10
 _MEMORY = 2 << 20
 """KiB that a worker may hold: one that holds more is taken for dead, before the machine suffers."""
 _ENDED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED
@@ -88,7 +89,7 @@ class Hostile:
         while self._process.returncode is None:
             await asyncio.sleep(0.1)
             with suppress(OSError):
-                held = re.search(r"VmRSS:\s*(\d+)", status.read_text())
+                held = re.search(r"VmRSS:\s*(\d+)", status.read_text())  # noqa: ASYNC240 - a file of the kernel
                 if held and int(held[1]) > _MEMORY:
                     self._process.kill()
                     await self._process.wait()
@@ -101,8 +102,11 @@ class Hostile:
         pin = {"definitions": [{"text": text, "name": "hostile"}], "numbers": {"semantics": SEMANTICS}}
         args = [_payload(data if isinstance(data, RAW) else json.dumps(data)), _payload(json.dumps(pin))]
         return await self.client.start_workflow(
-            "hostile", args=[RawValue(one) for one in args], id=f"hostile-{os.getpid()}-{next(_numbers)}", task_queue=self.queue,
-        )  # fmt: skip
+            "hostile",
+            args=[RawValue(one) for one in args],
+            id=f"hostile-{os.getpid()}-{next(_numbers)}",
+            task_queue=self.queue,
+        )
 
     async def outcome(self, case: Case, patience: float = PATIENCE) -> Outcome:
         """Run *case*, and say what became of it."""
@@ -131,16 +135,19 @@ class Hostile:
                 length = found.workflow_execution_info.history_length
         attempt = found.pending_workflow_task.attempt
         if found.workflow_execution_info.history_length > length and attempt < 3:
-            return Outcome(case, time.monotonic() - begun, "goes on", f"{found.workflow_execution_info.history_length} events")
+            told = f"{found.workflow_execution_info.history_length} events"
+            return Outcome(case, time.monotonic() - begun, "goes on", told)
         return Outcome(case, time.monotonic() - begun, "stuck", f"attempt {attempt} at its task")
 
     async def probe(self, latencies: list[float], *, until: asyncio.Event) -> None:
         """Start a small workflow every tenth of a second, and note how long each takes."""
+        room = asyncio.Semaphore(_PROBES)  # each waits with a poll, of which a server takes so many
 
         async def one() -> None:
             begun = time.monotonic()
-            handle = await self.begin(PROBE, {})
-            await handle.result()
+            async with room:
+                handle = await self.begin(PROBE, {})
+                await handle.result()
             latencies.append(time.monotonic() - begun)
 
         async with asyncio.TaskGroup() as group:

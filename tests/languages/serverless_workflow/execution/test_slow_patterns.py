@@ -54,7 +54,7 @@ def test_fails_the_run(definition: dict[str, Any]) -> None:
     ended = run(definition, 3)
     assert (ended.status, ended.error and ended.error.name) == ("failed", "ExpressionLimitExceeded")
     assert ended.error is not None
-    assert "it takes too long to tell what matches the pattern '(a|aa)+$'" in ended.error.message
+    assert "it takes too long to tell" in ended.error.message
 
 
 @pytest.mark.parametrize("semantics", [1, 2])

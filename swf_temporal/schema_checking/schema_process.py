@@ -10,7 +10,7 @@ from typing import Any
 
 import regex
 
-from swf_temporal.schema_checking import BadSchema, SchemaCheck
+from swf_temporal.schema_checking.checking import BadSchema, SchemaCheck
 
 _DRAFTS = ("04", "06", "07")
 WARMING = ('{"schema": {"patternProperties": {"a": {"type": "string"}}, "format": "regex"}}', '{"a": 1}')

@@ -1,0 +1,1 @@
+"""Comparing data with a JSON Schema, as a helper process does it."""

@@ -15,11 +15,12 @@ from swf_temporal.data import JSON
 from swf_temporal.patterns import BadPattern, compiled
 
 if TYPE_CHECKING:
+    from jsonschema import FormatChecker
     from jsonschema.protocols import Validator
     from referencing import Registry
 
 MAX_TOLD = 5
-"""How many things that are wrong with data are told."""
+"""The number of problems with data that are reported."""
 
 _MAX_QUOTED = 200
 _DATA_KEYWORDS = ("const", "enum", "default", "examples")
@@ -38,9 +39,12 @@ class BadSchema(ValueError):  # noqa: N818 - named for what it is about
 class SchemaCheck:
     """A JSON Schema, ready to be compared with data. Nothing but the limits of its process bounds what it takes."""
 
-    def __init__(self, schema: JSON) -> None:
-        """Read *schema*. Raises BadSchema where it is not one, or refers to something outside itself."""
-        self._validator = _validator(schema)
+    def __init__(self, schema: JSON, formats: "FormatChecker | None" = None) -> None:
+        """Read *schema*, in which `format` says something if *formats* checks it.
+
+        Raises BadSchema where it is not one, or refers to something outside itself.
+        """
+        self._validator = _validator(schema, formats)
 
     def violations(self, data: JSON) -> list[str]:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
@@ -56,7 +60,7 @@ def nested_too_deeply() -> str:
     return "$: the schema leads round in a circle, or the data is nested too deeply"
 
 
-def _validator(schema: Any) -> "Validator":
+def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - heavy, and seldom needed
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415 - has no types
 
@@ -73,7 +77,7 @@ def _validator(schema: Any) -> "Validator":
     if isinstance(schema, Mapping):
         # Where a reference leads back to the whole, the library would take its own validator of that name.
         schema = {key: value for key, value in schema.items() if key != "$schema"}
-    ready: Validator = _bounded(kind)(schema, registry=REGISTRY)
+    ready: Validator = _bounded(kind)(schema, registry=REGISTRY, format_checker=formats)
     return ready
 
 

@@ -11,16 +11,21 @@ from typing import Any
 import regex
 
 from swf_temporal.schema_checking.checking import BadSchema, SchemaCheck
+from swf_temporal.schema_checking.formats import FORMATS, format_checker
 
 _DRAFTS = ("04", "06", "07")
-WARMING = ('{"schema": {"patternProperties": {"a": {"type": "string"}}, "format": "regex"}}', '{"a": 1}')
+_FORMATS = format_checker()
+WARMING = (
+    '{"schema": {"patternProperties": {"a": {"type": "string"}}, "format": "regex"}, "formats": true}',
+    '{"a": 1}',
+)
 """A schema and data by which the libraries load what they need."""
 
 
 class _Schema:
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, *, checks_formats: bool = False) -> None:
         try:
-            self._check = SchemaCheck(schema)
+            self._check = SchemaCheck(schema, _FORMATS if checks_formats else None)
         except BadSchema as error:
             raise ValueError(json.dumps({"message": error.message, "path": error.path})) from None
 
@@ -41,10 +46,15 @@ class _Pattern:
 def compiled(text: str) -> _Schema | _Pattern:
     """Return what *text* asks for. Raises ValueError for a schema that is none."""
     asked = json.loads(text)
-    return _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"])
+    return (
+        _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"], checks_formats=asked["formats"])
+    )
 
 
 for _draft in _DRAFTS:
     # What belongs to each draft is read from files when it is first asked for, and files are forbidden then.
     _Schema({"$schema": f"http://json-schema.org/draft-{_draft}/schema#", "type": "string"}).input_text("1")
+for _has_format in FORMATS.values():
+    _has_format("2024-01-01T00:00:00Z")
+    _has_format("a@b.example")
 _Schema({"$schema": "https://json-schema.org/draft/2019-09/schema", "type": "string"}).input_text("1")

@@ -7,12 +7,7 @@ from typing import Any
 from temporalio.client import Client
 from temporalio.worker import Worker, WorkflowRunner
 
-<<<<<<< HEAD
-from swf_temporal.expressions import guard
-=======
-from swf_temporal import __version__
 from swf_temporal.guarding import guard
->>>>>>> ca1a22d (Schemas, slow patterns and JSONPath are evaluated in helper processes, where they can be stopped)
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import Limits
 from swf_temporal.temporal.activations import WatchedWorkflows, set_sdk_limit

@@ -7,7 +7,6 @@ from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.direktiv.compat import compat_of
 from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
-from swf_temporal.languages.direktiv.formats import format_checker
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
 from swf_temporal.runtime.run import Run
@@ -35,6 +34,6 @@ class DirektivProgram:
     def schema(self, state: str, schema: Any) -> DataSchemaValidator:
         """Return the JSON Schema of a `validate` state. Raises BadSchema."""
         if state not in self._schemas:
-            formats = format_checker() if checks_formats(self.semantics) else None
-            self._schemas[state] = DataSchemaValidator(plain(schema), formats)
+            formats = checks_formats(self.semantics)
+            self._schemas[state] = DataSchemaValidator(plain(schema), checks_formats=formats)
         return self._schemas[state]

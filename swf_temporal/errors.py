@@ -20,7 +20,6 @@
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
             ├── StepTooLong                one step takes longer than a workflow may hold up its worker
-            ├── DataTooLarge               a run holds more data, or more deeply nested, than it may
             ├── StepLimitExceeded          states lead round in a circle without ever waiting
             ├── PayloadTooLarge            more data than the engine can carry
             ├── UnknownDefinition          no definition of that id is known here
@@ -313,10 +312,11 @@ class StepTooLong(FatalFault):
         super().__init__(message or text, **facts)
 
 
-class DataTooLarge(FatalFault):
-    """A run holds more data, or more deeply nested data, than it may."""
-
-    default_name = "DataTooLarge"
+def unforeseen(error: Exception, state: str | None) -> FatalFault:
+    """Return what a run fails with where *error* came of its definition or data, and nothing here foresaw it."""
+    if isinstance(error, RecursionError):
+        return FatalFault("the data is nested too deeply to be worked on", name="NestedTooDeeply", state=state)
+    return FatalFault(f"{type(error).__name__}: {error} (a bug in swf-temporal)", name="InternalError", state=state)
 
 
 class StepLimitExceeded(FatalFault):
@@ -348,7 +348,7 @@ _KINDS: dict[str, type[WorkflowFault]] = {
     for kind in (
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
         TransitionRefused, NotActive,
-        FatalFault, ExpressionLimitExceeded, StepLimitExceeded, PayloadTooLarge, UnknownDefinition,
+        FatalFault, ExpressionLimitExceeded, StepTooLong, StepLimitExceeded, PayloadTooLarge, UnknownDefinition,
         UnreadableDefinition,
     )
 }  # fmt: skip

@@ -14,7 +14,7 @@ from swf_temporal.expressions import paths, template
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables, is_true
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.jsonpath import Condition, JsonPathProgram, path_of
-from swf_temporal.expressions.targets import Target, target
+from swf_temporal.expressions.targets import Target, refused, target
 
 __all__ = [
     "ALWAYS_DECLARED",
@@ -139,6 +139,9 @@ class Expressions:
         if self.is_jq:
             return target(text, self.declared)
         steps = path_of(text, self.declared)
+        reason = refused(steps)
+        if reason is not None:
+            raise BadExpression(reason, 0)
         return lambda _data, _variables: list(steps)
 
     def _field(self, text: str, within: tuple[str, ...]) -> Compiled:
@@ -183,7 +186,10 @@ class Expressions:
             return _moved(lambda: self._function(stripped[len(_FUNCTION) :].strip(), within), offset)
         if not self.is_jq:
             return JsonPathProgram(text, self.declared)
-        return paths.compiled(text, self.declared) or JqProgram(text, self.declared)
+        try:
+            return paths.compiled(text, self.declared) or JqProgram(text, self.declared)
+        except RecursionError:
+            raise BadExpression("the expression is nested too deeply") from None
 
     def _function(self, name: str, within: tuple[str, ...]) -> Compiled:
         if name in within:

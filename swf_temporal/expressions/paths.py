@@ -39,8 +39,11 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
     tree = parsed(text, declared)
     if tree is None:
         return None
-    evaluate = _closure(tree)
-    return Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
+    try:
+        evaluate = _closure(tree)
+        return Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
+    except RecursionError:
+        return None
 
 
 class SimpleExpression:
@@ -62,7 +65,7 @@ class SimpleExpression:
         """Return the expression's only output."""
         try:
             return self._evaluate(data, variables)
-        except (NotSupported, KeyError):  # a variable without a value is jq's to complain about, too
+        except (NotSupported, KeyError, RecursionError):  # a variable without a value is jq's to complain about, too
             if self._program is None:
                 self._program = JqProgram(self._text, self._declared)
             return self._program(data, variables)

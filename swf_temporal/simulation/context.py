@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
-from swf_temporal.errors import FatalFault, WorkflowFault
+from swf_temporal.errors import WorkflowFault, unforeseen
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.budgets import Budget
@@ -220,8 +220,7 @@ class SimulationContext:
             try:
                 outcome = await run.run()
             except RecursionError as error:
-                text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
-                raise FatalFault(text, name="InternalError", state=run.execution.state) from error
+                raise unforeseen(error, run.execution.state) from error
             finally:
                 del self._instances[instance_id]
             if not isinstance(outcome, Suspended):

@@ -18,7 +18,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import FatalFault, InvalidDefinition, NewerRecord, PayloadUnavailable, WorkflowFault
+from swf_temporal.errors import InvalidDefinition, NewerRecord, PayloadUnavailable, WorkflowFault, unforeseen
 from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.outputs import parts_in
@@ -115,9 +115,7 @@ class Interpreter:
             raise application_error(fault, text=text, non_retryable=True) from None
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
-            text = f"{type(error).__name__}: {error} (a bug in swf-temporal)"
-            state = None if self._run is None else self._run.execution.state
-            internal = FatalFault(text, name="InternalError", state=state)
+            internal = unforeseen(error, None if self._run is None else self._run.execution.state)
             raise application_error(internal, non_retryable=True) from error
         except InvalidDefinition as error:
             raise ApplicationError(str(error), type="InvalidDefinition", non_retryable=True) from None

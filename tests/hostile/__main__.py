@@ -30,8 +30,9 @@ def _told(latencies: Sequence[float]) -> str:
     return f"p50 {p50:.3f} s, p95 {p95:.3f} s, longest {max(latencies):.3f} s, {len(latencies)} runs"
 
 
-async def _main(words: Sequence[str], at_once: int) -> int:
+async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
     chosen = [case for case in cases() if not words or any(word in case.id for word in words)]
+    chosen = [case for case in chosen if case.sampled or not sampled]
     async with local_server() as server, hostile_worker(server.client) as hostile:
         idle: list[float] = []
         await _probed(hostile.probe, idle, asyncio.sleep(_IDLE_SECONDS))
@@ -69,8 +70,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("words", nargs="*", help="take the cases with one of these in their name")
     parser.add_argument("--at-once", type=int, default=2)
-    parser.add_argument("--sampled", action="store_true")
+    parser.add_argument("--sampled", action="store_true", help="take what stopped a worker or a run once")
     given = parser.parse_args()
-    code = asyncio.run(_main(given.words, given.at_once))
+    code = asyncio.run(_main(given.words, given.at_once, sampled=given.sampled))
     sys.stdout.flush()
     os._exit(code)

@@ -167,7 +167,9 @@ async def hostile_worker(client: Client) -> AsyncIterator[Hostile]:
         yield hostile
 
 
-async def run_all(hostile: Hostile, cases: Sequence[Case], at_once: int, told: Any) -> list[Outcome]:
+async def run_all(
+    hostile: Hostile, cases: Sequence[Case], at_once: int, told: Any, patience: float = PATIENCE
+) -> list[Outcome]:
     """Run *cases*, a few *at_once*, with a worker that is started again if it dies; *told* is given each outcome."""
     running: dict[str, str] = {}
     room = asyncio.Semaphore(at_once)
@@ -176,7 +178,7 @@ async def run_all(hostile: Hostile, cases: Sequence[Case], at_once: int, told: A
     async def one(case: Case) -> None:
         async with room:
             running[case.id] = case.id
-            outcome = await hostile.outcome(case)
+            outcome = await hostile.outcome(case, patience)
             del running[case.id]
             outcomes.append(outcome)
             told(outcome)

@@ -21,6 +21,8 @@ from swf_temporal.guarding.jq_process import FAILED
 if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment
 
+_MAX_SEGMENTS = 200
+"""How many steps a path may have."""
 _VARIABLE = re.compile(r"\$(\w+)(?=$|[.\[])")
 _ROOT_FILTER = re.compile(r"\$\s*\[\s*\?")
 _DOT_BEFORE_BRACKET = re.compile(r"^(\$\w*)\.\[")
@@ -51,6 +53,9 @@ class JsonPathProgram:
             raise BadExpression(f"'{self._text}' is not a JSONPath: {_reason(error)}") from None
         if not isinstance(compiled, JSONPath):
             raise BadExpression(f"'{self._text}' is several paths, and has to be one")
+        if len(compiled.segments) > _MAX_SEGMENTS:
+            # The library calls itself for each of them, and Python ends where that is too deep.
+            raise BadExpression(f"the path has {len(compiled.segments):,} steps, and {_MAX_SEGMENTS} are the most")
         self._path = compiled
 
     def __call__(self, data: JSON, variables: Variables) -> Outcome:

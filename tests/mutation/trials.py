@@ -319,7 +319,7 @@ def place_of(mutant: Mutant, baseline: Baseline) -> tuple[str, int]:
 
 
 def _helper_starts() -> tuple[str, int, int, int]:
-    file = "swf_temporal/expressions/guard.py"
+    file = "swf_temporal/guarding/guard.py"
     begin, end = starts_of((ROOT / file).read_text(encoding="utf-8"))["_Helper.__init__"]
     return file, begin, end, end
 

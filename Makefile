@@ -52,6 +52,12 @@ test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among
 soak: $(VENV)/.dev  ## run 1,000 instances while workers of two releases are killed, the server restarts and services fail
 	@$(BIN)/python -m tests.soak $(ARGS)
 
+record: $(VENV)/.dev  ## record what histories of this release are not recorded yet; before a release
+	@$(BIN)/python -m tests.replay.manifest
+	@$(BIN)/python -m tests.replay.record
+	@$(BIN)/python -m tests.upgrades.record
+	@$(BIN)/python -m tests.replay.manifest
+
 mutants: $(VENV)/.mutation  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)
 

@@ -31,7 +31,8 @@ the length of ids ended a workflow that runs itself. What a run carries on does 
 that are complete: their results are merged, or appended, as soon as all before them are complete, so that a result
 that cannot be merged fails the state before later iterations begin. Ids of their calls are counted by the state. A
 long stretch of states is divided by what was done in it. What is too large to be carried on fails the run before calls
-are made in vain.
+are made in vain. A `delay` of Direktiv that was over in time is not late because no worker was there when a run
+continued as new.
 """
 
 from typing import Final
@@ -65,6 +66,11 @@ def tells_in_own_words(semantics: int) -> bool:
 
 def tells_cancelled_subflows(semantics: int) -> bool:
     """Tell whether a subflow that was cancelled by itself fails with the error of its language in such a run."""
+    return semantics >= _DIREKTIV_ERRORS
+
+
+def forgives_delays(semantics: int) -> bool:
+    """Tell whether a `delay` of Direktiv that was over before its timeout is in time, however late it is resumed."""
     return semantics >= _DIREKTIV_ERRORS
 
 

@@ -1,7 +1,7 @@
-"""Record the histories that the replay tests read: `python -m tests.replay.record`.
+"""Record the histories that the replay tests read: `python -m tests.replay.record`, which `make record` runs.
 
-Run it when scenarios of a new kind were added, never to make a failing replay pass: histories of released versions
-stay as they are, since runs that began under those versions must go on under this one.
+It records, before a release, what is not there yet of the release and its semantics number. What is there is never
+written again or removed: runs that began under those releases must go on under this one.
 """
 
 import asyncio
@@ -12,12 +12,16 @@ from pathlib import Path
 
 from swf_temporal import __version__
 from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows_of
+from tests.replay.features import REQUIRED, features_of
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 FOLDER = Path(__file__).parent / "histories"
 MAX_OF_A_FILE = 3
-"""How many scenarios of a file are recorded."""
+"""How many scenarios of a file are recorded, besides those that have what no others have."""
+MARK = f"{__version__}-s{SEMANTICS}"
+"""How the names of histories of this release end; those of the first have its number alone."""
 
 
 def chosen() -> list[tuple[str, Scenario]]:
@@ -25,11 +29,18 @@ def chosen() -> list[tuple[str, Scenario]]:
     found = [
         scenario for scenario in find_scenarios([SCENARIOS]) if "temporal" in scenario.hosts and not scenario.is_refused
     ]
-    names = []
+    first: list[tuple[str, Scenario]] = []
+    further: list[tuple[str, Scenario]] = []
     for file, scenarios in groupby(found, lambda scenario: scenario.file):
-        for number, scenario in enumerate(list(scenarios)[:MAX_OF_A_FILE], 1):
-            names.append((f"{file.parent.name}-{file.stem}-{number}", scenario))
-    return names
+        for number, scenario in enumerate(scenarios, 1):
+            named = (f"{file.parent.name}-{file.stem}-{number}", scenario)
+            (first if number <= MAX_OF_A_FILE else further).append(named)
+    missing = REQUIRED.difference(*(features_of(scenario) for _, scenario in first))
+    for name, scenario in further:
+        if missing & features_of(scenario):
+            first.append((name, scenario))
+            missing -= features_of(scenario)
+    return first
 
 
 async def record(host: ScenarioHost, name: str, scenario: Scenario) -> None:
@@ -39,7 +50,7 @@ async def record(host: ScenarioHost, name: str, scenario: Scenario) -> None:
     history = await handle.fetch_history()
     recorded = json.loads(history.to_json())
     kept = {"workflow_id": handle.id, "claim": scenario.claim, "time": "virtual", "history": recorded}
-    path = FOLDER / f"{name}-{__version__}.json.gz"
+    path = FOLDER / f"{name}-{MARK}.json.gz"
     path.write_bytes(gzip.compress(json.dumps(kept, separators=(",", ":")).encode(), mtime=0))
 
 
@@ -48,7 +59,7 @@ async def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     async with scenario_host() as host:
         for name, scenario in chosen():
-            if not list(FOLDER.glob(f"{name}-*.json.gz")):
+            if not (FOLDER / f"{name}-{MARK}.json.gz").exists():
                 await record(host, name, scenario)
 
 

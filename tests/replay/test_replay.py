@@ -12,6 +12,9 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import AnsweringAll
+from tests.replay import manifest
+from tests.replay.features import REQUIRED, features_of
+from tests.replay.record import MARK, chosen
 
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json.gz"))
 
@@ -22,9 +25,20 @@ def recorded(path: Path) -> dict[str, Any]:
     return kept
 
 
-def test_there_are_histories() -> None:
-    """The corpus is there."""
-    assert len(HISTORIES) >= 50
+def test_nothing_that_was_recorded_is_missing_or_changed() -> None:
+    """The manifest has the digest of each file of the corpus: none is removed or written again, and none is unknown."""
+    listed = manifest.read()
+    assert len(listed) >= 50
+    assert manifest.digests() == listed, "`make record` adds what is new to the manifest"
+
+
+def test_everything_that_takes_a_course_of_its_own_is_recorded() -> None:
+    """Each feature has a scenario that is recorded; and a history, once this release has any."""
+    names = {name: features_of(scenario) for name, scenario in chosen()}
+    assert REQUIRED.difference(*names.values()) == set()
+    ours = [path.name for path in HISTORIES if path.name.endswith(f"-{MARK}.json.gz")]
+    if ours:
+        assert sorted(name for name in names if f"{name}-{MARK}.json.gz" not in ours) == []
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.name.removesuffix(".json.gz"))

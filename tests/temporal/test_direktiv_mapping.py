@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,9 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
 from swf_temporal.loading import load
+from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import find_program
 from tests.temporal.conftest import Bench, events_of
 
@@ -94,6 +98,25 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
     assert [(one.workflow_type.name, one.workflow_id) for one in _children(events)] == [
         ("/told-ship", "direktiv-told/send/0/ship#1")
     ]
+
+
+@pytest.mark.parametrize(("semantics", "is_in_time"), [(SEMANTICS, True), (4, False)])
+async def test_a_delay_that_ended_while_no_worker_was_there(bench: Bench, semantics: int, *, is_in_time: bool) -> None:
+    """A run that continued as new in a delay is taken up long after: the delay was over before the state's timeout."""
+    napping = load({"id": "/nap", "states": [{"id": "nap", "type": "delay", "duration": "PT1S", "transform": "jq(.)"}]})
+    begun = time.time() - 60
+    frame = {"since": begun, "entered": True, "logged": True, "until": begun + 1}
+    pin = Pin(pinned([napping]), semantics=semantics)
+    pin.progress = {"frame": {"state": "nap", "data": {"a": 1}, "run": frame}, "input": {"a": 1}, "started": begun}
+    async with bench.worker(napping) as worker:
+        handle = await bench.client.start_workflow(
+            "/nap", args=[None, pin.to_json()], id=f"nap-{semantics}", task_queue=worker.queue
+        )
+        if is_in_time:
+            assert await swf.result(handle) == {"a": 1}
+        else:
+            with pytest.raises(swf.RunEnded, match="operation timed out"):
+                await swf.result(handle)
 
 
 async def test_the_engines_command_starts_signals_and_asks(bench: Bench) -> None:

@@ -21,6 +21,7 @@ from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.semantics import forgives_delays
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.program import DirektivProgram
@@ -109,13 +110,17 @@ class DirektivExecution(ExecutionBase):
         due = [lane.frame["since"] + seconds_of(state), self._hard]
         if "interrupted" not in self.frame:
             due.append(self._soft)
-        if min(due) <= self.run.time():
+        if min(due) <= self.run.time() and not self._was_over(lane, min(due)):
             raise self._expired()
         why = f"timeout of {state.id}"
         left = await within(logic_of(state, lane), self.run.time_out_at(min(due), why))
         if left is MISSING:
             raise self._expired()
         return left
+
+    def _was_over(self, lane: Lane, due: float) -> bool:
+        """Tell whether the state has waited as long as it was to before *due*: no worker has seen that until now."""
+        return forgives_delays(self.program.semantics) and lane.frame.get("until", due) < due
 
     def _expired(self) -> WorkflowFault:
         now = self.run.time()

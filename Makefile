@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test soak mutants check format bench bench-scale clean
+.PHONY: help demo example brokers test soak record mutants check format bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

@@ -134,8 +134,8 @@ class ObjectStorage(StorageDriver):
             try:
                 return await asyncio.to_thread(request)
             except FileNotFoundError:
-                what = "it is not there"
-                hint = "restore it, or see to it that workers and clients use the same storage; what needs it waits"
+                what = "it is not there" if failed.endswith("read") else "the bucket or folder is not there"
+                hint = "restore or make it, or let workers and clients use the same storage; what needs it waits"
                 raise PayloadUnavailable(f"{failed} in {url}: {what}", hint) from None
             except PermissionError as error:
                 hint = "give this program the right to read, write and list objects there; what needs it waits"

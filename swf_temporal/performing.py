@@ -11,6 +11,7 @@ from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.made_of_secrets import made_of_secrets
 from swf_temporal.runtime.performing import filled
 
 
@@ -38,16 +39,18 @@ class Calls:
         # What only a document may ask for need not be known: the service decides about a call without.
         is_needed = call.deferred is not None or call.function.auth_ref is not None
         secrets = self.secrets.entrusted(call.secrets) if is_needed else self.secrets.as_mapping(call.secrets)
+        arguments = filled(call, secrets)
         return await self.functions.call(
             Call(
                 function=call.function,
-                arguments=filled(call, secrets),
+                arguments=arguments,
                 selection_set=call.selection_set,
                 base=folder_of(source),
                 idempotency_key=key,
                 attempt=attempt,
                 auth=call.auth,
                 secrets=secrets,
+                made_of_secrets=made_of_secrets(call, secrets, arguments),
                 folder=call.folder,
             )
         )

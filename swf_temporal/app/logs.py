@@ -12,6 +12,7 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 
 from swf_temporal.app.reachability import SERVER_LOG, CoreLines
 from swf_temporal.app.settings import LogFormat, LogLevel
+from swf_temporal.functions.log_scrubbing import Scrubbing
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
@@ -77,6 +78,7 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
             logging.getLogger(noisy).setLevel(max(logging.WARNING, _number(level)))
         handler.addFilter(_is_news)
         handler.addFilter(CoreLines())
+    handler.addFilter(Scrubbing())
     logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
     _forward_to(logging.getLogger("temporalio"))
 

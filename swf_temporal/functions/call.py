@@ -33,6 +33,8 @@ class Call:
     """The definition's `auth`, of which the function may use some."""
     secrets: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """What the definition's `auth` may refer to. Kept out of results and of error texts."""
+    made_of_secrets: tuple[str, ...] = ()
+    """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
     folder: CallFolder | None = None
     """The directory that a function in a container is given, and what stands in it."""
 

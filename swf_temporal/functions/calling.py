@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
@@ -13,13 +13,17 @@ from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
 from swf_temporal.functions.custom.outcomes import as_json, raised
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
+from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
-from swf_temporal.functions.secrets import scrub, withhold, withhold_strong
+from swf_temporal.functions.secrets import is_strong, scrub, withhold, withhold_strong
 
 if TYPE_CHECKING:
     import httpx
+
+_MADE: Final = "\0made of secrets"
+"""Under this name, which no secret has, stands what was made of secrets."""
 
 __all__ = ["Call", "Functions"]
 
@@ -37,6 +41,7 @@ class Functions:
     ) -> None:
         """Offer the functions and types in *custom*; *replaced* makes what performs types of ours in another way."""
         self._services = Services(settings, custom, transport)
+        scrub_libraries()
         own = custom.types if isinstance(custom, Registry) else {}
         self._own = frozenset(own)
         self._performers: dict[str, Performer] = {name: _OwnType(kind) for name, kind in own.items()}
@@ -44,6 +49,13 @@ class Functions:
             self._performers[name] = made(self._services)
 
     async def call(self, call: Call) -> JSON:
+        """Return the function's result, and keep the secrets of *call* out of what libraries log; see `_call`."""
+        if not call.secrets:
+            return await self._call(call)
+        with scrubbing(lambda: self._hidden(call)):
+            return await self._call(call)
+
+    async def _call(self, call: Call) -> JSON:
         """Return the function's result. Raises CallFailed, whatever goes wrong with the function.
 
         FatalFault and StoreUnavailable are for what goes wrong with variables that it reads and leaves.
@@ -116,7 +128,9 @@ class Functions:
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
         """Return what must not be shown: the call's secrets, what was made of them, and tokens obtained with some."""
-        return {**call.secrets, "": [call.secrets.get(""), *derived_secrets(call), *self._services.issued_tokens()]}
+        # Of what was made of secrets, only what is sure to be no data: a word such as `yes` may be, too.
+        made = [*derived_secrets(call), *(word for word in call.made_of_secrets if is_strong(word))]
+        return {**call.secrets, _MADE: made, "": [call.secrets.get(""), *self._services.issued_tokens()]}
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:
@@ -124,14 +138,14 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
     return CallFailed(
         _readable(scrub(fault.message, hidden)),
         code=_readable(withhold_strong(fault.code, hidden)),
-        name=fault.name,
+        name=_readable(withhold_strong(fault.name, hidden)),
         status=fault.status,
         body=scrub(fault.body, hidden),
         attempt=call.attempt,
         function=fault.function or call.function.name,
         retryable=fault.retryable,
         retry_after=fault.retry_after,
-        cause=fault.cause,
+        cause=None if fault.cause is None else _readable(scrub(fault.cause, hidden)),
     )
 
 

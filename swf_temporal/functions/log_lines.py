@@ -12,4 +12,10 @@ def write_line(call: Call, level: int, text: str) -> None:
     """Write *text* as one line that names the function and the instance, without the secrets of *call*."""
     # What comes with the data must not look like a line of its own.
     line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-    _log.log(level, "%s: %s [%s]", call.function.name, scrub(line, call.secrets), call.idempotency_key or "no instance")
+    _log.log(
+        level,
+        "%s: %s [%s]",
+        call.function.name,
+        scrub(line, {**call.secrets, "": [call.secrets.get(""), *call.made_of_secrets]}),
+        call.idempotency_key or "no instance",
+    )

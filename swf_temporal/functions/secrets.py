@@ -2,22 +2,24 @@
 
 import json
 import re
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote, quote_plus
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
+from swf_temporal.functions.secret_spellings import spellings, within_base64, without_escaped
 from swf_temporal.text.parsing import read_data
 
 _PREFIX = "SWF_SECRET_"
 _MIN_LENGTH = 4
 """A secret of fewer characters is found in messages as a word of its own: it is a part of too many others."""
+_MIN_DIGITS = 8
+"""A number of fewer digits is not known from others."""
 _HIDDEN = "***"
 
 _STRONG = 40.0
@@ -78,52 +80,66 @@ class Secrets:
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
     """Return *value*, which is for people to read, with every secret in its texts replaced by `***`.
 
-    A secret is also known as URLs, forms, JSON and base64 have it; what stands under no name, such as the many tokens
-    that a worker may hold, only as it is. One of less than four characters is replaced where it is a word of its own.
+    A secret is also known as URLs, forms, XML, JSON and base64 have it; what stands under no name, such as the many
+    tokens that a worker may hold, only as it is. One of less than four characters is replaced where it is a word of its
+    own. A number that is a secret is one from eight digits on.
     """
     hidden = _hidden(secrets)
     if not hidden:
         return value
-    strong = _inside(hidden)
-    return _with(value, lambda text: _without(text, hidden), lambda key: _replaced(key, strong))
+    return _with(value, lambda text: _without(text, hidden), lambda key: _replaced(key, hidden), _digits(secrets))
 
 
 def withhold(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
     """Return *value*, with which a workflow goes on, without secrets: each of them is replaced by `***`.
 
-    Only where it is one for sure, since these are data: a text that is a secret and nothing else, and a strong secret
-    in any text. Keys stay as they are.
+    Only where it is one for sure, since these are data: a text that is a secret and nothing else, a number of eight
+    digits or more that is one, and a strong secret in any text or key.
     """
     hidden = _hidden(secrets)
     if not hidden:
         return value
-    strong = _inside(hidden)
 
     def without(text: str) -> str:
         alone = text.strip()
-        return _HIDDEN if alone in hidden or alone.rstrip("=") in hidden else _replaced(text, strong)
+        return _HIDDEN if alone in hidden or alone.rstrip("=") in hidden else _replaced(text, hidden)
 
-    return _with(value, without, lambda key: key)
+    return _with(value, without, lambda key: _replaced(key, hidden), _digits(secrets))
 
 
 def withhold_strong(text: str, secrets: Mapping[str, JSON]) -> str:
     """Return *text*, by which a definition decides, without strong secrets."""
-    return _replaced(text, _inside(_hidden(secrets)))
+    return _replaced(text, _hidden(secrets))
 
 
-def _hidden(secrets: Mapping[str, JSON]) -> dict[str, bool]:
-    """Return all that is to be hidden, the longest first, and whether it is so inside other texts of data too."""
-    found: dict[str, bool] = {}
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A spelling of a secret."""
+
+    is_strong: bool
+    """Whether it is hidden inside other texts of data, too."""
+    is_plain: bool = False
+    """Whether it is the secret as it is, which may have some of its characters escaped."""
+
+
+def _hidden(secrets: Mapping[str, JSON]) -> dict[str, _Known]:
+    """Return all that is to be hidden, the longest first."""
+    found: dict[str, _Known] = {}
     for name, secret in secrets.items():
         for text in _texts(secret):
-            is_inside = is_strong(text)
-            for spelling in _spellings(text) if name else (text,):
-                found[spelling] = found.get(spelling, False) or is_inside
+            strong = is_strong(text)
+            for spelling in spellings(text) if name else (text,):
+                is_known = spelling in found and found[spelling].is_strong
+                found[spelling] = _Known(strong or is_known, bool(name) and spelling == text)
+            for spelling in within_base64(text) if name and strong else ():
+                found.setdefault(spelling, _Known(is_strong=True))
     return dict(sorted(found.items(), key=lambda one: len(one[0]), reverse=True))
 
 
-def _inside(hidden: Mapping[str, bool]) -> list[str]:
-    return [text for text, is_inside in hidden.items() if is_inside]
+def _digits(secrets: Mapping[str, JSON]) -> frozenset[str]:
+    """Return the numbers among *secrets* that are long enough to be known by."""
+    texts = list(_texts(list(secrets.values())))
+    return frozenset(text for text in texts if len(text) >= _MIN_DIGITS and text.replace(".", "", 1).isdecimal())
 
 
 @lru_cache(maxsize=4096)
@@ -146,46 +162,50 @@ def _bits(part: str) -> float:
     return 5.7 * len(part)
 
 
-@lru_cache(maxsize=1024)
-def _spellings(text: str) -> frozenset[str]:
-    """Return how *text* is written by those who send it, and by those who send it back."""
-    content = text.encode(errors="replace")
-    inner = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
-    urls = (quote(content, safe=""), quote(content), quote_plus(content))
-    encoded = [encode(content).decode().rstrip("=") for encode in (b64encode, urlsafe_b64encode)]
-    return frozenset({text, *inner, *urls, *encoded})
-
-
-def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str]) -> JSON:
-    """Return *value* with all its texts and keys made into others."""
+def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str], digits: Container[str]) -> JSON:
+    """Return *value* with all its texts and keys made into others, and `***` for numbers that are among *digits*."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
-        return [_with(item, text, key) for item in value]
+        return [_with(item, text, key, digits) for item in value]
     if isinstance(value, dict):
-        return {key(name): _with(item, text, key) for name, item in value.items()}
+        return {key(name): _with(item, text, key, digits) for name, item in value.items()}
+    if isinstance(value, int | float) and not isinstance(value, bool) and _written(value) in digits:
+        return _HIDDEN
     return value
 
 
-def _without(text: str, hidden: Iterable[str]) -> str:
-    for secret in hidden:
+def _without(text: str, hidden: Mapping[str, _Known]) -> str:
+    for secret, known in hidden.items():
         if len(secret) >= _MIN_LENGTH:
             text = text.replace(secret, _HIDDEN)
+            if known.is_plain:
+                text = without_escaped(text, secret, _HIDDEN)
         elif secret in text:
             text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", _HIDDEN, text)
     return text
 
 
-def _replaced(text: str, secrets: Iterable[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, _HIDDEN)
+def _replaced(text: str, hidden: Mapping[str, _Known]) -> str:
+    for secret, known in hidden.items():
+        if known.is_strong:
+            text = text.replace(secret, _HIDDEN)
+            if known.is_plain:
+                text = without_escaped(text, secret, _HIDDEN)
     return text
 
 
+def _written(number: float) -> str:
+    return json.dumps(number).removesuffix(".0")
+
+
 def _texts(value: JSON) -> Iterable[str]:
-    """Yield the texts in *value*."""
+    """Yield the texts in *value*, and its numbers from eight digits on as they are written."""
     if isinstance(value, str) and value.strip():
         yield value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if len(text := _written(value)) >= _MIN_DIGITS:
+            yield text
     elif isinstance(value, list):
         for item in value:
             yield from _texts(item)

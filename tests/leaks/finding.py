@@ -1,0 +1,153 @@
+"""Runs the corpus on a real server, and looks for secrets in all that is kept of it and shown."""
+
+import asyncio
+import json
+import logging
+import os
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from swf_temporal.errors import CallFailed
+from swf_temporal.events.sinks import HttpSink
+from swf_temporal.functions.secrets import Secrets
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
+from swf_temporal.performing import Calls
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.worker import make_worker
+from tests.leaks.corpus import BUSINESS, KEY, PASSWORD, PIN, RESEMBLING, SECRETS, Leak
+
+QUERIES: Final = ("status", "data", "trace")
+_numbers = count(1)
+_library = logging.getLogger("httpcore.http11")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of one way."""
+
+    leak: Leak
+    leaked: Sequence[str]
+    """Where the secret was found."""
+    altered: bool
+    """Whether business data came back otherwise."""
+
+
+class _Lines(logging.Handler):
+    """Keeps all lines of the log."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep *record*, with its traceback."""
+        self.lines.append(logging.Formatter().format(record))
+
+
+class _Service:
+    """Repeats what it is sent, as a leak says."""
+
+    def __init__(self, leak: Leak) -> None:
+        self.leak = leak
+        self.repeated: list[str] = []
+
+    def __call__(self, given: Any) -> Any:
+        """Answer a call."""
+        said = self.leak.repeats(given if isinstance(given, str) else json.dumps(given))
+        self.repeated.append(said)
+        told = self.leak.within.format(said)
+        match self.leak.way:
+            case "error":
+                raise CallFailed(told, code="Refused", body={"why": [told], "business": BUSINESS}, cause=told)
+            case "key":
+                return {"business": BUSINESS, "said": {told: 1}}
+            case "log":
+                _library.debug("send_request_headers headers=%r", [("authorization", told)])
+                return {"business": BUSINESS}
+        is_number = not isinstance(given, str) and told == json.dumps(given)
+        return {"business": BUSINESS, "said": given if is_number else told}
+
+
+async def find(server: Server, leaks: Iterable[Leak]) -> list[Found]:
+    """Run a workflow for each of *leaks*, and return what was found."""
+    return [await _find(server, leak) for leak in leaks]
+
+
+async def _find(server: Server, leak: Leak) -> Found:
+    service, lines = _Service(leak), _Lines()
+    calls = Calls({"repeat": service}, secrets=Secrets(SECRETS), env={})
+    queue = f"leaks-{os.getpid()}-{next(_numbers)}"
+    definition = load(
+        {
+            "id": "leaking",
+            "specVersion": "0.8",
+            "secrets": list(SECRETS),
+            "functions": [{"name": "repeat", "type": "custom"}],
+            "states": [
+                {
+                    "name": "Call",
+                    "type": "operation",
+                    "actions": [{"functionRef": {"refName": "repeat", "arguments": {"given": leak.argument}}}],
+                    "end": True,
+                }
+            ],
+        }
+    )
+    root, level = logging.getLogger(), logging.getLogger().level
+    root.addHandler(lines)
+    root.setLevel(logging.DEBUG)
+    output: Any = None
+    error: swf.RunEnded | None = None
+    try:
+        async with make_worker(server.client, Catalogue(()), calls, HttpSink(), task_queue=queue, debug_mode=True):
+            handle = await swf.start(server.client, [definition], {}, workflow_id=queue, task_queue=queue)
+            try:
+                output = await asyncio.wait_for(swf.result(handle), 60)
+            except swf.RunEnded as ended:
+                error = ended
+            history = json.loads((await handle.fetch_history()).to_json())
+            answers = [await handle.query(name) for name in QUERIES]
+            described = (await handle.describe()).raw_description
+    finally:
+        root.removeHandler(lines)
+        root.setLevel(level)
+        await calls.aclose()
+    if bool(service.repeated) == leak.name.startswith("what an expression"):
+        raise AssertionError(f"{leak.name}: the function was to be called, if its argument can be evaluated")
+    kept = {
+        "history": list(_texts(history)), "queries": list(_texts(answers)), "log": lines.lines,
+        "error": [str(error)], "description": [str(described)],
+    }  # fmt: skip
+    looked_for = {*service.repeated, KEY, PASSWORD, str(PIN), PASSWORD[3:]}
+    leaked = [
+        place
+        for place, texts in kept.items()
+        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in texts)
+    ]
+    return Found(leak, leaked, error is None and output["business"] != BUSINESS)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in *value*, those too that payloads hold."""
+    if isinstance(value, dict):
+        if "metadata" in value and isinstance(value.get("data"), str):
+            held = b64decode(value["data"]).decode(errors="replace")
+            yield held
+            try:
+                yield from _texts(json.loads(held))
+            except ValueError:
+                return
+            return
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None:
+        yield value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,43 @@
+"""What of the arguments was made of secrets?"""
+
+import pytest
+
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.runtime.host import FunctionCall, SecretTemplate
+from swf_temporal.runtime.made_of_secrets import made_of_secrets
+from swf_temporal.runtime.performing import filled
+
+DATA: JSON = {"order": "order-4711-of-ada", "amount": 12345678}
+SECRETS: dict[str, JSON] = {"key": "correct horse battery", "pin": {"number": 48392017, "on": True}}
+
+
+def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
+    given = SecretTemplate(template, DATA, {"__now": 0.0}, language)
+    call = FunctionCall(
+        id="a#1", function=Function("f", "custom", None), arguments=template, state="A", action="f", deferred=given
+    )
+    return made_of_secrets(call, SECRETS, filled(call, SECRETS))
+
+
+@pytest.mark.parametrize(
+    ("template", "made"),
+    [
+        ({"a": "${ .order }", "b": "a text that stays"}, ()),
+        ("${ {order: .order, login: ($SECRETS.key | @base64)} }", ("Y29ycmVjdCBob3JzZSBiYXR0ZXJ5",)),
+        ('${ "Basic " + ("ada:" + $SECRETS.key | @base64) }', ("YWRhOmNvcnJlY3QgaG9yc2UgYmF0dGVyeQ",)),
+        ("${ $SECRETS.pin.number * 2 }", ("96784034",)),
+        ("${ if $SECRETS.pin.on then .order else null end }", ()),
+        ("${ {(.order + $SECRETS.key[0:7]): .amount} }", ("order-4711-of-adacorrect",)),
+        ('${ if $SECRETS.key == "correct horse battery" then "as expected" else error("no") end }', ()),
+    ],
+)
+def test_words_that_would_be_others_with_other_secrets(template: JSON, made: tuple[str, ...]) -> None:
+    """What the data held before is not among them, nor what the definition says."""
+    assert _made(template) == made
+
+
+def test_arguments_of_direktiv_are_traced_alike() -> None:
+    """Their secrets stand in the data."""
+    made = _made({"auth": "jq(.secrets.key | @base64)", "of": "jq(.order)"}, "structured-jq")
+    assert made == ("Y29ycmVjdCBob3JzZSBiYXR0ZXJ5",)

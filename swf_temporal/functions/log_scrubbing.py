@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.secrets import scrub
 
 LIBRARIES: Final = (
     "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
@@ -57,6 +56,8 @@ def scrubbing(hidden: Callable[[], Mapping[str, JSON]]) -> Iterator[None]:
 
 
 def _scrub(record: logging.LogRecord, secrets: Mapping[str, JSON]) -> None:
+    from swf_temporal.functions.secrets import scrub  # noqa: PLC0415 - commands log without calling anything
+
     try:
         said = record.getMessage()
     except (TypeError, ValueError):

@@ -32,10 +32,14 @@ def meant_or_known(word: str, choices: Iterable[str], without_any: str | None = 
     Where there is nothing to choose from, that is *without_any*.
     """
     known = sorted(choices)
+    return did_you_mean(word, known) or (known_ones(known) if known else without_any)
+
+
+def known_ones(choices: Iterable[str]) -> str:
+    """Return what there is to choose from, in words: one at least."""
+    known = sorted(choices)
     told = [*known[:_MAX_TOLD], f"{len(known) - _MAX_TOLD} more"] if len(known) > _MAX_TOLD + 1 else known
-    return did_you_mean(word, known) or (
-        f"there {'is' if len(told) == 1 else 'are'} {_listed(told)}" if told else without_any
-    )
+    return f"there {'is' if len(told) == 1 else 'are'} {_listed(told)}"
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str:

@@ -53,7 +53,7 @@ def test_problems_that_nobody_expects(tmp_path: Path) -> None:
         "problems: not expected is",
         f"{tmp_path / 'scenario.yaml'}:7:14  warning  unreachable-state  state 'Ship' is never entered",
         "- {name: Ship, type: inject, data: {}, end: true}",
-        "^",
+        "^ lead to it with a transition, or remove it",
     ]
 
 

@@ -139,7 +139,7 @@ def test_what_expressions_nest_too_deeply_ends_the_run() -> None:
     """What grows too deep while a workflow runs fails it, as on a worker, and breaks nothing here."""
     grows = {"name": "Grow", "type": "inject", "data": {"n": {"a": "${ .n }"}}, "transition": "Grow"}
     run = simulate({"id": "deep", "specVersion": "0.8", "states": [grows]}, {"n": {}})
-    assert (run.status, run.error and run.error.name) == ("failed", "InternalError")
+    assert (run.status, run.error and run.error.name) == ("failed", "NestedTooDeeply")
 
 
 def test_data_has_to_be_of_a_size_that_can_travel() -> None:

@@ -108,8 +108,8 @@ states:
         "4:37 type function number 2: metadata must be an object, not the text 'x'",
         "6:28 enum event 'e': kind 'consumd' is not one of consumed or produced | did you mean 'consumed'?",
         f"9:9 {OPERATOIN}",
-        "10:45 function-undefined state 'A' refers to the function 'g', which is not defined",
-        "11:15 transition-target state 'A' leads to 'C', which is not a state here",
+        "10:45 function-undefined state 'A' refers to the function 'g', which is not defined | there are 5 and f",
+        "11:15 transition-target state 'A' leads to 'C', which is not a state here | there are A, B and D",
         "12:3 missing state 'B' has no duration",
         "19:20 type state 'D': terminate must be true or false, not a list",
     ]

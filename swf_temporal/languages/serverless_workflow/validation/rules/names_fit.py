@@ -1,4 +1,4 @@
-"""Names can be those of workflow types, activity types and signals on a server."""
+"""Rule: names can be those of workflow types and activity types (section "Workflow Definition Structure")."""
 
 from collections.abc import Iterator
 

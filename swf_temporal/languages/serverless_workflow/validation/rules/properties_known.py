@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.model.states import Branch, Stat
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import every_part, parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.text.suggestions import meant_or_known, nearest
+from swf_temporal.text.suggestions import known_ones, meant_or_known, nearest
 
 _OURS = {"languageVersion", "externals", "source", "stateExecTimeout.single"}
 """Fields that are not for authors."""
@@ -37,7 +37,7 @@ def check(context: Context) -> Iterator[Problem]:
             meant = nearest(key, parts(type(node)).keys() - _OURS, 0.8 if is_open else 0.7)
             if meant is not None or not is_open:
                 message = f"{owner}: {key!r} is not a property {_of(node)}"
-                hint = f"did you mean {meant!r}?" if meant else meant_or_known(key, parts(type(node)).keys() - _OURS)
+                hint = f"did you mean {meant!r}?" if meant else known_ones(parts(type(node)).keys() - _OURS)
                 yield context.warning("unknown-property", message, where.key(key), hint)
     for state, owner in context.nodes.each(StateBase):
         yield from _idle_times(context, state.timeouts, owner, *_times_of(state))

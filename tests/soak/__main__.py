@@ -9,17 +9,25 @@ key, however often it is made. What came of it is printed; the exit code is 1 if
 import argparse
 import asyncio
 import logging
+import os
 import shutil
 import signal
 import sys
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Timer
 from time import monotonic
+from typing import Any
 
 from swf_temporal.app.logs import be_quiet
 from tests.soak.service import Service, service
 from tests.soak.soak import Figures, Size, Soak
 from tests.upgrades.releases import BEFORE, checkout
+
+_PATIENCE = 20.0
+"""The time in seconds after which a soak that was told to stop is ended."""
+_STOPPED = 130
+"""The exit code of one that was told to stop."""
 
 
 async def soak(size: Size, before: str) -> tuple[Figures, Service]:
@@ -27,10 +35,10 @@ async def soak(size: Size, before: str) -> tuple[Figures, Service]:
     code = checkout(before) if before else None
     if before and code is None:
         raise SystemExit(f"this checkout does not have the commit {before}")
-    # Told to stop by SIGTERM, it stops as it does by Ctrl-C: with all that it started.
     task = asyncio.current_task()
     assert task is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    for told in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(told, _stop, task)
     folder = Path(mkdtemp(prefix="swf-soak-"))
     try:
         async with service() as served:
@@ -39,6 +47,14 @@ async def soak(size: Size, before: str) -> tuple[Figures, Service]:
         shutil.rmtree(folder, ignore_errors=True)
         if code is not None:
             shutil.rmtree(code, ignore_errors=True)
+
+
+def _stop(task: "asyncio.Task[Any]") -> None:
+    """End the soak with all that it started; if a library swallows that, end the process, with which they end, too."""
+    task.cancel()
+    last_resort = Timer(_PATIENCE, os._exit, [_STOPPED])
+    last_resort.daemon = True
+    last_resort.start()
 
 
 def main() -> None:
@@ -60,7 +76,7 @@ def main() -> None:
     try:
         figures, served = asyncio.run(soak(Size(**given), before))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        sys.exit(130)
+        sys.exit(_STOPPED)
     _print(figures, served, monotonic() - begun)
     sys.exit(not figures.is_right or (bool(before) and not figures.both))
 

@@ -68,7 +68,7 @@ class Contender:
         """Return how many seconds of processor time the worker's process has used."""
         assert self._process.stdin
         self._process.stdin.write(b"\n")
-        return float((await _said(self._process, CPU)).removeprefix(CPU))
+        return float((await line_of(self._process, CPU)).removeprefix(CPU))
 
 
 @asynccontextmanager
@@ -79,7 +79,7 @@ async def contender(name: str, client: Client, service: str) -> AsyncIterator[Co
         sys.executable, "-m", "bench.worker", name, address, service, stdin=PIPE, stdout=PIPE
     )
     assert process.stdin
-    await _said(process, READY)
+    await line_of(process, READY)
     try:
         yield Contender(name, client, process, service)
     finally:
@@ -93,13 +93,13 @@ async def service() -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "bench.service", stdin=PIPE, stdout=PIPE)
     assert process.stdin
     try:
-        yield (await _said(process, "http")).strip()
+        yield (await line_of(process, "http")).strip()
     finally:
         process.stdin.close()
         await process.wait()
 
 
-async def _said(process: Process, word: str) -> str:
+async def line_of(process: Process, word: str) -> str:
     """Return the next line of a worker that begins with *word*; the SDK's own log comes in between."""
     assert process.stdout
     while line := (await process.stdout.readline()).decode():

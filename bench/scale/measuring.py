@@ -12,6 +12,7 @@ from itertools import count
 
 from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilterType
 
+from bench.contender import line_of
 from bench.scale.work import Work
 from bench.scale.worker import CONTENDERS, INTERPRETED, READY, USED, stored_in
 from swf_temporal.data import JSON
@@ -101,7 +102,7 @@ class Contender:
     async def _used(self) -> tuple[float, int]:
         assert self._process.stdin
         self._process.stdin.write(b"\n")
-        cpu, resident = (await _said(self._process, USED)).split()[1:]
+        cpu, resident = (await line_of(self._process, USED)).split()[1:]
         return float(cpu), int(resident)
 
 
@@ -122,20 +123,11 @@ async def _contender(name: str, client: Client, storage: str) -> AsyncIterator[C
     )
     assert process.stdin
     try:
-        await _said(process, READY)
+        await line_of(process, READY)
         yield Contender(name, client, process)
     finally:
         process.stdin.close()
         await process.wait()
-
-
-async def _said(process: Process, word: str) -> str:
-    """Return the next line of a worker that begins with *word*; the SDK's own log comes in between."""
-    assert process.stdout
-    while line := (await process.stdout.readline()).decode():
-        if line.startswith(word):
-            return line
-    raise RuntimeError("the worker ended before its work did")
 
 
 async def _lengths(client: Client, handle: WorkflowHandle[object, JSON]) -> tuple[int, int]:

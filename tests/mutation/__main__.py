@@ -3,6 +3,7 @@
     python -m tests.mutation                      everything
     python -m tests.mutation execution/lane       files whose path has this in it
     python -m tests.mutation --again              only what was neither killed nor explained the last time
+    python -m tests.mutation --sample 500         as many of all of them, drawn at random
 
 It ends with 1 if a mutant survives that `explained.yaml` does not explain, or if an explanation there is out of date.
 """
@@ -11,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -67,6 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     install(mutated)
     only = _left_over() if options.again else None
     mutants = [one for file in mutated for one in file.mutants if only is None or one.key in only]
+    if options.sample is not None and options.sample < len(mutants):
+        print(f"drawing {options.sample} of {len(mutants)} mutants, by the seed {options.seed}")
+        drawn = random.Random(options.seed).sample(range(len(mutants)), options.sample)  # noqa: S311 - no secret
+        mutants = [mutants[index] for index in sorted(drawn)]
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(mutated, Path(scratch))
         bench.collect()
@@ -77,8 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         expected = {one.name for one in untyped if any(reason.fits(one) for reason in reasons)}
         tried = _try_all(bench, untyped, expected, measured, options, Path(scratch))
         tried += [Tried(one, Fate.REFUSED, "mypy", covered=True) for one in mutants if one.name in typed]
-    _keep_results(tried, keep_others=bool(options.files or options.again))
-    code = _report(tried, reasons, {str(one.relative_to(ROOT)) for one in chosen}, some=options.again)
+    _keep_results(tried, keep_others=bool(options.files or options.again or options.sample))
+    some = options.again or options.sample is not None
+    code = _report(tried, reasons, {str(one.relative_to(ROOT)) for one in chosen}, some=some)
     print(f"{time.monotonic() - started:.0f} s")
     return code
 
@@ -114,6 +121,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("files", nargs="*", help="parts of paths; without any, everything")
     parser.add_argument("--again", action="store_true", help="try only what survived the last time")
+    parser.add_argument("--sample", type=int, help="how many are tried, drawn at random; without it, all")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample: the same seed draws the same mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many mutants are tried at a time")
     parser.add_argument(
         "--seconds",

@@ -10,53 +10,32 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
-from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
+from temporalio.workflow import ActivityCancellationType, ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
-from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
-from swf_temporal.runtime.ids import id_of_child, shortened_id, unshortened_id_of_child
-from swf_temporal.runtime.joining import noticing
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import ONE_STEP
+from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import (
-    FIRST_SEMANTICS,
     SEMANTICS,
     gives_circles_up,
     slow_is_fatal,
-    tells_cancelled_subflows,
 )
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import activations
-from swf_temporal.temporal.call_facts import activity_facts, child_facts, shortened
+from swf_temporal.temporal.call_facts import activity_facts, shortened
+from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
+from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.parts import Parts, parts_of
-from swf_temporal.temporal.records import LIMITS, PUBLISH, Pin, call_to_json, catalogue_of
-from swf_temporal.temporal.sizes import check_fits, check_together
-from swf_temporal.temporal.variables import (
-    READ_VARIABLE,
-    WRITE_VARIABLE,
-    ref_to_json,
-    variable_from_json,
-    variable_to_json,
-)
-
-MAX_BYTES_AT_ONCE = 3 * 1024 * 1024
-"""The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB.
-
-It counts JSON, whether or not large payloads are stored outside of the server: a history has to replay under either,
-and what is stored has to be written within the time of a workflow task, too.
-"""
-
-MAX_PENDING = 1900
-"""The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
+from swf_temporal.temporal.records import LIMITS, PUBLISH, Pin, call_to_json
+from swf_temporal.temporal.variable_calls import VariableCalls, lasting
 
 LONG = 0.5
 """Seconds after which an activation is ended between two steps: a task may take two, and one step more than one."""
@@ -76,11 +55,6 @@ HEARTBEAT = timedelta(seconds=30)
 LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
 
-VARIABLE_ATTEMPT = timedelta(minutes=1)
-"""The time limit of one attempt to read or write a variable."""
-
-_OF_INSTANCES = ("instance", "thread")
-"""The scopes whose variables end with the instance that made them."""
 _MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
@@ -103,17 +77,16 @@ class TemporalHost:
         self.budget = Budget(workflow.info().workflow_type, numbers) if gives_circles_up(semantics) else None
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
-        self._pending = 0
-        self._waiting_for_room: list[asyncio.Future[None]] = []
         self._places = 0
-        self._ending_with_this: list[asyncio.Future[Any]] = []
-        self._sent = 0
-        self._sent_at: datetime | None = None
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
         self._loop = asyncio.get_running_loop()
-        self._converter = workflow.payload_converter()
-        self._limit = limit_of(self._converter)
-        self.parts = Parts(self._converter, parts_of(pin.progress, parts))
+        converter = workflow.payload_converter()
+        self.carries = limit_of(converter)
+        """What one payload may hold, in bytes."""
+        self.parts = Parts(converter, parts_of(pin.progress, parts))
+        self._outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
+        self._children = Children(pin, self._outgoing, self.budget, self._limits)
+        self._variables = VariableCalls(self._outgoing)
         self._time = -1.0
         self._now = datetime.fromtimestamp(0, UTC)
 
@@ -143,57 +116,16 @@ class TemporalHost:
 
     def has_children_to_end(self) -> bool:
         """Tell whether sub-workflows are running that end with this execution, without being waited for."""
-        self._ending_with_this = [child for child in self._ending_with_this if not child.done()]
-        return bool(self._ending_with_this)
+        return self._children.are_to_end()
 
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
         self._waited()
 
-    async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Ask the scope of the variable, by an activity."""
-        found = await self._variable(READ_VARIABLE, of, [])
-        return None if found is None else variable_from_json(found)
-
-    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Tell the scope of the variable, by an activity."""
-        record = None if value is None else variable_to_json(value)
-        await self._variable(WRITE_VARIABLE, of, [await self._payload(record)])
-
-    async def _variable(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
-        payloads = [await self._payload(ref_to_json(self._held(of))), *more]
-        try:
-            return await workflow.execute_activity(
-                name,
-                args=[RawValue(payload) for payload in payloads],
-                start_to_close_timeout=VARIABLE_ATTEMPT,
-                summary=shortened(f"{of.scope} variable {of.key}"),
-            )
-        except ActivityError as error:
-            if isinstance(error.cause, CancelledError):
-                raise asyncio.CancelledError from None
-            raise fault_of_activity(error, name) from None
-        finally:
-            self._waited()
-
-    def _held(self, of: VariableRef) -> VariableRef:
-        """Return *of* as it is known where variables are held."""
-        return replace(of, owner=self._lasting(of.owner)) if of.scope in _OF_INSTANCES else of
-
-    def _lasting(self, owner: str) -> str:
-        """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
-        info = workflow.info()
-        return f"{owner}/{info.first_execution_run_id}" if owner == info.workflow_id else owner
-
     def changed(self, change: str) -> bool:
         """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
         return workflow.patched(change)
-
-    @property
-    def carries(self) -> int:
-        """What one payload may hold."""
-        return self._limit
 
     def hold(self, values: Sequence[JSON]) -> list[int]:
         """Make parts of *values*, which the next execution is started with."""
@@ -252,13 +184,13 @@ class TemporalHost:
         """Run the call as an activity that bears the function's name."""
         call = self._with_owners(call)
         if call.fire_and_forget:
-            await self._detach(call)
+            await self._children.detach(call, self.source)
             return None
         terms = parse_activity(call.function) if self.runs_external_activities else None
         if terms is not None:
             return await self._run_engine_activity(call, terms)
-        payload = await self._payload(call_to_json(call, self.source))
-        self._pending += 1
+        payload = await self._outgoing.payload(call_to_json(call, self.source))
+        self._outgoing.begun()
         try:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
                 call.function.name,
@@ -277,32 +209,30 @@ class TemporalHost:
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, call.action) from None
         finally:
-            self._made_room()
+            self._outgoing.ended()
             self._waited()
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
         """Return *call* with its variables as they are known where they are held; those of a detached call are so."""
         if call.folder is None or self.pin.call is not None:
             return call
-        files = (replace(file, of=self._held(file.of)) for file in call.folder.files)
-        owners = {scope: self._held(VariableRef(scope, owner, "")).owner for scope, owner in call.folder.owners.items()}
-        return replace(call, folder=CallFolder(tuple(files), owners))
+        return replace(call, folder=self._variables.folder(call.folder))
 
     async def _run_engine_activity(self, call: FunctionCall, terms: ActivityOptions) -> JSON:
         """Run an activity that is none of ours."""
-        payloads = [await self._payload(value) for value in arguments_of(call)]
-        self._pending += 1
+        payloads = [await self._outgoing.payload(value) for value in arguments_of(call)]
+        self._outgoing.begun()
         try:
             return await ExternalActivity(
                 call, terms, payloads, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
             ).run(CALL_LIMIT)
         finally:
-            self._made_room()
+            self._outgoing.ended()
             self._waited()
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
-        payload = await self._payload(event.to_json())
+        payload = await self._outgoing.payload(event.to_json())
         if after:
             await self._send_later(event, payload, after)
             return
@@ -325,140 +255,31 @@ class TemporalHost:
         try:
             await workflow.start_child_workflow(
                 DELAYED_EVENT,
-                args=[RawValue(payload), RawValue(await self._payload(after.total_seconds()))],
-                id=self._id_of_child(f"event/{event.id}"),
+                args=[RawValue(payload), RawValue(await self._outgoing.payload(after.total_seconds()))],
+                id=self._children.id_of(f"event/{event.id}"),
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 static_summary=shortened(event.type),
             )
         except ChildWorkflowError as error:
             raise fault_of_child(error, DELAYED_EVENT) from None
 
-    async def run_subflow(self, call: SubflowCall) -> JSON:
-        """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
-        definition = catalogue_of(tuple(self.pin.definitions)).find(call.workflow_id, call.version)
-        parent = self.pin
-        numbers = await self._numbers_of(call)
-        thread = {key: self._lasting(owner) for key, owner in call.thread.items()}
-        pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
-        broken_off: list[bool] = []
+    async def read_variable(self, of: VariableRef) -> Variable | None:
+        """Ask the scope of the variable, by an activity."""
         try:
-            handle = await noticing(self._start_child(call.workflow_id, call, pin), lambda: broken_off.append(True))
-        except WorkflowFault:
-            if broken_off and self.pin.semantics != FIRST_SEMANTICS:
-                # It was never begun, because the path that waits for it was cancelled.
-                raise asyncio.CancelledError from None
-            raise
-        if call.fire_and_forget:
-            if not call.outlives_parent:
-                self._ending_with_this.append(handle)
-            return None
-        self._pending += 1
-        try:
-            return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
-        except ChildWorkflowError as error:
-            is_first = self.pin.semantics == FIRST_SEMANTICS
-            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or (broken_off and not is_first)):
-                raise asyncio.CancelledError from None
-            cancelled = (
-                definition.cancellation(by_parent=False)
-                if tells_cancelled_subflows(parent.semantics or SEMANTICS)
-                else None
-            )
-            raise fault_of_child(
-                error,
-                call.workflow_id,
-                level_by_level=is_first,
-                cancelled=cancelled,
-                state_word=definition.words.state,
-            ) from None
+            return await self._variables.read(of)
         finally:
-            self._made_room()
             self._waited()
 
-    async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
-        """Return what the sub-workflow begins with of the budget. Raises StepLimitExceeded where that is used up."""
-        if self.budget is None:
-            return {}
-        if call.fire_and_forget:
-            await self.check_continuation()
-            return self.budget.of_detached()
-        if self.budget.asks_for_depth:
-            self.budget.check_depth(await self._limits())
-        return self.budget.of_child()
-
-    def _id_of_child(self, child: str) -> str:
-        parent = workflow.info().workflow_id
-        return unshortened_id_of_child(parent, child) if self.budget is None else id_of_child(parent, child)
-
-    def _is_cancelled(self) -> bool:
-        """Tell whether the path that asks was cancelled, and not only what it waited for."""
-        if workflow.cancellation_reason() is not None:
-            return True
-        path = asyncio.current_task()
-        return self.pin.semantics != FIRST_SEMANTICS and path is not None and path.cancelling() > 0
-
-    async def _start_child(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
-        data = await self._payload(call.data)
-        record = await self._payload(pin.to_json())
-        check_together([len(data.data), len(record.data)], self._limit)
-        policy = ParentClosePolicy.REQUEST_CANCEL
-        if call.fire_and_forget:
-            policy = ParentClosePolicy.ABANDON if call.outlives_parent else ParentClosePolicy.TERMINATE
+    async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
+        """Tell the scope of the variable, by an activity."""
         try:
-            return await workflow.start_child_workflow(
-                workflow_id,
-                args=[RawValue(data), RawValue(record)],
-                id=self._id_of_child(call.id),
-                execution_timeout=call.timeout,
-                parent_close_policy=policy,
-                cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-                **child_facts(call),
-            )
-        except ChildWorkflowError as error:
-            raise fault_of_child(error, workflow_id) from None
+            await self._variables.write(of, value)
+        finally:
+            self._waited()
 
-    async def _detach(self, call: FunctionCall) -> None:
-        """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
-        record = call_to_json(call, self.source)
-        pin = Pin(definitions=self.pin.definitions, call=record)
-        child = SubflowCall(
-            id=call.id,
-            workflow_id=call.function.name,
-            version=None,
-            data=None,
-            state=call.state,
-            action=call.action,
-            priority=call.priority,
-            fire_and_forget=True,
-            outlives_parent=True,
-        )
-        await self._start_child(call.function.name, child, pin)
-
-    async def _payload(self, value: Any) -> Payload:
-        """Return *value* ready to be sent, once there is room to send it."""
-        payload = self._converter.to_payload(value)
-        size = len(payload.data)
-        check_fits(size, ONE_STEP, self._limit)
-        size = min(size, MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
-        while self._pending >= MAX_PENDING:
-            # A future for each: whoever is cancelled cancels the one that it waits for.
-            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting_for_room.append(room)
-            await room
-        if self.now() is not self._sent_at:
-            self._sent, self._sent_at = 0, self.now()
-        if self._sent + size > MAX_BYTES_AT_ONCE:
-            await self.yield_control()
-            self._sent, self._sent_at = 0, self.now()
-        self._sent += size
-        return payload
-
-    def _made_room(self) -> None:
-        self._pending -= 1
-        waiting, self._waiting_for_room = self._waiting_for_room, []
-        for room in waiting:
-            if not room.done():
-                room.set_result(None)
+    async def run_subflow(self, call: SubflowCall) -> JSON:
+        """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
+        return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})
 
 
 def _policy(retry: RetryRule | None) -> RetryPolicy:

@@ -17,9 +17,10 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.interpreters import KnownOnly
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
-from swf_temporal.temporal.workflow import Interpreter, KnownOnly
+from swf_temporal.temporal.workflow import Interpreter
 
 _THRESHOLDS = 10_000, 20, 20
 """The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""

@@ -346,38 +346,6 @@ class Interpreter:
             self._length.at_step(entry.at, run, self._has_children_to_end)
 
 
-@workflow.defn(dynamic=True, sandboxed=False)
-class KnownOnly(Interpreter):
-    """One execution of a definition that its worker serves."""
-
-    only_known = True
-
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition whose id is this workflow's type; the result is its output."""
-        return await super().run(args)
-
-
-@workflow.defn(dynamic=True, sandboxed=False)
-class AnsweringAll(Interpreter):
-    """One execution of a definition in a scenario, which answers all functions, those too that name an activity."""
-
-    runs_external_activities = False
-
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition whose id is this workflow's type; the result is its output."""
-        return await super().run(args)
-
-
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:
     """Return by which rule the next execution finds its workers, where they are of versions of a deployment.
 

@@ -30,8 +30,8 @@ states:
 """
 _PATIENT_FOR_SECONDS = """\
 from datetime import timedelta
-from swf_temporal.temporal import host
-host.VARIABLE_ATTEMPT = timedelta(seconds=2)
+from swf_temporal.temporal import variable_calls
+variable_calls.VARIABLE_ATTEMPT = timedelta(seconds=2)
 from swf_temporal.cli.entry import main
 main()
 """

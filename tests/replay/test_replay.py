@@ -11,7 +11,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import AnsweringAll
+from swf_temporal.temporal.interpreters import AnsweringAll
 from tests.replay import manifest
 from tests.replay.features import REQUIRED, features_of
 from tests.replay.record import MARK, chosen

@@ -19,8 +19,9 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.interpreters import KnownOnly
 from swf_temporal.temporal.records import Pin, Pinned, call_to_json, pinned
-from swf_temporal.temporal.workflow import Interpreter, KnownOnly
+from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 NUMBERS = count(1)

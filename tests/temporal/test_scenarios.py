@@ -12,7 +12,7 @@ from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.simulation.scenario import Scenario, canonical, check, find_scenarios, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import AnsweringAll
+from swf_temporal.temporal.interpreters import AnsweringAll
 
 ROOT = Path(__file__).parents[1] / "scenarios"
 CORPUS = find_scenarios([ROOT])

@@ -24,9 +24,9 @@ from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
+from swf_temporal.temporal.interpreters import AnsweringAll
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
-from swf_temporal.temporal.workflow import AnsweringAll
 
 _CONFIGURED = (
     # A workflow may continue as new at once; the server would have it wait a second.

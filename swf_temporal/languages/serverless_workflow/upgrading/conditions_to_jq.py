@@ -11,7 +11,17 @@ from typing import Any, Final
 from swf_temporal.data import JSON
 from swf_temporal.expressions.comparing import number_in
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.spel import Alone, Compared, Condition, Found, Joined, Literal, Named, Operand, parsed
+from swf_temporal.expressions.spel_parsing import (
+    Alone,
+    Compared,
+    Condition,
+    Found,
+    Joined,
+    Literal,
+    Named,
+    Operand,
+    parsed,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 

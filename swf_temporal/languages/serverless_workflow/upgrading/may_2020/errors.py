@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.spel import Alone, Compared, Condition, Found, Joined, Literal, Operand, parsed
+from swf_temporal.expressions.spel_parsing import Alone, Compared, Condition, Found, Joined, Literal, Operand, parsed
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import place
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import output
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import body_of, braced, condition, path

@@ -1,0 +1,143 @@
+"""Sub-workflows, and calls that nobody waits for, as child workflows."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import CancelledError, ChildWorkflowError
+from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.runtime.budgets import Budget, Limits
+from swf_temporal.runtime.host import FunctionCall, SubflowCall
+from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
+from swf_temporal.runtime.joining import noticing
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_cancelled_subflows
+from swf_temporal.temporal.call_facts import child_facts
+from swf_temporal.temporal.failures import fault_of_child
+from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.records import Pin, call_to_json, catalogue_of
+from swf_temporal.temporal.sizes import check_together
+
+
+class Children:
+    """The child workflows of one execution."""
+
+    def __init__(
+        self, pin: Pin, outgoing: Outgoing, budget: Budget | None, limits: Callable[[], Awaitable[Limits]]
+    ) -> None:
+        self._pin = pin
+        self._outgoing = outgoing
+        self._budget = budget
+        self._limits = limits
+        self._ending_with_this: list[asyncio.Future[Any]] = []
+
+    def are_to_end(self) -> bool:
+        """Tell whether there are some that end with this execution, without being waited for."""
+        self._ending_with_this = [child for child in self._ending_with_this if not child.done()]
+        return bool(self._ending_with_this)
+
+    def id_of(self, child: str) -> str:
+        """Return the workflow id of *child*, which is its id within this execution."""
+        parent = workflow.info().workflow_id
+        return unshortened_id_of_child(parent, child) if self._budget is None else id_of_child(parent, child)
+
+    async def run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
+        """Run the sub-workflow, whose variables are those of *thread*; return its output.
+
+        Raises UnknownDefinition if the run does not carry its definition.
+        """
+        parent = self._pin
+        definition = catalogue_of(tuple(parent.definitions)).find(call.workflow_id, call.version)
+        numbers = await self._numbers_of(call)
+        pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
+        is_first = parent.semantics == FIRST_SEMANTICS
+        broken_off: list[bool] = []
+        try:
+            handle = await noticing(self._start(call.workflow_id, call, pin), lambda: broken_off.append(True))
+        except WorkflowFault:
+            if broken_off and not is_first:
+                # It was never begun, because the path that waits for it was cancelled.
+                raise asyncio.CancelledError from None
+            raise
+        if call.fire_and_forget:
+            if not call.outlives_parent:
+                self._ending_with_this.append(handle)
+            return None
+        self._outgoing.begun()
+        try:
+            return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
+        except ChildWorkflowError as error:
+            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or (broken_off and not is_first)):
+                raise asyncio.CancelledError from None
+            tells = tells_cancelled_subflows(parent.semantics or SEMANTICS)
+            raise fault_of_child(
+                error,
+                call.workflow_id,
+                level_by_level=is_first,
+                cancelled=definition.cancellation(by_parent=False) if tells else None,
+                state_word=definition.words.state,
+            ) from None
+        finally:
+            self._outgoing.ended()
+            if self._budget is not None:
+                self._budget.waited()
+
+    async def detach(self, call: FunctionCall, source: str) -> None:
+        """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
+        pin = Pin(definitions=self._pin.definitions, call=call_to_json(call, source))
+        child = SubflowCall(
+            id=call.id,
+            workflow_id=call.function.name,
+            version=None,
+            data=None,
+            state=call.state,
+            action=call.action,
+            priority=call.priority,
+            fire_and_forget=True,
+            outlives_parent=True,
+        )
+        await self._start(call.function.name, child, pin)
+
+    async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
+        """Return what the sub-workflow begins with of the budget. Raises StepLimitExceeded where that is used up."""
+        budget = self._budget
+        if budget is None:
+            return {}
+        if call.fire_and_forget:
+            if budget.asks_for_executions:
+                budget.check_executions(await self._limits())
+            return budget.of_detached()
+        if budget.asks_for_depth:
+            budget.check_depth(await self._limits())
+        return budget.of_child()
+
+    def _is_cancelled(self) -> bool:
+        """Tell whether the path that asks was cancelled, and not only what it waited for."""
+        if workflow.cancellation_reason() is not None:
+            return True
+        path = asyncio.current_task()
+        return self._pin.semantics != FIRST_SEMANTICS and path is not None and path.cancelling() > 0
+
+    async def _start(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
+        data = await self._outgoing.payload(call.data)
+        record = await self._outgoing.payload(pin.to_json())
+        check_together([len(data.data), len(record.data)], self._outgoing.limit)
+        policy = ParentClosePolicy.REQUEST_CANCEL
+        if call.fire_and_forget:
+            policy = ParentClosePolicy.ABANDON if call.outlives_parent else ParentClosePolicy.TERMINATE
+        try:
+            return await workflow.start_child_workflow(
+                workflow_id,
+                args=[RawValue(data), RawValue(record)],
+                id=self.id_of(call.id),
+                execution_timeout=call.timeout,
+                parent_close_policy=policy,
+                cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+                **child_facts(call),
+            )
+        except ChildWorkflowError as error:
+            raise fault_of_child(error, workflow_id) from None

@@ -1,0 +1,41 @@
+"""Variants of the workflow that interprets definitions, for workers that allow less."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RawValue
+
+from swf_temporal.temporal.workflow import Interpreter
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class KnownOnly(Interpreter):
+    """One execution of a definition that its worker serves."""
+
+    only_known = True
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition whose id is this workflow's type; the result is its output."""
+        return await super().run(args)
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class AnsweringAll(Interpreter):
+    """One execution of a definition in a scenario, which answers all functions, those too that name an activity."""
+
+    runs_external_activities = False
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition whose id is this workflow's type; the result is its output."""
+        return await super().run(args)

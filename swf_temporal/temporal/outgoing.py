@@ -1,0 +1,75 @@
+"""What a run sends to the server: how much at once, and how many things may be under way."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, Final
+
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import PayloadConverter
+
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import ONE_STEP
+from swf_temporal.temporal.sizes import check_fits
+
+MAX_BYTES_AT_ONCE: Final = 3 * 1024 * 1024
+"""The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB.
+
+It counts JSON, whether or not large payloads are stored outside of the server: a history has to replay under either,
+and what is stored has to be written within the time of a workflow task, too.
+"""
+
+MAX_PENDING: Final = 1900
+"""The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
+
+
+class Outgoing:
+    """Makes payloads of values, each once there is room to send it."""
+
+    def __init__(
+        self,
+        converter: PayloadConverter,
+        limit: int,
+        now: Callable[[], datetime],
+        yield_control: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.limit = limit
+        """The size limit of one payload, in bytes."""
+        self._converter = converter
+        self._now = now
+        self._yield_control = yield_control
+        self._pending = 0
+        self._waiting_for_room: list[asyncio.Future[None]] = []
+        self._sent = 0
+        self._sent_at: datetime | None = None
+
+    async def payload(self, value: Any) -> Payload:
+        """Return *value* ready to be sent, once there is room to send it. Raises PayloadTooLarge."""
+        payload = self._converter.to_payload(value)
+        size = len(payload.data)
+        check_fits(size, ONE_STEP, self.limit)
+        size = min(size, MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
+        while self._pending >= MAX_PENDING:
+            # A future for each: whoever is cancelled cancels the one that it waits for.
+            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting_for_room.append(room)
+            await room
+        if self._now() is not self._sent_at:
+            self._sent, self._sent_at = 0, self._now()
+        if self._sent + size > MAX_BYTES_AT_ONCE:
+            await self._yield_control()
+            self._sent, self._sent_at = 0, self._now()
+        self._sent += size
+        return payload
+
+    def begun(self) -> None:
+        """Count an activity or a sub-workflow that is under way from now on."""
+        self._pending += 1
+
+    def ended(self) -> None:
+        """Count one less, and let those go on that wait for room."""
+        self._pending -= 1
+        waiting, self._waiting_for_room = self._waiting_for_room, []
+        for room in waiting:
+            if not room.done():
+                room.set_result(None)

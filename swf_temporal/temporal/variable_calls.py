@@ -1,0 +1,78 @@
+"""Reading and writing variables from a run, by activities."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError, CancelledError
+
+from swf_temporal.runtime.host import CallFolder
+from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.failures import fault_of_activity
+from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.variables import (
+    READ_VARIABLE,
+    WRITE_VARIABLE,
+    ref_to_json,
+    variable_from_json,
+    variable_to_json,
+)
+
+VARIABLE_ATTEMPT: Final = timedelta(minutes=1)
+"""The time limit of one attempt to read or write a variable."""
+
+_OF_INSTANCES: Final = ("instance", "thread")
+"""The scopes whose variables end with the instance that made them."""
+
+
+class VariableCalls:
+    """The variables that one execution reads and writes."""
+
+    def __init__(self, outgoing: Outgoing) -> None:
+        self._outgoing = outgoing
+
+    async def read(self, of: VariableRef) -> Variable | None:
+        """Ask the scope of the variable."""
+        found = await self._call(READ_VARIABLE, of, [])
+        return None if found is None else variable_from_json(found)
+
+    async def write(self, of: VariableRef, value: Variable | None) -> None:
+        """Tell the scope of the variable."""
+        record = None if value is None else variable_to_json(value)
+        await self._call(WRITE_VARIABLE, of, [await self._outgoing.payload(record)])
+
+    def folder(self, folder: CallFolder) -> CallFolder:
+        """Return the *folder* of a call with its variables as they are known where they are held."""
+        files = (replace(file, of=_held(file.of)) for file in folder.files)
+        owners = {scope: _held(VariableRef(scope, owner, "")).owner for scope, owner in folder.owners.items()}
+        return CallFolder(tuple(files), owners)
+
+    async def _call(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
+        payloads = [await self._outgoing.payload(ref_to_json(_held(of))), *more]
+        try:
+            return await workflow.execute_activity(
+                name,
+                args=[RawValue(payload) for payload in payloads],
+                start_to_close_timeout=VARIABLE_ATTEMPT,
+                summary=shortened(f"{of.scope} variable {of.key}"),
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, name) from None
+
+
+def lasting(owner: str) -> str:
+    """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
+    info = workflow.info()
+    return f"{owner}/{info.first_execution_run_id}" if owner == info.workflow_id else owner
+
+
+def _held(of: VariableRef) -> VariableRef:
+    """Return *of* as it is known where variables are held."""
+    return replace(of, owner=lasting(of.owner)) if of.scope in _OF_INSTANCES else of

@@ -15,7 +15,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST
-from swf_temporal.events.sinks import HttpSink
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.performing import Calls
@@ -32,7 +32,7 @@ def worker_of(contender: str, client: Client, service: str) -> Worker:
     if contender == INTERPRETED:
         tune_gc()  # as `swf worker` does
         calls = Calls({"answer": answer}, settings=Settings(base_urls={POST: service}))
-        return make_worker(client, Catalogue(), calls, HttpSink(), task_queue=contender)
+        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=contender)
     capacity, asking = Capacity(), Asking()
     return Worker(
         client,

@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from bench.scale.handwritten import WORKFLOWS, answer, answer_activity
-from swf_temporal.events.sinks import HttpSink
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings, StorageSettings
 from swf_temporal.performing import Calls
@@ -38,7 +38,7 @@ def worker_of(contender: str, client: Client) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
         tune_gc()  # as `swf worker` does
-        return make_worker(client, Catalogue(), Calls({"answer": answer}), HttpSink(), task_queue=contender)
+        return make_worker(client, Catalogue(), Calls({"answer": answer}), Sinks(), task_queue=contender)
     capacity = Capacity()
     return Worker(
         client,

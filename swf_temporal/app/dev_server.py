@@ -5,14 +5,17 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.configuration import read_worker_settings
+from swf_temporal.app.consuming import consuming
 from swf_temporal.app.documents import missing
+from swf_temporal.app.event_router import Router
+from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.live import LiveCatalogue
 from swf_temporal.app.logs import log_lines
@@ -21,6 +24,7 @@ from swf_temporal.app.settings import LogFormat, WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem, UsageError
+from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
@@ -56,6 +60,7 @@ class Development:
     listening: Listening
     tell: Tell
     payloads: PayloadSettings = PLAIN
+    events: EventSettings = field(default_factory=EventSettings)
 
     async def serve(self) -> int:
         """Serve the folder until the process is told to stop; return the exit code."""
@@ -70,8 +75,10 @@ class Development:
                 functions=self.functions,
                 settings=self.settings,
                 call_settings=self.call_settings,
+                events=self.events,
             )
-            async with worker:
+            router = Router(Client.of(server), self.live, self.settings.task_queue)
+            async with worker, consuming(self.events, self.call_settings, router):
                 self.tell(self._explanation(server))
                 await self._follow(worker, told)
             self.tell("stopping the server")
@@ -125,6 +132,7 @@ def prepare(
     call_settings = read_settings(os.environ, local=True, file=config)
     settings = read_worker_settings(os.environ, file=config, **options)
     payloads = read_payload_settings(file=config)
+    events = read_event_settings(file=config)
     # Of these a developer has no use: it ends at once, and has no port but its own.
     settings = replace(
         settings, grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
@@ -137,4 +145,4 @@ def prepare(
         tell(news)
     if not list(live):
         tell(f"there is no definition in {folder} that can be served yet")
-    return Development(live, offered, call_settings, settings, listening, tell, payloads)
+    return Development(live, offered, call_settings, settings, listening, tell, payloads, events)

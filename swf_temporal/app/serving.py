@@ -10,6 +10,7 @@ from pathlib import Path
 from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
+from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.payload_settings import read_payload_settings
@@ -49,6 +50,7 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
     call_settings = read_settings(os.environ, file=sources.config, resources=readable)
     settings = read_worker_settings(os.environ, file=sources.config, **options)
     payloads = read_payload_settings(file=sources.config)
+    events = read_event_settings(file=sources.config)
     offered = functions_of(sources.functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
     for problem in warned:
@@ -61,6 +63,7 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
         settings=settings,
         call_settings=call_settings,
         payloads=payloads,
+        events=events,
     )
 
 

@@ -16,12 +16,16 @@ from temporalio.service import RPCError
 from swf_temporal.app.client import Client
 from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.container_endpoint import container_endpoint
+from swf_temporal.app.event_delivery import EventDelivery
+from swf_temporal.app.event_router import Router
+from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.reachability import watched
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.variables import variables_of
 from swf_temporal.errors import UsageError
-from swf_temporal.events.sinks import HttpSink
+from swf_temporal.events.settings import EventSettings
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.call import causes
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.containers.containers import Containers
@@ -64,6 +68,7 @@ class Worker:
         settings: WorkerSettings | None = None,
         call_settings: Settings | None = None,
         payloads: PayloadSettings | None = None,
+        events: EventSettings | None = None,
     ) -> None:
         """Make a worker for the server of *client*.
 
@@ -71,8 +76,8 @@ class Worker:
         *namespace* may be given as well, and *payloads*, what becomes of payloads on their way.
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
-        *task_queue* wins over that of *settings*; these and *call_settings* are used instead of those of the
-        environment. Raises InvalidDefinition if a definition cannot run.
+        *task_queue* wins over that of *settings*; these, *call_settings* and *events*, which says where produced
+        events go, are used instead of those of the environment. Raises InvalidDefinition if a definition cannot run.
         """
         settings = settings or read_worker_settings(os.environ)
         self.settings = settings if task_queue is None else replace(settings, task_queue=task_queue)
@@ -82,6 +87,7 @@ class Worker:
         self._payloads = payloads
         self._offered = {} if functions is None else functions
         self._call_settings = call_settings
+        self._events = events
         self._running: AbstractAsyncContextManager[tuple[temporal_worker.Worker, Functions]] | None = None
         self._worker: temporal_worker.Worker | None = None
         self._functions: Functions | None = None
@@ -145,7 +151,9 @@ class Worker:
             self._offered, call_settings, replaced={"direktiv": lambda shared: Containers(shared, named, running)}
         )
         calls = Calls(env=os.environ, functions=functions)
-        sink = HttpSink(os.environ.get("SWF_SINK"))
+        events = self._events or read_event_settings()
+        sinks = Sinks(events.sinks, call_settings)
+        sinks.router = Router(Client(client), self.catalogue, settings.task_queue).deliver
         if weak := calls.secrets.unprotected():
             _log.warning(
                 "short or common secrets are hidden in results only where a value is nothing else: %s", ", ".join(weak)
@@ -154,7 +162,7 @@ class Worker:
             client,
             self.catalogue,
             calls,
-            sink,
+            EventDelivery(sinks),
             task_queue=settings.task_queue,
             only_known=settings.known_definitions_only,
             capacity=Capacity(settings.max_cached_workflows, settings.max_activities, settings.limits),
@@ -177,7 +185,7 @@ class Worker:
             raise _refusal(client, error) from None
         finally:
             await calls.aclose()
-            await sink.aclose()
+            await sinks.aclose()
 
 
 def _catalogue_of(definitions: Iterable[Definition | str | os.PathLike[str]]) -> Catalogue:

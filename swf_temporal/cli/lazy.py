@@ -29,6 +29,7 @@ COMMANDS = {
     "test": Command("testing", "put_to_the_test", "Put scenarios to the test."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),
+    "consume": Command("consume", "consume", "Take events from brokers, and send them where they go."),
     "serve-function": Command(
         "serve_function",
         "serve_function",

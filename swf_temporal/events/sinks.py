@@ -1,65 +1,131 @@
 """Sinks: where the events go that workflows produce."""
 
-from datetime import datetime
-from typing import Any
+import asyncio
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import httpx
-from cloudevents.core.bindings.http import HTTPMessage, to_structured
-from cloudevents.core.exceptions import BaseCloudEventException
-from cloudevents.core.formats.json import JSONFormat
-from cloudevents.core.v1.event import CloudEvent as Envelope
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.events.channels import channel_of, client_id_of, family_of
+from swf_temporal.events.messages import message_of
+from swf_temporal.events.settings import ROUTER, SinkSettings
+from swf_temporal.functions.asyncapi.brokers.port import Message
+from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.operator.network import read_pattern
+from swf_temporal.functions.operator.settings import Settings
 
-TIMEOUT = 30.0
-"""Seconds that a receiver may take."""
+Deliver = Callable[[CloudEvent], Awaitable[bool]]
+"""Delivers an event; tells whether somebody takes it. Raises CallFailed."""
 
 
-class HttpSink:
-    """Sends events to an HTTP address, in the structured mode of CloudEvents, or nowhere if there is none.
+class Sink(Protocol):
+    """One sink."""
 
-    Without an address the events still stand in each run's history, where they can be looked up.
+    async def deliver(self, event: CloudEvent) -> bool:
+        """Deliver *event*, and tell whether somebody takes it. Raises CallFailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What became of an event at one sink."""
+
+    sink: SinkSettings
+    is_taken: bool = False
+    fault: CallFailed | None = None
+
+
+class Sinks:
+    """All sinks of a worker: an event goes to each that takes its type and source.
+
+    Where there is none, events still stand in each run's history, where they can be looked up.
     """
 
-    def __init__(self, url: str | None = None) -> None:
-        self.url = url
-        self._client: httpx.AsyncClient | None = None
+    def __init__(self, sinks: Sequence[SinkSettings] = (), settings: Settings | None = None) -> None:
+        self._settings = _reaching(settings or Settings(), sinks)
+        self._http = Http(self._settings)
+        self._brokers = Brokers(self._http)
+        self._sinks = tuple(sinks)
+        self.router: Deliver | None = None
+        """What delivers events to the instances that they start and to those that wait for them."""
 
-    async def publish(self, event: CloudEvent) -> None:
-        """Send *event*. Raises CallFailed if it was not taken."""
-        if self.url is None:
-            return
-        if self._client is None:
-            self._client = httpx.AsyncClient(timeout=TIMEOUT)
-        try:
-            message = structured(event)
-            response = await self._client.post(self.url, content=message.body, headers=message.headers)
-        except BaseCloudEventException as error:
-            raise CallFailed(f"event {event.type!r} is not a valid CloudEvent: {error}", retryable=False) from error
-        except httpx.HTTPError as error:
-            raise CallFailed(f"event {event.type!r} could not be sent to {self.url}: {error}") from error
-        if not response.is_success:
-            status = response.status_code
-            raise CallFailed(f"{self.url} answered {status} to event {event.type!r}", code=status, status=status)
+    async def publish(self, event: CloudEvent) -> list[str]:
+        """Deliver *event* to its sinks; return the names of those where somebody takes it. Raises CallFailed."""
+        outcomes = await self.deliver(event)
+        for one in outcomes:
+            if one.fault is not None:
+                raise one.fault
+        return [one.sink.name for one in outcomes if one.is_taken]
+
+    async def deliver(
+        self, event: CloudEvent, but: Collection[str] = (), on_done: Callable[[Delivery], None] | None = None
+    ) -> list[Delivery]:
+        """Deliver *event* to its sinks, at once, except to those that are named in *but*; tell what became of it.
+
+        *on_done* is told of each delivery that succeeded.
+        """
+
+        async def one(sink: SinkSettings) -> Delivery:
+            try:
+                is_taken = await self._within_time(sink, event)
+            except CallFailed as fault:
+                return Delivery(sink, fault=fault)
+            done = Delivery(sink, is_taken)
+            if on_done is not None:
+                on_done(done)
+            return done
+
+        return await asyncio.gather(*(one(sink) for sink in self._sinks if sink.takes(event) and sink.name not in but))
 
     async def aclose(self) -> None:
-        """Close the connection."""
-        if self._client is not None:
-            await self._client.aclose()
+        """Close the connections."""
+        await self._brokers.aclose()
+        await self._http.aclose()
+
+    async def _within_time(self, sink: SinkSettings, event: CloudEvent) -> bool:
+        try:
+            async with asyncio.timeout(None if sink.timeout is None else sink.timeout.total_seconds()):
+                return await self._to(sink, event)
+        except TimeoutError as error:
+            message = f"the sink {sink.name!r} did not take the event {event.id!r} in time"
+            raise CallFailed(message, code="Timeout") from error
+
+    async def _to(self, sink: SinkSettings, event: CloudEvent) -> bool:
+        if sink.broker.url == ROUTER:
+            if self.router is None:
+                return False
+            return await self.router(event)
+        family = family_of(sink.broker.url)
+        try:
+            message = message_of(event, family, sink.mode)
+        except ValueError as error:
+            raise CallFailed(f"the event {event.type!r} cannot be sent: {error}", retryable=False) from error
+        if family == "http":
+            await self._post(sink, message)
+        else:
+            channel = channel_of(self._settings, sink.broker, client_id_of(f"{sink.name}/{event.source}/{event.id}"))
+            await self._brokers.speaking(family).send(channel, message)
+        return True
+
+    async def _post(self, sink: SinkSettings, message: Message) -> None:
+        own = {**message.headers, **sink.broker.headers}
+        token = sink.broker.token
+        if token is not None:
+            own.setdefault("Authorization", f"Bearer {token}")
+        elif sink.broker.username is not None:
+            pair = f"{sink.broker.username}:{sink.broker.password or ''}"
+            own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
+        headers = (*own.items(), ("Content-Type", message.content_type or ""))
+        await self._http.request_raw(Request("POST", sink.broker.url, headers, message.payload))
 
 
-def structured(event: CloudEvent) -> HTTPMessage:
-    """Return the HTTP message that carries *event*."""
-    attributes: dict[str, object] = {"specversion": "1.0", "id": event.id, "source": event.source, "type": event.type}
-    attributes |= {name.lower(): _attribute(name, value) for name, value in event.attributes.items()}
-    data: Any = event.data  # the SDK names fewer types than JSON has, and writes them all
-    return to_structured(Envelope(attributes=attributes, data=data), JSONFormat())
-
-
-def _attribute(name: str, value: JSON) -> object:
-    """Return an attribute as the SDK wants it: a time as one, a text or a number as they are, the rest as texts."""
-    if name == "time" and isinstance(value, str):
-        return datetime.fromisoformat(value)
-    return value if isinstance(value, str | int | bool) else str(value)
+def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:
+    """Return *settings* with which the receivers may be reached that the operator names as sinks."""
+    urls = [httpx.URL(sink.broker.url) for sink in sinks if sink.broker.url.startswith(("http:", "https:"))]
+    named = tuple(read_pattern(url.netloc.decode("ascii").rpartition("@")[2]) for url in urls)
+    return replace(settings, network=replace(settings.network, named=(*settings.network.named, *named)))

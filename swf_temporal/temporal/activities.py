@@ -56,8 +56,11 @@ class Performer(Protocol):
 class Publisher(Protocol):
     """Whatever sends produced events on."""
 
-    async def publish(self, event: CloudEvent) -> None:
-        """Send *event*. Raises if it could not be sent, and is then asked again."""
+    async def publish(self, event: CloudEvent) -> Sequence[str] | None:
+        """Send *event*; return the names of the sinks that take it, or None if that is not known.
+
+        Raises if it could not be sent, and is then asked again.
+        """
 
 
 class Activities:
@@ -110,10 +113,10 @@ class Activities:
             raise _told(call, unforeseen, info.attempt, key) from None
 
     @activity.defn(name=PUBLISH)
-    async def publish(self, event: dict[str, Any]) -> None:
-        """Send a produced event."""
+    async def publish(self, event: dict[str, Any]) -> Sequence[str] | None:
+        """Send a produced event; return the names of the sinks that take it."""
         try:
-            await self.publisher.publish(CloudEvent.from_json(event))
+            return await self.publisher.publish(CloudEvent.from_json(event))
         except CallFailed as fault:
             log_failed_event(event.get("type"), fault, activity.info().attempt)
             raise application_error(fault, non_retryable=not fault.retryable) from None

@@ -15,7 +15,7 @@ import pytest
 import trustme
 
 from swf_temporal.data import JSON
-from swf_temporal.events.sinks import HttpSink
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
@@ -91,7 +91,7 @@ class Stage:
         calls = Calls(settings=attempt.settings, secrets=Secrets(attempt.secrets))
         queue = f"faults-{os.getpid()}-{next(_numbers)}"
         try:
-            async with make_worker(self.client, Catalogue(()), calls, HttpSink(), task_queue=queue):
+            async with make_worker(self.client, Catalogue(()), calls, Sinks(), task_queue=queue):
                 yield queue
         finally:
             await calls.aclose()

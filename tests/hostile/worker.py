@@ -5,7 +5,7 @@ import sys
 
 from temporalio.client import Client
 
-from swf_temporal.events.sinks import HttpSink
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import CONVERTER
@@ -18,7 +18,7 @@ async def main(address: str, queue: str) -> None:
     """Work until the input ends."""
     tune_gc()
     client = await Client.connect(address, data_converter=CONVERTER)
-    async with make_worker(client, Catalogue(), Calls({}), HttpSink(), task_queue=queue):
+    async with make_worker(client, Catalogue(), Calls({}), Sinks(), task_queue=queue):
         print(READY, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 

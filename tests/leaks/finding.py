@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, Final
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.events.sinks import HttpSink
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
@@ -104,7 +104,7 @@ async def _find(server: Server, leak: Leak) -> Found:
     output: Any = None
     error: swf.RunEnded | None = None
     try:
-        async with make_worker(server.client, Catalogue(()), calls, HttpSink(), task_queue=queue, debug_mode=True):
+        async with make_worker(server.client, Catalogue(()), calls, Sinks(), task_queue=queue, debug_mode=True):
             handle = await swf.start(server.client, [definition], {}, workflow_id=queue, task_queue=queue)
             try:
                 output = await asyncio.wait_for(swf.result(handle), 60)

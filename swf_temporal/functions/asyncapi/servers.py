@@ -42,11 +42,11 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
     spoken = [server for server in servers if protocol_of(server) in WIRES]
     if configured := _configured(settings, function, document, spoken):
         protocol, _, rest = configured.partition("://")
-        return _target(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
+        return target_at(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
     if spoken:
         given = variables(call)
         server = next((server for server in spoken if given.keys() <= server.variables.keys()), spoken[0])
-        return _target(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
+        return target_at(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
     others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
     reason = f"nothing here speaks its protocols ({others})" if others else "it does not name one"
     raise no_server(function, f"the document '{document.name}': {reason}")
@@ -96,7 +96,8 @@ def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> st
     return with_values(server.url, values)
 
 
-def _target(protocol: str, rest: str, server: Server | None) -> Target:
+def target_at(protocol: str, rest: str, server: Server | None) -> Target:
+    """Return the server at *rest*, a URL without its scheme. Raises CallFailed if it is none."""
     wire = WIRES[protocol]
     parts, port = _split(rest)
     if not parts.hostname:

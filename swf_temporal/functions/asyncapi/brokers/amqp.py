@@ -25,8 +25,8 @@ class Amqp:
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*, and wait until the broker has confirmed it."""
         operation = channel.bindings.operation
-        with _told(channel):
-            async with asyncio.timeout(channel.timeout), _connected(channel) as connection:
+        with telling(channel):
+            async with asyncio.timeout(channel.timeout), connected(channel) as connection:
                 exchange, key = await route_of(channel).exchange(connection)
                 await exchange.publish(
                     _outgoing(channel, message), key, mandatory=switch(operation, "mandatory", default=True)
@@ -36,24 +36,25 @@ class Amqp:
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
         route = route_of(channel)
-        with _told(channel):
-            connecting = _connected(channel)
+        with telling(channel):
+            connecting = connected(channel)
             connection = await connecting.__aenter__()
         try:
-            with _told(channel):
+            with telling(channel):
                 async with asyncio.timeout(channel.timeout):
                     queue = await route.queue(connection)
                     await queue.channel.set_qos(prefetch_count=1)
             yield _deliveries(channel, queue)
             if route.is_own_queue:
-                with _told(channel):
+                with telling(channel):
                     await queue.delete(if_unused=False, if_empty=False)
         finally:
             await connecting.__aexit__(None, None, None)
 
 
 @contextmanager
-def _told(channel: Channel) -> Iterator[None]:
+def telling(channel: Channel) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed."""
     errors = _library("aiormq.exceptions")
     known = {
         errors.ProbableAuthenticationError: DENIED,
@@ -79,7 +80,8 @@ def _told(channel: Channel) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _connected(channel: Channel) -> AsyncIterator[Any]:
+async def connected(channel: Channel) -> AsyncIterator[Any]:
+    """Connect until the context is left. What breaks is not mended."""
     port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
     credentials = channel.credentials
     name, password = (
@@ -121,7 +123,7 @@ async def _connected(channel: Channel) -> AsyncIterator[Any]:
 
 async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
     while True:
-        with _told(channel):
+        with telling(channel):
             # A consumer of its own for each message: those passed over stay with this connection, so that they do not
             # come again and again, and go back to the queue when it ends; no more than these are kept from others.
             async with queue.iterator() as messages:
@@ -130,10 +132,10 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
                 raise Refused(LOST)
 
         async def accept(received: Any = received) -> None:
-            with _told(channel):
+            with telling(channel):
                 await received.ack()
 
-        yield Delivery(_incoming(received), accept)
+        yield Delivery(incoming(received), accept)
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:
@@ -156,7 +158,8 @@ def _outgoing(channel: Channel, message: Message) -> Any:
     )
 
 
-def _incoming(received: Any) -> Message:
+def incoming(received: Any) -> Message:
+    """Return what the library received."""
     return Message(
         received.body,
         content_type=received.content_type,

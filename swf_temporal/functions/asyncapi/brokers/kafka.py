@@ -29,16 +29,16 @@ class Kafka:
     async def send(self, channel: Channel, message: Message) -> None:
         """Send *message*, and wait until every replica that is in step has it."""
         key, headers = _key(channel, message)
-        with _told(channel):
+        with telling(channel):
             producer = _library("aiokafka").AIOKafkaProducer(
-                **await _options(channel),
+                **await options_of(channel),
                 acks="all",
                 enable_idempotence=True,
                 max_request_size=channel.max_bytes,
             )
-            async with asyncio.timeout(channel.timeout), _started(channel, producer):
+            async with asyncio.timeout(channel.timeout), started(channel, producer):
                 await producer.send_and_wait(
-                    _topic(channel),
+                    topic_of(channel),
                     message.payload,
                     key=None if key is None else key.encode(),
                     headers=[(name, value.encode()) for name, value in headers.items()],
@@ -48,15 +48,15 @@ class Kafka:
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Consume after what the document's group has accepted; without a group, from now on."""
         group = word(channel.bindings.operation, "groupId")
-        with _told(channel):
+        with telling(channel):
             consumer = _library("aiokafka").AIOKafkaConsumer(
-                _topic(channel), **await _options(channel), group_id=group, enable_auto_commit=False
+                topic_of(channel), **await options_of(channel), group_id=group, enable_auto_commit=False
             )
-            starting = _started(channel, consumer)
+            starting = started(channel, consumer)
             async with asyncio.timeout(channel.timeout):
                 await starting.__aenter__()
         try:
-            with _told(channel):
+            with telling(channel):
                 async with asyncio.timeout(channel.timeout):
                     await _placed(consumer, is_member=group is not None)
             yield _deliveries(channel, consumer, is_member=group is not None)
@@ -65,7 +65,8 @@ class Kafka:
 
 
 @contextmanager
-def _told(channel: Channel) -> Iterator[None]:
+def telling(channel: Channel) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed."""
     errors = _library("aiokafka.errors")
     known = {
         **dict.fromkeys((errors.UnknownTopicOrPartitionError, errors.InvalidTopicError), UNKNOWN),
@@ -89,7 +90,7 @@ def _told(channel: Channel) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _started(channel: Channel, client: Any) -> AsyncIterator[None]:
+async def started(channel: Channel, client: Any) -> AsyncIterator[None]:
     """Start a producer or a consumer, and stop it when the context is left."""
     try:
         try:
@@ -104,13 +105,13 @@ async def _started(channel: Channel, client: Any) -> AsyncIterator[None]:
 
 async def _explain(channel: Channel) -> None:
     """Raise why no broker could be reached: the library keeps that to itself when it has tried them all."""
-    options = await _options(channel)
+    options = await options_of(channel)
     host, _, port = options.pop("bootstrap_servers").rpartition(":")
     connection = await _library("aiokafka.conn").create_conn(host.strip("[]"), int(port), **options)
     connection.close()
 
 
-async def _options(channel: Channel) -> dict[str, Any]:
+async def options_of(channel: Channel) -> dict[str, Any]:
     """Return what producers, consumers and single connections are told alike."""
     port, credentials = channel.port or _PORT, channel.credentials
     host = await connect_address(channel, port)
@@ -154,18 +155,19 @@ async def _placed(consumer: Any, *, is_member: bool) -> None:
 async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> AsyncIterator[Delivery]:
     place = _library("aiokafka").TopicPartition
     while True:
-        with _told(channel):
+        with telling(channel):
             record = await consumer.getone()
 
         async def accept(record: Any = record) -> None:
             if is_member:
-                with _told(channel):
+                with telling(channel):
                     await consumer.commit({place(record.topic, record.partition): record.offset + 1})
 
-        yield Delivery(_message(channel, record), accept)
+        yield Delivery(incoming(channel, record), accept)
 
 
-def _topic(channel: Channel) -> str:
+def topic_of(channel: Channel) -> str:
+    """Return the topic that *channel* means."""
     return word(channel.bindings.channel, "topic") or channel.address
 
 
@@ -181,7 +183,8 @@ def _key(channel: Channel, message: Message) -> tuple[str | None, Mapping[str, s
     return (headers.pop(_KEY, None) if constant is None else constant), headers
 
 
-def _message(channel: Channel, record: Any) -> Message:
+def incoming(channel: Channel, record: Any) -> Message:
+    """Return what the library received."""
     headers = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
     types = [value for name, value in headers.items() if name.lower() == _CONTENT_TYPE]
     if _KEY in channel.bindings.message and record.key is not None:

@@ -23,8 +23,8 @@ class Mqtt:
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*; with a quality of service of 1 or 2 the broker has confirmed it."""
         operation = channel.bindings.operation
-        with _told(channel):
-            async with await _session(channel, receives=False) as session:
+        with telling(channel):
+            async with await session_of(channel, receives=False) as session:
                 await session.send(
                     channel.address,
                     message.payload,
@@ -36,22 +36,23 @@ class Mqtt:
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Subscribe with the call's own session; what was not acknowledged comes again when the call is repeated."""
-        with _told(channel):
-            session = await _session(channel, receives=True)
+        with telling(channel):
+            session = await session_of(channel, receives=True)
             await session.__aenter__()
         try:
-            with _told(channel):
+            with telling(channel):
                 await session.listen(channel.address, number(channel.bindings.operation, "qos", _AT_LEAST_ONCE))
             yield _deliveries(channel, session)
             # The call has what it waited for: its session shall gather nothing more until the broker forgets it.
-            with _told(channel):
+            with telling(channel):
                 await session.unsubscribe(channel.address)
         finally:
-            with _told(channel):
+            with telling(channel):
                 await session.__aexit__(None, None, None)
 
 
-def _told(channel: Channel) -> AbstractContextManager[None]:
+def telling(channel: Channel) -> AbstractContextManager[None]:
+    """Turn what goes wrong within into a CallFailed."""
     root = _library("aiomqtt").MqttError
     return told(channel, {ValueError: ("BadArguments", "this cannot be sent or asked for over MQTT")}, root, LOST)
 
@@ -59,16 +60,16 @@ def _told(channel: Channel) -> AbstractContextManager[None]:
 async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]:
     messages = aiter(session.messages)
     while True:
-        with _told(channel):
+        with telling(channel):
             received = await anext(messages)
         accept = session.acknowledging(received)
-        yield Delivery(_message(received), accept)
+        yield Delivery(incoming(received), accept)
         # A caller that asks for the next one has no use for this one. It is this subscription's own copy, and a broker
         # stops sending when too many are not acknowledged.
         await accept()
 
 
-async def _session(channel: Channel, *, receives: bool) -> Any:
+async def session_of(channel: Channel, *, receives: bool) -> Any:
     """Return the connection that *channel* asks for, not made yet."""
     library = _library("aiomqtt")
     port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
@@ -134,7 +135,8 @@ def _properties(channel: Channel, message: Message) -> Any:
     return properties
 
 
-def _message(received: Any) -> Message:
+def incoming(received: Any) -> Message:
+    """Return what the library received."""
     said = {} if received.properties is None else vars(received.properties)
     correlation = said.get("CorrelationData")
     return Message(

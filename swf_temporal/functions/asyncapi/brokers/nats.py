@@ -24,8 +24,8 @@ class Nats:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*, and wait until the server has read it."""
-        with _told(channel):
-            async with asyncio.timeout(channel.timeout), _connected(channel) as (connection, errors):
+        with telling(channel):
+            async with asyncio.timeout(channel.timeout), connected(channel) as (connection, errors):
                 await connection.publish(
                     channel.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
                 )
@@ -34,11 +34,11 @@ class Nats:
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Subscribe, as one of the queue group if the document names one."""
-        with _told(channel):
-            connecting = _connected(channel)
+        with telling(channel):
+            connecting = connected(channel)
             connection, errors = await connecting.__aenter__()
         try:
-            with _told(channel):
+            with telling(channel):
                 async with asyncio.timeout(channel.timeout):
                     queue = word(channel.bindings.operation, "queue")
                     subscription = await connection.subscribe(channel.address, queue=queue or "")
@@ -49,7 +49,8 @@ class Nats:
 
 
 @contextmanager
-def _told(channel: Channel) -> Iterator[None]:
+def telling(channel: Channel) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed."""
     errors = _library("nats.errors")
     known = {
         errors.AuthorizationError: DENIED,
@@ -69,7 +70,7 @@ def _told(channel: Channel) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exception]]]:
+async def connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exception]]]:
     """Connect once; also return what the server complains of, which the library tells only by the way."""
     errors: list[Exception] = []
 
@@ -115,9 +116,9 @@ async def _asked(connection: Any, errors: list[Exception]) -> None:
 
 async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[Delivery]:
     while True:
-        with _told(channel):
+        with telling(channel):
             received = await subscription.next_msg(timeout=None)
-        yield Delivery(_message(received), _accept)
+        yield Delivery(incoming(received), _accept)
 
 
 async def _accept() -> None:
@@ -131,7 +132,8 @@ def _headers(message: Message) -> Mapping[str, str] | None:
     return headers or None
 
 
-def _message(received: Any) -> Message:
+def incoming(received: Any) -> Message:
+    """Return what the library received."""
     headers = dict(received.headers or {})
     types = [value for name, value in headers.items() if name.lower() == _CONTENT_TYPE]
     return Message(

@@ -26,29 +26,30 @@ class WebSocket:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Open a connection, send *message*, and close it: the server has read what came before the end."""
-        async with _open(channel, message) as connection:
+        async with opened(channel, message) as connection:
             await _say(channel, connection, message)
         if connection.close_code not in _CLEAN:
-            with _told(channel):
+            with telling(channel):
                 raise Refused(REFUSED, f"closed with {connection.close_code} {connection.close_reason}".strip())
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Open a connection, over which messages come."""
-        async with _open(channel) as connection:
+        async with opened(channel) as connection:
             yield _coming(channel, connection)
 
     @asynccontextmanager
     async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Open a connection and send *message*; what comes over the same connection follows."""
-        async with _open(channel, message) as connection:
+        async with opened(channel, message) as connection:
             await _say(channel, connection, message)
             yield _coming(channel, connection)
 
 
 @asynccontextmanager
-async def _open(channel: Channel, message: Message | None = None) -> AsyncIterator[Any]:
-    with _told(channel):
+async def opened(channel: Channel, message: Message | None = None) -> AsyncIterator[Any]:
+    """Connect until the context is left."""
+    with telling(channel):
         connection = await _connect(channel, message)
     try:
         yield connection
@@ -82,12 +83,12 @@ async def _connected(library: Any, channel: Channel, message: Message | None, ad
 
 
 async def _say(channel: Channel, connection: Any, message: Message) -> None:
-    with _told(channel):
+    with telling(channel):
         await connection.send(_frame(message))
 
 
 async def _coming(channel: Channel, connection: Any) -> AsyncIterator[Delivery]:
-    with _told(channel):
+    with telling(channel):
         async for frame in connection:
             content = frame.encode() if isinstance(frame, str) else frame
             yield Delivery(Message(content), _nothing)
@@ -105,7 +106,8 @@ def _frame(message: Message) -> str | bytes:
 
 
 @contextmanager
-def _told(channel: Channel) -> Iterator[None]:
+def telling(channel: Channel) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed."""
     library = _library()
     with told(channel, {library.ConnectionClosed: LOST}, library.WebSocketException):
         try:

@@ -1,0 +1,116 @@
+"""Consuming from brokers until the process is told to stop, as `swf consume` does."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from temporalio.service import RPCError
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.configuration import read_worker_settings
+from swf_temporal.app.definitions import catalogue_of, resources_of
+from swf_temporal.app.event_router import Router
+from swf_temporal.app.event_settings import read_event_settings
+from swf_temporal.app.health import health_endpoint
+from swf_temporal.app.logs import log_lines
+from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.stopping import stop_signal
+from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.events.consumers.consumer import Consumer
+from swf_temporal.events.consumers.known import source_of
+from swf_temporal.events.settings import EventSettings
+from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.payloads.settings import PayloadSettings
+
+_log = logging.getLogger("swf.events")
+
+
+@dataclass(frozen=True, slots=True)
+class Consuming:
+    """What is consumed, and where its events go."""
+
+    events: EventSettings
+    call_settings: Settings
+    catalogue: Catalogue
+    settings: WorkerSettings
+    payloads: PayloadSettings
+    address: str | None = None
+    namespace: str | None = None
+
+    async def serve(self) -> int:
+        """Consume until the process is told to stop; return the exit code."""
+        told = stop_signal()
+        client = await Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
+        router = Router(client, self.catalogue, self.settings.task_queue)
+        async with AsyncExitStack() as stack:
+            consumers = await stack.enter_async_context(consuming(self.events, self.call_settings, router))
+
+            async def is_ready() -> bool:
+                return all(one.is_connected for one in consumers) and await _answers(client)
+
+            if self.settings.health_port is not None:
+                await stack.enter_async_context(health_endpoint(self.settings.health_port, is_ready))
+            await told.wait()
+            _log.info("told to stop")
+        _log.info("stopped")
+        return 0
+
+
+@asynccontextmanager
+async def consuming(events: EventSettings, settings: Settings, router: Router) -> AsyncIterator[Sequence[Consumer]]:
+    """Run all consumers for as long as the context lasts. Raises UsageError if one of them never can."""
+    try:
+        consumers = [Consumer(one, source_of(one, settings), router.take, settings) for one in events.consumers]
+    except CallFailed as error:
+        raise UsageError(error.message) from None
+    running = [asyncio.create_task(one.run(), name=f"consumer {one.settings.name}") for one in consumers]
+    for task in running:
+        task.add_done_callback(_tell_end)
+    try:
+        yield consumers
+    finally:
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+
+def prepare(
+    paths: Sequence[Path],
+    *,
+    config: Path | None = None,
+    resources: Sequence[Path] = (),
+    address: str | None = None,
+    namespace: str | None = None,
+    **options: object,
+) -> Consuming:
+    """Return what is to be consumed, and log to stderr as its settings say. Raises UsageError."""
+    readable = resources_of(resources)
+    catalogue = catalogue_of(paths, readable)
+    events = read_event_settings(file=config)
+    if not events.consumers:
+        raise UsageError("there is no consumer in the configuration", "write it under events › consumers")
+    call_settings = read_settings(os.environ, file=config, resources=readable)
+    settings = read_worker_settings(os.environ, file=config, **options)
+    payloads = read_payload_settings(file=config)
+    log_lines(settings.log_format, settings.log_level)
+    return Consuming(events, call_settings, catalogue, settings, payloads, address, namespace)
+
+
+async def _answers(client: Client) -> bool:
+    try:
+        return await client.temporal.service_client.check_health()
+    except RPCError:
+        return False
+
+
+def _tell_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("%s has ended: %s", task.get_name(), error)

@@ -1,0 +1,64 @@
+"""`swf consume`: take events from brokers, and send them where they go."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import (
+    HIGHEST_PORT,
+    LOWEST_PORT,
+    Address,
+    Config,
+    Format,
+    Level,
+    Namespace,
+    ResourceFolders,
+    WorkerTaskQueue,
+)
+
+EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --health 8081"}
+
+
+def consume(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; else the current folder."),
+    ] = None,
+    *,
+    config: Config = None,
+    resources: ResourceFolders = None,
+    task_queue: WorkerTaskQueue = None,
+    health: Annotated[
+        int | None,
+        typer.Option(
+            "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
+        ),
+    ] = None,
+    log_format: Format = None,
+    log_level: Level = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """Take events from brokers, and send them to the instances that they start or that wait for them.
+
+    Queues, topics and subjects are in the section `events` of the configuration. A message is acknowledged once the
+    Temporal server has its event; no worker need run. Consumers connect again when a connection breaks. What happens is
+    logged to stderr, without the data of events.
+    """
+    with ending_at_once():
+        from swf_temporal.app.consuming import prepare
+        from swf_temporal.app.stopping import run_until_stopped
+    prepared = prepare(
+        paths or [Path()],
+        config=config,
+        resources=resources or (),
+        address=address,
+        namespace=namespace,
+        task_queue=task_queue,
+        health_port=health,
+        log_format=log_format,
+        log_level=log_level,
+    )
+    raise typer.Exit(run_until_stopped(prepared.serve()))

@@ -1,0 +1,72 @@
+"""Channels to brokers that the operator configures: with the options that hold for the broker's host."""
+
+from dataclasses import replace
+from hashlib import sha256
+
+from swf_temporal.data import JSON
+from swf_temporal.events.settings import BrokerAddress
+from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
+from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
+from swf_temporal.functions.asyncapi.servers import Target, target_at
+from swf_temporal.functions.operator.settings import Settings
+
+
+def family_of(url: str) -> str:
+    """Return the family of protocols of *url*: amqp, kafka, mqtt, nats, ws or http."""
+    return WIRES[url.partition("://")[0].lower()].family
+
+
+def target_of(url: str) -> Target:
+    """Return the server that *url* names. Raises CallFailed if it names none."""
+    scheme, _, rest = url.partition("://")
+    return target_at(scheme.lower(), rest, None)
+
+
+def channel_of(settings: Settings, broker: BrokerAddress, client_id: str, max_bytes: int | None = None) -> Channel:
+    """Return the channel of *broker*, for a client of that id. Timeout and TLS are those of its host.
+
+    Its addresses are not checked: it is the operator who names it.
+    """
+    target = target_of(broker.url)
+    options = settings.options_for(None, target.host, target.port)
+    credentials = Credentials(
+        username=broker.username if broker.username is not None else target.username,
+        password=broker.password if broker.password is not None else target.password,
+        token=broker.token,
+        headers=tuple({**options.headers, **broker.headers}.items()),
+        mechanism=broker.mechanism,
+    )
+    return Channel(
+        protocol=target.protocol,
+        host=target.host,
+        port=target.port,
+        path=target.path,
+        address=broker.address,
+        client_id=client_id,
+        timeout=options.timeout.total_seconds(),
+        credentials=credentials,
+        bindings=Bindings(channel=_amqp(broker)) if target.wire.family == "amqp" else Bindings(),
+        tls=options.tls.context() if target.wire.is_secure else None,
+        version=broker.version,
+        max_bytes=max_bytes or options.max_response_bytes,
+    )
+
+
+def client_id_of(name: str) -> str:
+    """Return an id for a client that is called *name*: short, and of letters and digits."""
+    return f"swf-{sha256(name.encode()).hexdigest()[:18]}"
+
+
+def at(channel: Channel, address: str) -> Channel:
+    """Return *channel* with another address of the same broker."""
+    return replace(channel, address=address, bindings=Bindings())
+
+
+def _amqp(broker: BrokerAddress) -> dict[str, JSON]:
+    """Return the bindings, in AsyncAPI's words, of a queue or an exchange."""
+    queue: dict[str, JSON] = {"name": broker.address} if broker.address else {}
+    if broker.declare:
+        queue["durable"] = True
+    if broker.exchange is None:
+        return {"is": "queue", "queue": queue}
+    return {"is": "routingKey", "exchange": {"name": broker.exchange}, "queue": queue}

@@ -1,0 +1,1 @@
+"""Consumers: events that come from brokers, one file for each protocol."""

@@ -1,0 +1,53 @@
+"""Messages from a queue of AMQP 0-9-1, such as one of RabbitMQ."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.functions.asyncapi.brokers.amqp import connected, incoming, telling
+from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
+from swf_temporal.functions.asyncapi.brokers.port import Channel
+
+
+class AmqpSource:
+    """Consumes from a queue. What is refused goes to its dead letter exchange, if it has one."""
+
+    def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
+        self._channel = channel
+        self._prefetch = settings.prefetch
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncIterator[Incoming]]:
+        """Consume; the queue must be there, or be declared by the settings."""
+        channel = self._channel
+        with telling(channel):
+            connecting = connected(channel)
+            connection = await connecting.__aenter__()
+        try:
+            with telling(channel):
+                queue = await route_of(channel).queue(connection)
+                await queue.channel.set_qos(prefetch_count=self._prefetch)
+            yield self._messages(queue)
+        finally:
+            await connecting.__aexit__(None, None, None)
+
+    async def _messages(self, queue: Any) -> AsyncIterator[Incoming]:
+        with telling(self._channel):
+            async with queue.iterator() as messages:
+                async for received in messages:
+                    yield self._told(received)
+            raise Refused(LOST)
+
+    def _told(self, received: Any) -> Incoming:
+        async def accept() -> None:
+            with telling(self._channel):
+                await received.ack()
+
+        async def refuse() -> None:
+            with telling(self._channel):
+                await received.reject(requeue=False)
+
+        return Incoming(incoming(received), accept, refuse)

@@ -1,0 +1,157 @@
+"""A consumer: takes messages from a broker, hands on the events that they carry, and acknowledges them then.
+
+Theory of operation. A message is acknowledged when its event was taken, that is when Temporal has it. A consumer that
+is killed in between gets the message again, and an event that was taken before has no second effect. So every event
+counts once, as long as it keeps its source and its id.
+
+While the receiver does not answer, the message is held, and the event is tried again. A message that can never be taken
+(it is no CloudEvent, it is too large, its event is refused) must not stand in the way of others: it goes to the address
+for dead letters, if there is one, with the reason in its headers; else it is refused, which lets the broker do what it
+does with dead letters. An event that no definition consumes is acknowledged.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import CallFailed
+from swf_temporal.events.channels import at, channel_of, client_id_of, family_of
+from swf_temporal.events.consumers.port import Incoming, NeverError, NotNowError, Source, Take
+from swf_temporal.events.messages import event_in
+from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.settings import Settings
+
+_log = logging.getLogger("swf.events")
+
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 30.0
+_MAX_REMEMBERED: Final = 1000
+"""The number of event types of which it is remembered that nobody consumes them."""
+
+
+class Consumer:
+    """Consumes from one source until it is cancelled, and connects again whenever the connection breaks."""
+
+    def __init__(self, consumer: ConsumerSettings, source: Source, take: Take, settings: Settings) -> None:
+        self.settings = consumer
+        self.is_connected = False
+        self._source = source
+        self._take = take
+        self._family = family_of(consumer.broker.url)
+        self._dead_letters = _DeadLetters(consumer, settings)
+        self._unknown: set[str] = set()
+
+    async def run(self) -> None:
+        """Consume. Raises CallFailed if it never can, such as without the library of its protocol."""
+        name, pause = self.settings.name, _FIRST_PAUSE
+        while True:
+            try:
+                async with self._source.open() as messages:
+                    _log.info("%s: consuming from %s", name, self._place)
+                    self.is_connected, pause = True, _FIRST_PAUSE
+                    await self._consume(messages)
+            except* CallFailed as group:
+                fault = _first(group)
+                if fault.code == "NotInstalled":
+                    raise fault from None
+                _log.warning("%s: %s; connecting again in %g s", name, fault, pause)
+            finally:
+                self.is_connected = False
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    @property
+    def _place(self) -> str:
+        broker = self.settings.broker
+        return " ".join(filter(None, (broker.url.rpartition("@")[2], broker.address)))
+
+    async def _consume(self, messages: AsyncIterator[Incoming]) -> None:
+        room = asyncio.Semaphore(self.settings.prefetch)
+        last: dict[str, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as tasks:
+            async for incoming in messages:
+                await room.acquire()
+                before = last.get(incoming.lane) if self.settings.ordered else None
+                task = tasks.create_task(self._handle_in_turn(incoming, before))
+                task.add_done_callback(lambda _: room.release())
+                last[incoming.lane] = task
+
+    async def _handle_in_turn(self, incoming: Incoming, before: asyncio.Task[None] | None) -> None:
+        if before is not None and not before.done():
+            await asyncio.wait([before])
+        await self._handle(incoming)
+
+    async def _handle(self, incoming: Incoming) -> None:
+        message = incoming.message
+        try:
+            if len(message.payload) > self.settings.max_bytes:
+                raise NeverError(f"it has {len(message.payload):,} bytes, and {self.settings.max_bytes:,} are allowed")  # noqa: TRY301
+            event = event_in(message, self._family)
+            if not event.id:
+                raise NeverError("the event has no id")  # noqa: TRY301
+            number = await self._taken(event, incoming)
+        except (ValueError, NeverError) as error:
+            await self._dead_letters.bury(incoming, str(error))
+            return
+        if not number:
+            self._tell_unknown(event)
+        await incoming.accept()
+
+    async def _taken(self, event: CloudEvent, incoming: Incoming) -> int:
+        """Hand *event* on, as often as it takes until its receiver answers."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                return await self._take(event)
+            except NotNowError as error:
+                _log.warning(
+                    "%s: the event %r is not taken yet: %s; again in %g s", self.settings.name, event.id, error, pause
+                )
+            await incoming.hold()
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _tell_unknown(self, event: CloudEvent) -> None:
+        """Tell, once for each type, that nobody consumes such an event."""
+        if event.type in self._unknown or len(self._unknown) >= _MAX_REMEMBERED:
+            return
+        self._unknown.add(event.type)
+        _log.info("%s: no definition consumes events of type %r from %r", self.settings.name, event.type, event.source)
+
+
+class _DeadLetters:
+    """Where messages go that cannot be taken."""
+
+    def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
+        self._name = consumer.name
+        self._brokers = Brokers(Http(settings))
+        self._family = family_of(consumer.broker.url)
+        self._channel = None
+        if consumer.dead_letter is not None:
+            channel = channel_of(settings, consumer.broker, client_id_of(f"{consumer.name}/dead"), consumer.max_bytes)
+            self._channel = at(channel, consumer.dead_letter)
+
+    async def bury(self, incoming: Incoming, reason: str) -> None:
+        """Let the message be delivered no more."""
+        if self._channel is None:
+            _log.error("%s: a message is refused: %s", self._name, reason)
+            await incoming.refuse()
+            return
+        message = incoming.message
+        letter = replace(message, headers={**message.headers, "swf-reason": reason[:500]}, reply_to=None)
+        await self._brokers.speaking(self._family).send(self._channel, letter)
+        _log.error("%s: a message goes to the dead letters at %s: %s", self._name, self._channel.address, reason)
+        await incoming.accept()
+
+
+def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, CallFailed)  # noqa: S101 - for the type checker
+    return error

@@ -1,0 +1,134 @@
+"""CloudEvents as messages of brokers: the content modes `structured` and `binary` of the protocol bindings.
+
+In the structured mode the payload of a message is the event in JSON. In the binary mode it is the event's data, and
+the attributes are headers: with `ce_` before their names in Kafka, `ce-` in NATS, HTTP and RabbitMQ, and with nothing
+before them in MQTT 5.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from cloudevents.core.exceptions import BaseCloudEventException
+from cloudevents.core.formats.json import JSONFormat
+from cloudevents.core.v1.event import CloudEvent as Envelope
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.events.settings import Mode
+from swf_temporal.functions.asyncapi.brokers.port import Message
+from swf_temporal.functions.http.answers import is_json, split_content_type
+
+STRUCTURED: Final = "application/cloudevents+json"
+_BATCH = "application/cloudevents-batch"
+_JSON = "application/json"
+_CONTENT_TYPE = "datacontenttype"
+_PREFIXES: Mapping[str, tuple[str, ...]] = {
+    "amqp": ("ce-", "cloudevents_", "cloudevents:"),
+    "kafka": ("ce_",),
+    "nats": ("ce-",),
+    "http": ("ce-",),
+    "mqtt": ("",),
+}
+"""For each family of protocols, what stands before the names of attributes; the first is written.
+
+`ce-` is the binding for RabbitMQ; those of AMQP 1.0 come where RabbitMQ hands on a message of that protocol.
+"""
+_QUOTED = frozenset({"http", "nats"})
+"""The families whose headers are ASCII: other characters are percent-encoded."""
+_UNQUOTED = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"%')
+
+
+def event_in(message: Message, family: str) -> CloudEvent:
+    """Return the event that *message* carries, in whichever mode. Raises ValueError if it carries none."""
+    media_type = split_content_type(message.content_type or "")[0]
+    if media_type.startswith(_BATCH):
+        raise ValueError("it is a batch of CloudEvents, which no binding of this protocol has")
+    attributes = _attributes_in(message, family)
+    if not media_type.startswith("application/cloudevents") and "specversion" in attributes:
+        return CloudEvent.from_json({**attributes, **_data_in(message, media_type)})
+    try:
+        whole = json.loads(message.payload)
+    except (ValueError, RecursionError):
+        raise ValueError("it is no CloudEvent: neither headers with its attributes, nor JSON") from None
+    if not isinstance(whole, dict) or "specversion" not in whole:
+        raise ValueError("it is no CloudEvent: it has no specversion")
+    return CloudEvent.from_json(whole)
+
+
+def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
+    """Return the message that carries *event*. Raises ValueError if it is not valid, or the protocol lacks the mode."""
+    envelope = _envelope(event)
+    if mode == "structured":
+        return Message(JSONFormat().write(envelope), STRUCTURED)
+    if family not in _PREFIXES:
+        raise ValueError(f"CloudEvents have no binary mode over {family}")
+    attributes = {key.lower(): value for key, value in event.to_json().items() if key != "data"}
+    content_type = attributes.pop(_CONTENT_TYPE, None)
+    prefix, quoted = _PREFIXES[family][0], family in _QUOTED
+    headers = {f"{prefix}{key}": _text(value, quoted=quoted) for key, value in attributes.items() if value is not None}
+    content_type = _JSON if content_type is None else str(content_type)
+    return Message(_payload(event.data, content_type), content_type, headers)
+
+
+def _envelope(event: CloudEvent) -> Envelope:
+    """Return *event* as the SDK of CloudEvents has it, which looks whether it is valid. Raises ValueError."""
+    attributes: dict[str, object] = {"specversion": "1.0", "id": event.id, "source": event.source, "type": event.type}
+    attributes |= {name.lower(): _attribute(name, value) for name, value in event.attributes.items()}
+    data: Any = event.data  # the SDK names fewer types than JSON has, and writes them all
+    try:
+        return Envelope(attributes=attributes, data=data)
+    except BaseCloudEventException as error:
+        raise ValueError(str(error)) from error
+
+
+def _attribute(name: str, value: JSON) -> object:
+    """Return an attribute as the SDK wants it: a time as one, a text or a number as they are, the rest as texts."""
+    if name == "time" and isinstance(value, str):
+        return datetime.fromisoformat(value)
+    return value if isinstance(value, str | int | bool) else str(value)
+
+
+def _attributes_in(message: Message, family: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    quoted = family in _QUOTED
+    for name, value in message.headers.items():
+        for prefix in _PREFIXES.get(family, ()):
+            if name.lower().startswith(prefix):
+                found.setdefault(name[len(prefix) :].lower(), unquote(value) if quoted else value)
+                break
+    for other in ("data", "data_base64", "content-type"):
+        found.pop(other, None)
+    if "specversion" in found and message.content_type is not None:
+        found[_CONTENT_TYPE] = message.content_type
+    return found
+
+
+def _data_in(message: Message, media_type: str) -> dict[str, JSON]:
+    if not message.payload:
+        return {}
+    if not media_type or is_json(media_type):
+        try:
+            return {"data": json.loads(message.payload)}
+        except (ValueError, RecursionError):
+            raise ValueError("the payload of the CloudEvent says that it is JSON, and is not") from None
+    try:
+        return {"data": message.payload.decode()}
+    except UnicodeDecodeError:
+        return {"data_base64": b64encode(message.payload).decode()}
+
+
+def _payload(data: JSON, content_type: str) -> bytes:
+    if data is None:
+        return b""
+    if isinstance(data, str) and not is_json(split_content_type(content_type)[0]):
+        return data.encode()
+    return json.dumps(data, ensure_ascii=False).encode()
+
+
+def _text(value: JSON, *, quoted: bool) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return quote(text, safe=_UNQUOTED) if quoted else text

@@ -80,6 +80,8 @@ class _File(Section):
     compression: bool | None = None
     codec_server: dict[str, Any] = Field(default_factory=dict)
     """What concerns the codec server, which reads it."""
+    events: dict[str, Any] = Field(default_factory=dict)
+    """What concerns consumers and sinks: `app/event_settings.py` reads it."""
 
 
 Model = TypeVar("Model", bound=Section)

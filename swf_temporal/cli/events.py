@@ -7,9 +7,10 @@ import typer
 
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
+from swf_temporal.cli.completing import instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue
+from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
 from swf_temporal.cli.output import Form, form_of, print_data
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
@@ -61,6 +62,20 @@ def send(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition, or a folder of them.")],
     event: Annotated[Path, typer.Argument(metavar="EVENT", help="A file with CloudEvents, or - for stdin.")],
     *,
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            "--instance",
+            metavar="ID",
+            callback=not_empty,
+            help="An instance that is to get the events besides.",
+            autocompletion=instance_ids,
+        ),
+    ] = None,
+    trust_instance: Annotated[
+        bool,
+        typer.Option("--trust-instance", help="Let each event name that instance, by its attribute swfinstance."),
+    ] = False,
     resources: ResourceFolders = None,
     task_queue: TaskQueue = TASK_QUEUE,
     output: Output = None,
@@ -81,7 +96,13 @@ def send(
         from swf_temporal.cli.sending import send_all
     given = read_events([event])
     catalogue = catalogue_of([file.resolve()], resources_of(resources))
-    ask(lambda client: send_all(client, given, catalogue, task_queue, form), address, namespace)
+    ask(
+        lambda client: send_all(
+            client, given, catalogue, task_queue, form, instance=instance, trusts_instance=trust_instance
+        ),
+        address,
+        namespace,
+    )
 
 
 def _group() -> typer.Typer:

@@ -41,6 +41,7 @@ COMMANDS = {
     "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
     "event": Command("event", "event", "Send an event to a running instance."),
     "events": Command("events", "events", "Say where events go, and send them there."),
+    "tasks": Command("tasks", "tasks", "Show what instances wait for, and complete it."),
     "status": Command("instances", "status", "Show where an instance is and what it waits for."),
     "logs": Command("instances", "logs", "Show what happened in an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),

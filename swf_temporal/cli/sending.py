@@ -20,20 +20,30 @@ _TOLD = {
 }
 """The message for each way that an event goes."""
 
+_NOT_THERE = "{event} does not reach {instance}: no such instance runs"
+
 
 async def send_all(
-    client: Client, events: Sequence[Mapping[str, Any]], catalogue: Catalogue, task_queue: str, form: Form
+    client: Client,
+    events: Sequence[Mapping[str, Any]],
+    catalogue: Catalogue,
+    task_queue: str,
+    form: Form,
+    *,
+    instance: str | None = None,
+    trusts_instance: bool = False,
 ) -> int:
     """Send *events* one after the other, and tell where each went; return the exit code."""
     answers: list[dict[str, Any]] = []
     reached = 0
     for given in events:
         event = CloudEvent.from_json(given)
-        receipts = await send(client, event, catalogue, task_queue)
+        receipts = await send(client, event, catalogue, task_queue, instance=instance, trusts_instance=trusts_instance)
         name = f"the event {event.id!r} of type {event.type!r}"
         for one in receipts:
             instance = one.instance or f"an instance of {one.definition!r}, once all of its events are there"
-            text = _TOLD[one.status].format(event=name, instance=instance, definition=one.definition)
+            told = _NOT_THERE if one.is_named and one.status == "unreachable" else _TOLD[one.status]
+            text = told.format(event=name, instance=instance, definition=one.definition)
             typer.echo(text, err=True)
         if not receipts:
             typer.echo(f"{name} goes nowhere: see swf events explain", err=True)

@@ -49,6 +49,10 @@ class EventUse:
     kind: Literal["consumed", "produced"] = "consumed"
     starts: bool = False
     """Whether an instance begins by waiting for it."""
+    data_schema: JSON = None
+    """The JSON Schema of its data, where the definition has one for people and programs that send it."""
+    correlation: tuple[str, ...] = ()
+    """The names of the context attributes that correlate it."""
 
 
 @dataclass(frozen=True, slots=True)

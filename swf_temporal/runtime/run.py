@@ -16,7 +16,8 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, TypeAlias, TypedDict
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -86,6 +87,18 @@ class ProgressRecord(TypedDict, total=False):
     """What takes the place of the workflow's own timeout."""
 
 
+class Awaited(NamedTuple):
+    """What a path waits for."""
+
+    state: str
+    events: list[str]
+    """The names of the events, any of which ends the wait."""
+    deadline: float | None = None
+    """Until when, as seconds of the epoch."""
+    values: Mapping[str, Mapping[str, str]] = {}
+    """Of each event that is correlated, what its attributes must be, by their names in lower case, as far as known."""
+
+
 class Program(Protocol):
     """A definition prepared for running: shared by all its runs, and never changed."""
 
@@ -128,8 +141,8 @@ class Run(Tracer):
         """How often each id was given."""
         self.started: float = record.get("started", host.now().timestamp())
         """When the instance began, as seconds of the epoch."""
-        self.awaited: dict[int, tuple[str, list[str], float | None]] = {}
-        """What is waited for now: in which state, which events, until when."""
+        self.awaited: dict[int, Awaited] = {}
+        """What is waited for now."""
         self._suspending = False
         self._sleeping: dict[asyncio.Task[None], None] = {}
         self.cost = 0
@@ -328,15 +341,16 @@ class Run(Tracer):
         deadline: float | None,
         state: str,
         criterion: Hashable = None,
+        values: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> CloudEvent | None:
         """Return the next event that *accepts* accepts, or None if *deadline* comes first.
 
         *refs* are the names of what *state* waits for: they are told to those who ask how far the instance is.
-        *criterion* stands for what *accepts* goes by: see `Inbox.take`.
+        *criterion* stands for what *accepts* goes by: see `Inbox.take`. *values* are what attributes must be.
         """
         self._steps = 0
         waiting = id(accepts)
-        self.awaited[waiting] = (state, list(refs), deadline)
+        self.awaited[waiting] = Awaited(state, list(refs), deadline, values)
         try:
             if deadline is None:
                 return await self.inbox.wait(accepts, criterion)

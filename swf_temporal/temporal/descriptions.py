@@ -1,14 +1,15 @@
 """Descriptions of a run for people: in the Temporal UI, from queries, and when it failed."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.languages.port import Definition, Words
+from swf_temporal.languages.port import Definition, EventUse, Words, parts_of
 from swf_temporal.runtime.host import TraceEntry, TraceKind
-from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.run import Awaited, Run
 
 MAX_METADATA: Final = 4000
 """The length limit of metadata in the details of an instance, in characters."""
@@ -90,13 +91,23 @@ def _metadata(value: JSON) -> str:
     return written if len(written) <= MAX_METADATA else f"{written[:MAX_METADATA]}…"
 
 
-def _awaited(wait: tuple[str, list[str], float | None], definition: Definition) -> dict[str, Any]:
-    state, refs, deadline = wait
-    events = [definition.event(ref) for ref in refs]
+def _awaited(wait: Awaited, definition: Definition) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "state": state,
-        "events": [{"name": event.name, "type": event.type, "source": event.source} for event in events],
+        "state": wait.state,
+        "events": [_event(definition.event(name), wait.values.get(name)) for name in wait.events],
     }
-    if deadline is not None:
-        found["until"] = datetime.fromtimestamp(deadline, UTC).isoformat()
+    kind = next((part.kind for part in parts_of(definition.outline) if part.path == wait.state), None)
+    if kind is not None:
+        found["kind"] = kind
+    if wait.deadline is not None:
+        found["until"] = datetime.fromtimestamp(wait.deadline, UTC).isoformat()
+    return found
+
+
+def _event(event: EventUse, values: Mapping[str, str] | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": event.name, "type": event.type, "source": event.source}
+    if values is not None:
+        found["correlation"] = {name: values.get(name.lower()) for name in event.correlation}
+    if event.data_schema is not None:
+        found["dataSchema"] = event.data_schema
     return found

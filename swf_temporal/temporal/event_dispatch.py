@@ -15,7 +15,9 @@ from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.keys import Key, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started
+from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.client import not_there
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.event_mailboxes import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.records import Pin, pinned
@@ -34,13 +36,18 @@ class Receipt:
     """An instance was started; it had been before; a mailbox has it; an instance has it; or it reaches none."""
     instance: str | None = None
     """The id of the instance, where it is known."""
+    is_named: bool = False
+    """Whether the sender or the event named the instance."""
 
 
-async def dispatch(client: Client, event: CloudEvent, route: Route, family: Family, task_queue: str) -> list[Receipt]:
+async def dispatch(
+    client: Client, event: CloudEvent, route: Route, family: Family, task_queue: str, has_it: str | None = None
+) -> list[Receipt]:
     """Send *event* where it goes. When this returns the server has it: no worker need run.
 
-    Sent again, for example because this was interrupted, the same event has no further effect. Raises UsageError if
-    it is too large, or the server refuses it.
+    The instance that *has_it* already is not sent it again by what goes to all instances. Sent again, for example
+    because this was interrupted, the same event has no further effect. Raises UsageError if it is too large, or the
+    server refuses it.
     """
     receipts = []
     try:
@@ -49,7 +56,7 @@ async def dispatch(client: Client, event: CloudEvent, route: Route, family: Fami
                 receipts.append(await _start(client, event, start, family, task_queue))
             else:
                 receipts.append(await _post(client, event, start, start.key, family, task_queue))
-        started = {one.instance for one in receipts}
+        started = {has_it, *(one.instance for one in receipts)}
         for awaiting in route.awaited:
             if awaiting.key is None:
                 receipts += await _broadcast(client, event, awaiting.definition.id, started)
@@ -60,6 +67,26 @@ async def dispatch(client: Client, event: CloudEvent, route: Route, family: Fami
     except RPCError as error:
         raise UsageError(f"the server did not take the event {event.id!r}: {error.message}") from None
     return receipts
+
+
+async def send_to(client: Client, event: CloudEvent, instance: str) -> Receipt:
+    """Send *event* to the instance with that id, if it runs. It is taken as any: correlation decides, too.
+
+    Raises UsageError if the event is too large, or the server refuses it.
+    """
+    handle = client.get_workflow_handle(instance)
+    [value] = sendable(client, {"an event": event.to_json()})
+    definition = ""
+    try:
+        definition = (await handle.describe()).workflow_type
+        if definition in WORKFLOW_TYPES:
+            return Receipt(definition, "unreachable", instance, is_named=True)
+        await handle.signal(EVENT, value)
+    except RPCError as error:
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise not_there(error, instance) from None
+        return Receipt(definition, "unreachable", instance, is_named=True)
+    return Receipt(definition, "sent", instance, is_named=True)
 
 
 async def _start(client: Client, event: CloudEvent, start: Started, family: Family, task_queue: str) -> Receipt:

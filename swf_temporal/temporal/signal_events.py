@@ -1,7 +1,7 @@
 """The events that signals and updates carry, and whether the definition ever takes one like it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from temporalio.exceptions import ApplicationError
 
@@ -14,6 +14,9 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
 from swf_temporal.text.suggestions import did_you_mean
+
+AWAITED: Final = "awaited"
+"""In what an update carries beside the `name` of an event: that the event is to be refused if nothing waits for it."""
 
 
 class NotTakenError(ValueError):
@@ -83,6 +86,12 @@ def event_of_update(event: Mapping[str, Any], definition: Definition, semantics:
         names = [one.name for one in definition.events if _is_consumed(one)]
         raise NotTakenError(f"knows no event called {name!r}", _question(name, names, "events called"))
     return event_of_signal(name, event.get("data"), definition, semantics)
+
+
+def refuse_unawaited(given: Mapping[str, Any], event: CloudEvent, run: Run) -> None:
+    """Raise NotTakenError if what was *given* is to be taken at once, and nothing waits for *event* now."""
+    if given.get(AWAITED) is True and _name_in(given) is not None and not run.awaits(event):
+        raise NotTakenError(f"does not wait for the event {given['name']!r} now", "`swf tasks` tells what is awaited")
 
 
 def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catalogue) -> None:

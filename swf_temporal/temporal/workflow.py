@@ -52,6 +52,7 @@ from swf_temporal.temporal.signal_events import (
     event_of_update,
     refuse_more,
     refuse_never_taken,
+    refuse_unawaited,
     refused,
 )
 from swf_temporal.temporal.sizes import check_fits, fits
@@ -162,6 +163,7 @@ class Interpreter:
                 check_form(event)
             else:
                 taken = event_of_update(event, definition, self._semantics())
+                refuse_unawaited(event, taken, self._run)
                 refuse_never_taken(taken, definition, catalogue_of(tuple(self._pin.definitions)))
                 refuse_more(taken, self._run, limit_of(workflow.payload_converter()) // 2)
         except NotTakenError as reason:

@@ -68,3 +68,22 @@ def test_send_nowhere(swf: Swf, dev: Dev) -> None:
     ended = swf("events", "send", "order.yaml", "-", *at, stdin='{"type": "placed", "source": "shop", "order": 1}')
     assert ended.code == 2
     assert "has no id" in ended.err
+
+
+def test_send_to_an_instance(swf: Swf, dev: Dev) -> None:
+    """An event reaches the instance that the sender names or, where that is trusted, the event itself."""
+    definition = ORDER.replace("order", "order-by-hand").replace("Placed, type: placed", "Placed, type: by-hand")
+    swf.write("order.yaml", definition)
+    swf.write("none.yaml", definition.replace("id: order-by-hand", "id: none").replace("type: by-hand", "type: none"))
+    at = ("--address", dev.address)
+    placed = {"id": "1", "source": "shop", "type": "by-hand", "order-by-hand": 7, "swfinstance": "hand-1"}
+    for instance, options in (("hand-1", ["--trust-instance"]), ("hand-2", ["--instance", "hand-2"])):
+        assert swf("start", "order.yaml", "--id", instance, *at).code == 0
+        assert swf("events", "send", "none.yaml", "-", *at, stdin=json.dumps(placed)).code == 1  # nobody trusts it
+        ended = swf("events", "send", "none.yaml", "-", *options, *at, stdin=json.dumps(placed))
+        assert (ended.code, ended.err) == (0, f"sent the event '1' of type 'by-hand' to {instance}\n")
+        assert swf("result", instance, *at).out == "{}\n"
+    for lost in ("hand-1", "no-such", "swf-events:order"):
+        ended = swf("events", "send", "none.yaml", "-", "--instance", lost, *at, stdin=json.dumps(placed))
+        assert ended.code == 1
+        assert f"does not reach {lost}: no such instance runs" in ended.err

@@ -192,6 +192,21 @@ async def test_update_by_name(bench: Bench) -> None:
         assert await handle.result() == {"a": 1, "b": 2}
 
 
+async def test_update_refuses_what_is_not_awaited_now(bench: Bench) -> None:
+    """What is given to a wait, and not to the instance, is refused once somebody else has given it."""
+    later = {"name": "later", "type": "later", "source": "bank"}
+    states = waiting("paid"), {**waiting("later"), "name": "then"}
+    async with bench.worker(define(*states, events=[PAID, later])) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        given = {"name": "paid", "data": {"by": "first"}, "awaited": True}
+        assert await swf.deliver(bench.client, handle.id, given) == "taken"
+        with pytest.raises(swf.NeverTakenError, match="does not wait for the event 'paid' now"):
+            await swf.deliver(bench.client, handle.id, {**given, "data": {"by": "second"}})
+        assert await swf.deliver(bench.client, handle.id, {"name": "later"}) == "taken"
+        assert await handle.result() == {"by": "first"}
+
+
 async def test_update_keeps_what_a_continuation_takes(bench: Bench) -> None:
     """An event that the definition does not know is kept if the definition that it continues as does."""
     end = {"continueAs": {"workflowId": "second"}}

@@ -174,7 +174,8 @@ class ScenarioDriver:
                 status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status")
             except UsageError:
                 return []  # it has just ended
-            definitions = [EventUse(**event) for wait in status["awaiting"] for event in wait["events"]]
+            awaited = [event for wait in status["awaiting"] for event in wait["events"]]
+            definitions = [EventUse(one["name"], one["type"], one["source"]) for one in awaited]
             self._awaited[member.workflow_id] = member.news, definitions
         return definitions
 

@@ -31,6 +31,7 @@ from swf_temporal.languages.serverless_workflow.reading.externals import told_wh
 from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
 from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
@@ -109,7 +110,15 @@ class ServerlessWorkflowDefinition(Definition):
         """The events that it defines; an empty source is none."""
         starting = set(starting_events(self.workflow))
         return tuple(
-            EventUse(one.name, one.type, one.source or None, one.kind, starts=one.name in starting)
+            EventUse(
+                one.name,
+                one.type,
+                one.source or None,
+                one.kind,
+                starts=one.name in starting,
+                data_schema=plain(one.metadata.get("dataSchema")),
+                correlation=tuple(rule.context_attribute_name for rule in one.correlation if rule.path is None),
+            )
             for one in self.workflow.events
         )
 

@@ -56,6 +56,15 @@ def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def known_values(definition: Event, fixed: Mapping[str, JSON], values: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return what attributes of *definition* must be: its own *values*, and of the others those that are *fixed*."""
+    known = {
+        _key(rule.context_attribute_name): rule.context_attribute_value is not None for rule in definition.correlation
+    }
+    found = {name: (values if is_own else fixed).get(name) for name, is_own in known.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 @lru_cache(maxsize=1024)
 def _compiled(path: str) -> EarlyPath:
     return EarlyPath(path)

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.correlation import required_values
+from swf_temporal.data import JSON, as_text
+from swf_temporal.languages.serverless_workflow.execution.correlation import known_values, required_values
 from swf_temporal.languages.serverless_workflow.execution.frames import WaitingFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -57,7 +57,10 @@ async def wait_for_event(
         if "awaited" not in lane.frame:
             lane.frame["awaited"] = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
-        event = await run.next_event(lambda event: which(event) >= 0, refs, deadline, lane.state_path, criterion)
+        values = _values(refs, definitions, required, lane)
+        event = await run.next_event(
+            lambda event: which(event) >= 0, refs, deadline, lane.state_path, criterion, values
+        )
         if event is None:
             del lane.frame["awaited"]
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
@@ -75,6 +78,19 @@ def _criterion(
     if not any(definition.correlation for definition in definitions):
         return tuple(refs)
     return (*refs, json.dumps([lane.correlation.to_json(), *required]))
+
+
+def _values(
+    refs: Sequence[str], definitions: Sequence[Event], required: Sequence[dict[str, JSON]], lane: Lane
+) -> dict[str, dict[str, str]]:
+    """Return what the attributes of each event that is correlated must be, as far as this instance knows."""
+    return {
+        ref: {
+            name: as_text(value) for name, value in known_values(definition, lane.correlation.to_json(), values).items()
+        }
+        for ref, definition, values in zip(refs, definitions, required, strict=True)
+        if definition.correlation
+    }
 
 
 def _required(definition: Event, lane: Lane) -> dict[str, JSON]:

@@ -6,7 +6,7 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.execution import Execution
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry
-from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.simulate import events_of
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
     state: str | None
     data: JSON
     latest: JSON
-    awaited: list[tuple[str, list[str], float | None]]
+    awaited: list[Awaited]
     cancelled: bool
 
 
@@ -98,7 +98,7 @@ def test_actions_change_the_latest_data() -> None:
 def test_what_is_awaited_is_known() -> None:
     """While a branch waits for an answer it is known in which state, for which event and until when."""
     seen = _seen()
-    assert _at(seen, "action-started three").awaited == [("Both", ["told"], START + 3600)]
+    assert _at(seen, "action-started three").awaited == [Awaited("Both", ["told"], START + 3600)]
     assert _at(seen, "event-timed-out told").awaited == []
     assert _at(seen, "event-awaited done").awaited == []
 

@@ -1,0 +1,63 @@
+"""The commands `swf tasks list`, `show` and `complete`."""
+
+import json
+
+import typer
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError, complete_task, find_task, list_tasks
+from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.terminal import in_columns
+from swf_temporal.data import JSON
+from swf_temporal.temporal.client import NeverTakenError, NoAnswerError
+
+_HEAD = ("instance", "definition", "state", "event", "until")
+
+
+async def show_tasks(client: Client, definition: str | None, limit: int, form: Form) -> int:
+    """Print a line for each event that instances wait for."""
+    found = await list_tasks(client, definition, limit=limit)
+    rows = [task.facts() for task in found.tasks]
+    if form is Form.TEXT:
+        for line in in_columns(_HEAD, [[row[name] or "" for name in _HEAD] for row in rows]):
+            typer.echo(line)
+    else:
+        print_data(rows, form)
+    if found.silent:
+        typer.echo(f"no worker answered for {', '.join(found.silent)}", err=True)
+    if found.more:
+        typer.echo(f"{found.more} more instances were not asked: --limit {limit + found.more} asks all", err=True)
+    return 0
+
+
+async def show_task(client: Client, workflow_id: str, event: str | None, form: Form) -> int:
+    """Print what an instance waits for, and the schema of that."""
+    try:
+        task = await find_task(client, workflow_id, event)
+    except NoSuchTaskError as error:
+        return _refused(error)
+    if form is not Form.TEXT:
+        print_data({**task.facts(), "schema": task.schema()}, form)
+        return 0
+    kind = f" ({task.kind})" if task.kind else ""
+    typer.echo(f"{task.instance}: {task.definition}")
+    typer.echo(f"  {task.state}{kind} waits for event {task.event!r}{f' until {task.until}' if task.until else ''}")
+    typer.echo(f"  {json.dumps(task.schema(), ensure_ascii=False)}")
+    return 0
+
+
+async def complete_one(client: Client, workflow_id: str, event: str | None, data: JSON, form: Form) -> int:
+    """Give an instance the event that it waits for."""
+    try:
+        status = await complete_task(client, workflow_id, event, data)
+    except (NoSuchTaskError, DataRefusedError, NeverTakenError, NoAnswerError) as error:
+        return _refused(error)
+    typer.echo(f"{workflow_id} {'took' if status == 'taken' else 'was sent'} the event", err=True)
+    if form is not Form.TEXT:
+        print_data({"id": workflow_id, "status": status}, form)
+    return 0
+
+
+def _refused(error: Exception) -> int:
+    typer.echo(f"error: {error}", err=True)
+    return 1

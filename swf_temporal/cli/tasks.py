@@ -1,0 +1,120 @@
+"""`swf tasks`: what instances wait for, and completing it."""
+
+from typing import Annotated, Any
+
+import typer
+
+from swf_temporal.cli.asking import ask
+from swf_temporal.cli.coercion import QuickCommand, QuickGroup
+from swf_temporal.cli.completing import definition_ids, instance_ids
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.lazy import HABITS
+from swf_temporal.cli.options import Address, Namespace, Output, not_empty
+from swf_temporal.cli.output import form_of
+
+EXAMPLES = {
+    "tasks": "Example: swf tasks list --definition visa",
+    "list": "Example: swf tasks list --definition visa",
+    "show": "Example: swf tasks show visa-7 Decided",
+    "complete": "Example: swf tasks complete visa-7 Decided --data '{\"granted\": true}'",
+}
+
+Instance = Annotated[
+    str, typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids)
+]
+Event = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="EVENT", help="The name of the event, if the instance waits for several.", show_default=False
+    ),
+]
+
+
+def tasks() -> None:
+    """Show what instances wait for, and complete it."""
+
+
+def list_(
+    *,
+    definition: Annotated[
+        str | None,
+        typer.Option(
+            "--definition",
+            metavar="ID",
+            callback=not_empty,
+            help="Only those of the definition with this id.",
+            autocompletion=definition_ids,
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="NUMBER", min=1, help="Ask the latest instances, at most so many.")
+    ] = 200,
+    output: Output = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """List the events that running instances wait for.
+
+    A worker has to answer for each instance.
+    """
+    form = form_of(output)
+    with ending_at_once():
+        from swf_temporal.cli.doing_tasks import show_tasks
+    ask(lambda client: show_tasks(client, definition, limit, form), address, namespace)
+
+
+def show(
+    workflow_id: Instance,
+    event: Event = None,
+    *,
+    output: Output = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """Show an event that an instance waits for, with the JSON Schema of the events that are taken.
+
+    Exits with 1 if the instance does not wait for it.
+    """
+    form = form_of(output)
+    with ending_at_once():
+        from swf_temporal.cli.doing_tasks import show_task
+    ask(lambda client: show_task(client, workflow_id, event, form), address, namespace)
+
+
+def complete(
+    workflow_id: Instance,
+    event: Event = None,
+    *,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="DATA", help="The event's data: JSON, @FILE, or - for stdin.")
+    ] = None,
+    output: Output = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """Give an instance the event that it waits for.
+
+    Data that does not fit the schema of the event is refused. Exits with 1 then, and if the instance does not wait for
+    the event, or not any more.
+    """
+    form = form_of(output)
+    with ending_at_once():
+        from swf_temporal.cli.arguments import json_value
+        from swf_temporal.cli.doing_tasks import complete_one
+    value: Any = json_value(data, "--data")
+    ask(lambda client: complete_one(client, workflow_id, event, value, form), address, namespace)
+
+
+def _group() -> typer.Typer:
+    plain: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False, "add_completion": False}
+    group = typer.Typer(
+        name="tasks", epilog=EXAMPLES["tasks"], no_args_is_help=True, context_settings=HABITS, cls=QuickGroup, **plain
+    )
+    group.callback()(tasks)
+    for command in (list_, show, complete):
+        name = command.__name__.rstrip("_")
+        group.command(name=name, epilog=EXAMPLES[name], context_settings=HABITS, cls=QuickCommand)(command)
+    return group
+
+
+GROUP = _group()

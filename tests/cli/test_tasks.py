@@ -1,0 +1,101 @@
+"""`swf tasks` as a process, on `swf dev`."""
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Dev, Swf
+
+pytestmark = pytest.mark.temporal
+
+VISA = """\
+id: visa-task
+version: '1.0'
+specVersion: '0.8'
+start: Ask
+functions: [{name: ask, type: expression, operation: '{}'}]
+events:
+- name: Decided
+  type: visa.decided
+  source: desk/+
+  correlation: [{contextAttributeName: visaId, contextAttributeValue: '${ .id }'}]
+  metadata:
+    dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}
+- {name: Withdrawn, type: visa.withdrawn, source: applicant}
+states:
+- name: Ask
+  type: callback
+  action: {functionRef: {refName: ask}}
+  eventRef: Decided
+  eventDataFilter: {toStateData: .decision}
+  timeouts: {eventTimeout: P1D}
+  transition: Wait
+- name: Wait
+  type: switch
+  eventConditions:
+  - {eventRef: Decided, end: true}
+  - {eventRef: Withdrawn, end: true}
+  defaultCondition: {end: true}
+"""
+
+
+class On:
+    """Runs commands on the server of `swf dev`."""
+
+    def __init__(self, swf: Swf, dev: Dev) -> None:
+        self.swf = swf
+        self.env = {"TEMPORAL_ADDRESS": dev.address}
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Return the exit code, and what was written to stdout and stderr."""
+        ended = self.swf(*arguments, env=self.env)
+        assert "Traceback" not in ended.err
+        return ended.code, ended.out, ended.err
+
+
+@pytest.fixture
+def on(swf: Swf, dev: Dev) -> On:
+    """Return the command, told of the server."""
+    return On(swf, dev)
+
+
+def test_a_task_is_listed_shown_and_completed(on: On) -> None:
+    """The schema of the awaited event is shown; data that does not fit it, and what nothing waits for, is refused."""
+    on.swf.write("visa.yaml", VISA)
+    assert on("start", "visa.yaml", "--id", "visa-1", "--input", '{"id": 7}')[0] == 0
+    code, out, err = on("tasks", "list", "--definition", "visa-task", "--output", "json")
+    while not (tasks := json.loads(out)):  # it has yet to be listed, and to begin to wait
+        code, out, err = on("tasks", "list", "--definition", "visa-task", "--output", "json")
+    assert (code, err, len(tasks)) == (0, "", 1)
+    [task] = tasks
+    assert task.pop("until")
+    assert task == {
+        "instance": "visa-1", "definition": "visa-task", "state": "Ask", "kind": "callback", "event": "Decided",
+        "type": "visa.decided",
+    }  # fmt: skip
+    assert "visa-1    visa-task   Ask    Decided  20" in on("tasks", "list", "--definition", "visa-task")[1]
+
+    shown = json.loads(on("tasks", "show", "visa-1", "--output", "json")[1])
+    properties = shown["schema"]["properties"]
+    assert (properties["type"], properties["visaId"]) == ({"const": "visa.decided"}, {"const": "7"})
+    assert properties["source"] == {"type": "string", "pattern": "^desk/[^/]*$"}
+    assert properties["data"]["required"] == ["granted"]
+    assert "Ask (callback) waits for event 'Decided' until" in on("tasks", "show", "visa-1", "Decided")[1]
+
+    code, _, err = on("tasks", "complete", "visa-1", "--data", '{"granted": "yes"}')
+    assert (code, err) == (
+        1,
+        "error: the data does not fit the event 'Decided': $.granted: 'yes' is not of type 'boolean'\n",
+    )
+    assert on("tasks", "complete", "visa-1", "Decide")[::2] == (
+        1, "error: 'visa-1' does not wait for an event called 'Decide'\n  did you mean 'Decided'?\n"
+    )  # fmt: skip
+    code, out, _ = on("tasks", "complete", "visa-1", "--data", '{"granted": true}', "--output", "json")
+    assert (code, json.loads(out)) == (0, {"id": "visa-1", "status": "taken"})
+
+    code, _, err = on("tasks", "complete", "visa-1")
+    assert (code, err) == (1, "error: 'visa-1' waits for 2 events\n  name one of Decided, Withdrawn\n")
+    assert on("tasks", "complete", "visa-1", "Withdrawn")[0] == 0
+    assert json.loads(on("result", "visa-1")[1]) == {"id": 7, "decision": {"granted": True}}
+    code, _, err = on("tasks", "complete", "visa-1", "Withdrawn")
+    assert (code, err) == (1, "error: 'visa-1' waits for no event\n  `swf status` tells where it is\n")

@@ -11,7 +11,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.port import DeclaredType, Performer, Services
-from swf_temporal.text.suggestions import did_you_mean
+from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -86,7 +86,7 @@ def problems_of_object(operation: Mapping[str, JSON]) -> Iterator[OperationProbl
     for key in (key for key in operation if key not in _KEYS):
         yield OperationProblem(
             f"{key!r} is not a property of an operation",
-            did_you_mean(key, _KEYS),
+            meant_or_known(key, _KEYS),
             ("operation", key),
             "unknown-property",
             Severity.WARNING,

@@ -11,6 +11,8 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.text.origin import Source
 
+_NAME_IT = "it is referred to by its name: write one"
+
 _Kind = TypeVar("_Kind", bound=Node)
 
 
@@ -43,7 +45,12 @@ class DraftContext(ABC):
         for node in nodes:
             name = str(getattr(node, "name", ""))
             if not name.strip():
-                yield self.error("missing", f"a {word}{within} has an empty name", node.where.value("name"))
+                yield self.error(
+                    "missing",
+                    f"{'an' if word[0] in 'aeiou' else 'a'} {word}{within} has an empty name",
+                    node.where.value("name"),
+                    _NAME_IT,
+                )
             elif name in first:
                 message = f"there are several {_plural(word)} named {name!r}{within}"
                 yield self._duplicate(message, node, first[name], "name")

@@ -17,7 +17,8 @@ def check(context: Context) -> Iterator[Problem]:
         target = None if state.compensated_by is None else context.states.get(state.compensated_by)
         if target is not None and not target.used_for_compensation:
             message = f"state {state.name!r} is compensated by {target.name!r}, which is not usedForCompensation"
-            yield context.error(_CODE, message, state.where.value("compensatedBy"))
+            hint = f"write usedForCompensation: true in {target.name!r}"
+            yield context.error(_CODE, message, state.where.value("compensatedBy"), hint)
         if state.used_for_compensation:
             yield from _compensating(context, state)
         else:
@@ -25,23 +26,24 @@ def check(context: Context) -> Iterator[Problem]:
     start = context.states.get(workflow.start_state) if workflow.states else None
     if start is not None and start.used_for_compensation:
         message = f"the workflow starts in {start.name!r}, which is used for compensation only"
-        yield context.error(_CODE, message, workflow.start.where.position)
+        yield context.error(_CODE, message, workflow.start.where.position, "start in a state of the control flow")
 
 
 def _led_into(context: Context, state: State) -> Iterator[Problem]:
     for name, position in targets(state):
         if name in context.states and context.states[name].used_for_compensation:
             message = f"state {state.name!r} leads to {name!r}, which is used for compensation only"
-            yield context.error(_CODE, message, position)
+            yield context.error(_CODE, message, position, f"name it under compensatedBy of {state.name!r} instead")
 
 
 def _compensating(context: Context, state: State) -> Iterator[Problem]:
     subject = f"state {state.name!r} is used for compensation"
     if isinstance(state, EventState):
-        yield context.error(_CODE, f"{subject} and cannot be an event state", state.where.value("type"))
+        hint = "use another type, such as operation"
+        yield context.error(_CODE, f"{subject} and cannot be an event state", state.where.value("type"), hint)
     if state.compensated_by is not None:
         message = f"{subject} and cannot be compensated itself"
-        yield context.error(_CODE, message, state.where.key("compensatedBy"))
+        yield context.error(_CODE, message, state.where.key("compensatedBy"), "remove compensatedBy")
     if state.end is not None:
         yield context.warning(_CODE, f"{subject}: its end is ignored", state.where.key("end"))
     for way in ways(state):
@@ -54,7 +56,7 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
     for name, position in targets(state):
         if name in context.states and not context.states[name].used_for_compensation:
             message = f"{subject} and cannot lead to {name!r}, which is not"
-            yield context.error(_CODE, message, position)
+            yield context.error(_CODE, message, position, f"write usedForCompensation: true in {name!r}, too")
 
 
 def _says_something(end: End) -> bool:

@@ -14,10 +14,10 @@ def check(context: Context) -> Iterator[Problem]:
     for event, owner in context.nodes.each(Event):
         if event.type is None and not event.source:
             message = f"{owner} has neither a type nor a source: every event would be taken for it"
-            yield context.error(_CODE, message, event.where.position)
+            yield context.error(_CODE, message, event.where.position, "write its type, as in type: com.example.order")
         elif event.kind == "produced" and event.type is None:
             message = f"{owner} is produced, and has no type to be produced with"
-            yield context.error(_CODE, message, event.where.position)
+            yield context.error(_CODE, message, event.where.position, "write its type, as in type: com.example.order")
         elif event.source == "":
             message = f"{owner} has an empty source, which counts as none"
             hint = "leave it out, or name the source"

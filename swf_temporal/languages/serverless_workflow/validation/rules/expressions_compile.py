@@ -12,11 +12,12 @@ from swf_temporal.expressions.jq import builtins
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort
-from swf_temporal.text.suggestions import nearest
+from swf_temporal.text.suggestions import meant_or_known, nearest
 
 _IN_FUNCTION = "in the expression function"
 """The beginning of a problem with the text of a function, which is reported already."""
 
+_NO_FUNCTION = re.compile(r"there is no expression function '(?P<name>[^']*)'")
 _UNDEFINED = re.compile(r"(?P<name>\w+)/(?P<arity>\d+) is not defined")
 
 
@@ -28,14 +29,20 @@ def check(context: Context) -> Iterator[Problem]:
                 continue
             message = f"{field.owner}: the expression in {field.key} does not compile: {compiled.message}"
             position = field.at(compiled.offset, context.workflow.source)
-            yield context.error("expression-syntax", message, position, _hint(field, compiled))
+            yield context.error("expression-syntax", message, position, _hint(context, field, compiled))
 
 
-def _hint(field: Field, bad: BadExpression) -> str | None:
+def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
     """Return what was probably meant: another function, a field of the data, or a text."""
     undefined = _UNDEFINED.fullmatch(bad.message)
     if undefined is not None:
         return _known(undefined["name"], int(undefined["arity"]))
+    missing = _NO_FUNCTION.fullmatch(bad.message)
+    if missing is not None:
+        names = [one.name for one in context.workflow.functions if one.type == "expression"]
+        return meant_or_known(missing["name"], names, "define it in functions, with type: expression")
+    if "is not a JSONPath" in bad.message and "${" in bad.message:
+        return "it is read as a JSONPath: write expressionLang: jq at the top level if it is meant for jq"
     if field.sort is Sort.EXPRESSION and not field.text.strip():
         return "leave it out where nothing is to be selected"
     return None

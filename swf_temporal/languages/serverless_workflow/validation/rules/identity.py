@@ -17,10 +17,12 @@ def check(context: Context) -> Iterator[Problem]:
     workflow = context.workflow
     where = workflow.where
     if not workflow.id.strip():
-        yield context.error("identity", "the id is empty: a workflow is started by its id", where.value("id"))
+        message, hint = "the id is empty: a workflow is started by its id", "write one, such as id: orders"
+        yield context.error("identity", message, where.value("id"), hint)
     if "${" in workflow.id:
         message = f"the id {workflow.id!r} is an expression: a workflow is started by its id, before there is any data"
-        yield context.error("identity", message, where.value("id"))
+        hint = "write a text without ${ }, such as id: orders"
+        yield context.error("identity", message, where.value("id"), hint)
     if "key" in where.keys and where.keys["id"] != where.keys["key"]:
         message = f"id and key exclude each other: the id {workflow.id!r} is taken"
         yield context.warning("identity", message, where.key("key"))

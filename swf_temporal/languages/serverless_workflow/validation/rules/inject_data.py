@@ -14,4 +14,6 @@ def check(context: Context) -> Iterator[Problem]:
             continue
         kind = "a list" if isinstance(state.data, list) else repr(state.data)
         message = f"{owner} injects {kind}, which takes the place of all data: only an object is added to it"
-        yield context.warning("inject-data", message, state.where.value("data"))
+        yield context.warning(
+            "inject-data", message, state.where.value("data"), "write an object, as in data: {key: value}"
+        )

@@ -7,6 +7,8 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import ParallelState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
+_NAME_IT = "it is referred to by its name: write one"
+
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each state, definition or branch whose name, or id, another one before it has."""
@@ -27,7 +29,12 @@ def _repeated(context: Context, kind: str, nodes: Sequence[Node], within: str = 
     for node in nodes:
         name: str = getattr(node, "name")  # noqa: B009 - all of these have one, but share no class that does
         if not name.strip():
-            yield context.error("missing", f"a {kind}{within} has an empty name", node.where.value("name"))
+            yield context.error(
+                "missing",
+                f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}{within} has an empty name",
+                node.where.value("name"),
+                _NAME_IT,
+            )
         elif name in first:
             message = f"there are several {_PLURAL[kind]} named {name!r}{within}"
             line = first[name].where.value("name").line

@@ -9,6 +9,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 from swf_temporal.languages.serverless_workflow.validation.flow import reachable, targets, ways
 
 _CODE = "run-before"
+_APART = "name a state that nothing else leads to, and that ends"
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -25,11 +26,11 @@ def _check(context: Context, name: str, timeout: WorkflowExecTimeout) -> Iterato
     compensating = [one for one in sorted(before) if context.states[one].used_for_compensation]
     main = reachable(context.states, context.workflow.start_state)
     if name in main:
-        yield context.error(_CODE, f"{subject} and cannot be part of the control flow as well", position)
+        yield context.error(_CODE, f"{subject} and cannot be part of the control flow as well", position, _APART)
     elif before & main:
         state = next(state for state in context.workflow.states if state.name in before and _leads(state, main))
         place = next(position for target, position in targets(state) if target in main)
-        yield context.error(_CODE, f"{subject}, and from it the control flow is entered again", place)
+        yield context.error(_CODE, f"{subject}, and from it the control flow is entered again", place, _APART)
     elif not compensating and not any(
         way.end is not None for entered in before for way in ways(context.states[entered])
     ):
@@ -37,9 +38,11 @@ def _check(context: Context, name: str, timeout: WorkflowExecTimeout) -> Iterato
             what = "has no end of its own" if len(before) == 1 else "leads to no state that has an end of its own"
             yield context.error(_CODE, f"{subject} and {what}", position, "it needs an 'end', as in end: true")
         else:
-            yield context.error(_CODE, f"{subject} and never comes to an end", position)
+            yield context.error(
+                _CODE, f"{subject} and never comes to an end", position, "one of its states has to end: end: true"
+            )
     for entered in compensating:
-        yield context.error(_CODE, f"{subject}, but {entered!r} is used for compensation", position)
+        yield context.error(_CODE, f"{subject}, but {entered!r} is used for compensation", position, _APART)
 
 
 def _leads(state: State, main: set[str]) -> bool:

@@ -30,7 +30,8 @@ def check(context: Context) -> Iterator[Problem]:
         in_selection = isinstance(field.node, FunctionRef) and field.key == "selectionSet"
         if in_workflow or in_selection or not isinstance(field.node, FunctionRef | Function | Auth):
             message = f"{field.owner}: {field.key} uses $SECRETS, which only the arguments of a function may"
-            yield context.error("secrets-in-expression", message, field.position)
+            hint = "elsewhere they would become data, which is kept and shown: call a function that is given the secret"
+            yield context.error("secrets-in-expression", message, field.position, hint)
         elif isinstance(field.node, FunctionRef) and field.node.ref_name in expressions:
             message = f"{field.owner}: {field.key} uses $SECRETS, which would become data"
             hint = f"function {field.node.ref_name!r} is an expression: what it yields is kept and shown"

@@ -6,6 +6,8 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import SwitchState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
+_ADD_DEFAULT = "add defaultCondition with a transition or an end"
+
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each switch that has no conditions, both sorts of them, or no default."""
@@ -13,13 +15,14 @@ def check(context: Context) -> Iterator[Problem]:
     for state, owner in context.nodes.each(SwitchState):
         if state.data_conditions and state.event_conditions:
             message = f"{owner} has dataConditions and eventConditions: a switch can have only one of them"
-            yield context.error("switch-conditions", message, state.where.key("eventConditions"))
+            yield context.error("switch-conditions", message, state.where.key("eventConditions"), "write two states")
         elif not state.data_conditions and not state.event_conditions:
             message = f"{owner} is a switch without dataConditions or eventConditions"
-            yield context.error("switch-conditions", message, state.where.position)
+            hint = "without any it would have nothing to choose from: add one of them"
+            yield context.error("switch-conditions", message, state.where.position, hint)
         if state.default_condition is None and state.data_conditions:
             message = f"{owner} has no defaultCondition: where no condition holds, the run fails"
-            yield context.warning("switch-conditions", message, state.where.position)
+            yield context.warning("switch-conditions", message, state.where.position, _ADD_DEFAULT)
         elif state.default_condition is None and (state.timeouts.event_timeout or inherited) is not None:
             message = f"{owner} has no defaultCondition: where no event comes in time, the run fails"
-            yield context.warning("switch-conditions", message, state.where.position)
+            yield context.warning("switch-conditions", message, state.where.position, _ADD_DEFAULT)

@@ -23,6 +23,7 @@ from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.codec_server.application import codec_application
 from swf_temporal.app.codec_server.serving import prepare
 from swf_temporal.app.codec_server.settings import CodecServerSettings, read_codec_server_settings
+from swf_temporal.app.http_settings import JwtSettings
 from swf_temporal.app.settings import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
@@ -190,7 +191,7 @@ async def test_tokens_of_an_issuer_count(
         "no.jwt.at-all",
     ]
     caplog.set_level(logging.INFO, "swf")
-    async with served(payloads, jwks=url, issuer="https://id", audience="codec", token=TOKEN) as client:
+    async with served(payloads, jwts=JwtSettings(url, "https://id", "codec"), token=TOKEN) as client:
         for token in refused:
             answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
             assert answer.status_code == 401, token
@@ -223,7 +224,11 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         "issuer: https://id, audience: codec, namespaces: [orders]}"
     )
     wanted = CodecServerSettings(
-        LOOPBACK, ("https://a.example.com", UI), TOKEN, "https://id/jwks", "https://id", "codec", ("orders",)
+        LOOPBACK,
+        ("https://a.example.com", UI),
+        TOKEN,
+        JwtSettings("https://id/jwks", "https://id", "codec"),
+        ("orders",),
     )
     assert read_codec_server_settings({}, LOOPBACK, [UI], file=path) == wanted
 

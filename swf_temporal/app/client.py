@@ -14,6 +14,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings, are_in
 from swf_temporal.temporal import client as engine
+from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -88,7 +89,7 @@ class Instance:
         try:
             await request
         except RPCError as error:
-            raise engine.not_there(error, self.id) from None
+            raise not_there(error, self.id) from None
 
 
 class Client:
@@ -149,12 +150,13 @@ class Client:
         task_queue: str = TASK_QUEUE,
         events: Iterable[CloudEvent | Mapping[str, Any]] = (),
         sub_workflows: "Iterable[Definition]" = (),
+        once: bool = False,
     ) -> Instance:
         """Start an instance of *definition*: a definition, or the id of one that the workers serve.
 
         An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *events*
-        are there from the start. Raises UsageError if an instance of that id is running, or if the data or an event is
-        not JSON.
+        are there from the start. Raises UsageError if an instance of that id is running or, where a definition is
+        started *once*, was started before and is still retained; or if the data or an event is not JSON.
         """
         definition_id = definition if isinstance(definition, str) else definition.id
         options: dict[str, Any] = {
@@ -165,7 +167,7 @@ class Client:
         if isinstance(definition, str):
             handle = await engine.start_known(self.temporal, definition, data, **options)
         else:
-            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **options)
+            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, once=once, **options)
         return Instance(self, handle)
 
     def instance(self, workflow_id: str) -> Instance:

@@ -12,7 +12,7 @@ from temporalio.service import RPCError
 from swf_temporal.app.client import Client
 from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import not_there
+from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.replaying import Replayed, replay
 

@@ -13,7 +13,8 @@ from temporalio.service import RPCError
 from swf_temporal.app.client import Client
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import Handle, RunEnded, has_ended, not_there, query, result
+from swf_temporal.temporal.client import Handle, RunEnded, query, result
+from swf_temporal.temporal.client_errors import has_ended, not_there
 
 PATIENCE = 5.0
 """Seconds in which a worker should have answered a query."""
@@ -35,6 +36,8 @@ _NAMES = {
     "continued": "ContinuedAsNew",
 }
 """By our word for the status of an instance, that of Temporal."""
+STATUSES = tuple(_NAMES)
+"""The statuses that an instance may have."""
 _WITH_A_REASON = ("failed", "terminated", "timed-out")
 _OURS = {name.upper(): status for status, name in _NAMES.items()}
 
@@ -99,6 +102,11 @@ async def look_at(client: Client, workflow_id: str) -> Look:
     except (TimeoutError, UsageError):
         trace = None
     return Look(_status_of(execution), trace, execution.task_queue)
+
+
+async def described(client: Client, workflow_id: str) -> dict[str, Any]:
+    """Return what the server knows of an instance. Raises UsageError if there is none."""
+    return _row(await _described(client, workflow_id))
 
 
 async def refuse_ended(client: Client, workflow_id: str) -> None:

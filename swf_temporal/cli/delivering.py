@@ -7,7 +7,8 @@ import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.cli.output import Form, print_data
-from swf_temporal.temporal.client import SENT, InboxFullError, NeverTakenError, NoAnswerError
+from swf_temporal.temporal.client import SENT
+from swf_temporal.temporal.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 
 _TOLD = {
     "taken": "{instance} took {event}",

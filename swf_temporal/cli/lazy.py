@@ -38,6 +38,7 @@ COMMANDS = {
     "codec-server": Command(
         "codec_server", "codec_server", "Decrypt payloads for the Temporal UI and the temporal program."
     ),
+    "gateway": Command("gateway", "gateway", "Take events over HTTP, and start and show instances."),
     "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
     "event": Command("event", "event", "Send an event to a running instance."),
     "events": Command("events", "events", "Say where events go, and send them there."),

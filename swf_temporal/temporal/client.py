@@ -13,7 +13,7 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import HeaderCodecBehavior, WorkflowIDConflictPolicy
+from temporalio.common import HeaderCodecBehavior, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.envconfig import ClientConfig
 from temporalio.exceptions import (
     ApplicationError,
@@ -29,6 +29,14 @@ from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.client_errors import (
+    AlreadyStartedError,
+    InboxFullError,
+    NeverTakenError,
+    NoAnswerError,
+    has_ended,
+    not_there,
+)
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.constants import (
     DEFAULT_HOST,
@@ -64,18 +72,6 @@ class RunEnded(WorkflowFault):
         super().__init__(message, name=fault.name if fault else how)
         self.how = how
         self.fault = fault
-
-
-class NeverTakenError(UsageError):
-    """An event that an instance never takes: its definition describes none like it."""
-
-
-class InboxFullError(UsageError):
-    """An event that an instance has no room for now: it keeps many that no state has taken."""
-
-
-class NoAnswerError(UsageError):
-    """No worker answered for an event in time."""
 
 
 async def connect(
@@ -133,7 +129,7 @@ async def _refuse_unknown_namespace(client: Client) -> None:
             ) from None
 
 
-async def start(
+async def start(  # noqa: PLR0913 - what may be said of a start, most of it optional
     client: Client,
     workflows: "Sequence[Definition]",
     data: JSON = None,
@@ -142,12 +138,14 @@ async def start(
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
     others: Mapping[str, JSON] | None = None,
+    once: bool = False,
 ) -> Handle:
     """Start an instance of the first of *workflows*; the others are its sub-workflows.
 
     The definitions are pinned: the run keeps them, whatever becomes of the files. *events* are there from the start.
     *others* are fields of the run's record that mean something to a worker of the caller's own.
-    Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
+    Raises AlreadyStartedError if an instance of that id is running or, where it is to start *once*, has ended; and
+    UsageError if the data or an event is not JSON.
     """
     from swf_temporal.temporal.records import Pin, pinned  # noqa: PLC0415 - heavy, and for definitions alone
 
@@ -155,7 +153,7 @@ async def start(
     pin = Pin(pinned(workflows), version=first.version, others=others or {})
     pin.events = _ready(events)
     arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
-    return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id)
+    return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id, once=once)
 
 
 async def start_known(
@@ -268,7 +266,14 @@ async def result(handle: Handle) -> JSON:
 
 
 async def _start(
-    client: Client, workflow_type: str, arguments: Mapping[str, JSON], workflow_id: str, task_queue: str, summary: str
+    client: Client,
+    workflow_type: str,
+    arguments: Mapping[str, JSON],
+    workflow_id: str,
+    task_queue: str,
+    summary: str,
+    *,
+    once: bool = False,
 ) -> Handle:
     values = sendable(client, arguments)
     try:
@@ -278,10 +283,12 @@ async def _start(
             id=workflow_id,
             task_queue=task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE if once else WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             static_summary=shortened(summary),
         )
     except WorkflowAlreadyStartedError:
-        raise UsageError(f"an instance {workflow_id!r} is running already", "choose another --id") from None
+        what = "was started before" if once else "is running already"
+        raise AlreadyStartedError(f"an instance {workflow_id!r} {what}", "choose another --id") from None
     except RPCError as error:
         raise UsageError(f"the server did not start {workflow_id!r}: {error.message}") from None
 
@@ -327,22 +334,3 @@ def _ended(cause: BaseException | None) -> RunEnded:
     if isinstance(cause, TerminatedError):
         return RunEnded(f"the workflow was terminated: {cause}", "terminated")
     return RunEnded(f"the workflow failed: {cause}", "failed")
-
-
-def not_there(error: RPCError, workflow_id: str) -> UsageError:
-    """Return the error of a request about an instance that the server refused."""
-    if error.status == RPCStatusCode.NOT_FOUND:
-        if "already completed" in error.message:
-            return has_ended(workflow_id)
-        return UsageError(f"there is no instance {workflow_id!r}", "see `swf list`")
-    if "number of signal" in error.message or "for signal events" in error.message:
-        return InboxFullError(
-            f"{workflow_id!r} was sent more events than one execution takes: {error.message}",
-            "send it again later: the instance goes on in a new execution once its calls are done and it holds less",
-        )
-    return UsageError(f"the server did not answer for {workflow_id!r}: {error.message}")
-
-
-def has_ended(workflow_id: str) -> UsageError:
-    """Return the error of a request to an instance that has ended."""
-    return UsageError(f"the instance {workflow_id!r} has ended already", "`swf result` tells what came of it")

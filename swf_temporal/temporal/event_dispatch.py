@@ -17,7 +17,7 @@ from swf_temporal.routing.keys import Key, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.call_facts import shortened
-from swf_temporal.temporal.client import not_there
+from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.event_mailboxes import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.records import Pin, pinned

@@ -17,6 +17,10 @@ _ADVICE: Final = (
 _RAISE: Final = "raise `storage › maxBytes` in the configuration, or send a reference to the data"
 
 
+class TooLargeToSendError(UsageError):
+    """Data of more bytes than can be sent."""
+
+
 def advice_for(limit: int) -> str:
     """Return what to do about data that is larger than *limit*."""
     return _ADVICE if limit == MAX_PAYLOAD_BYTES else _RAISE
@@ -29,8 +33,10 @@ def sendable(client: Client, values: Mapping[str, Any]) -> list[RawValue]:
     sizes = [len(payload.data) for payload in payloads]
     for name, size in zip(values, sizes, strict=True):
         if size > limit:
-            raise UsageError(f"{name} of {size:,} bytes: more than {limit:,} cannot be sent", advice_for(limit))
+            raise TooLargeToSendError(
+                f"{name} of {size:,} bytes: more than {limit:,} cannot be sent", advice_for(limit)
+            )
     if limit == MAX_PAYLOAD_BYTES and sum(sizes) > MAX_INPUT_BYTES:
         text = f"{' and '.join(values)} of {sum(sizes):,} bytes together: more than {MAX_INPUT_BYTES:,} cannot be sent"
-        raise UsageError(text, advice_for(limit))
+        raise TooLargeToSendError(text, advice_for(limit))
     return [RawValue(payload) for payload in payloads]

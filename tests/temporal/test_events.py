@@ -18,6 +18,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.workflow import Interpreter
@@ -175,7 +176,7 @@ async def test_update_refuses_what_is_never_taken(
         await handle.result()
         updates = [one for one in await events_of(handle) if "UPDATE" in EventType.Name(one.event_type)]
 
-    assert isinstance(refused.value, swf.NeverTakenError)
+    assert isinstance(refused.value, NeverTakenError)
     assert told in refused.value.message
     assert refused.value.hint == hint
     assert early or updates == []
@@ -218,7 +219,7 @@ async def test_update_keeps_what_a_continuation_takes(bench: Bench) -> None:
         handle = await worker.start()
         await worker.awaiting(handle, "went")
         assert await swf.deliver(bench.client, handle.id, event()) == "kept"
-        with pytest.raises(swf.NeverTakenError):
+        with pytest.raises(NeverTakenError):
             await swf.deliver(bench.client, handle.id, event("com.other"))
         assert await swf.deliver(bench.client, handle.id, {"name": "went"}) == "taken"
         assert await handle.result() == {"amount": 5}
@@ -289,7 +290,7 @@ async def test_nobody_answers(bench: Bench) -> None:
     """Without a worker there is no answer, which is told after a while; a signal needs none."""
     definition = define(waiting("paid"), events=[PAID])
     handle = await swf.start(bench.client, [definition], workflow_id="unanswered", task_queue="nobody")
-    with pytest.raises(swf.NoAnswerError, match=r"no worker answered for 'unanswered' within 0.2 seconds"):
+    with pytest.raises(NoAnswerError, match=r"no worker answered for 'unanswered' within 0.2 seconds"):
         await swf.deliver(bench.client, handle.id, {"name": "paid"}, timedelta(seconds=0.2))
     await swf.send(bench.client, handle.id, {"name": "paid", "data": {}})
     await handle.terminate()

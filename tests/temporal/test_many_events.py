@@ -20,6 +20,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
+from swf_temporal.temporal.client_errors import InboxFullError
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, Running, calling, define
@@ -210,7 +211,7 @@ async def test_more_than_can_be_carried_over_stays_until_it_is_less(
             await send(worker, handle, 1, MANY, text=LARGE)
             while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < MANY:
                 await asyncio.sleep(0.02)
-            with pytest.raises(swf.InboxFullError, match="keeps 16 events that no state has taken yet"):
+            with pytest.raises(InboxFullError, match="keeps 16 events that no state has taken yet"):
                 await swf.deliver(bench.client, handle.id, number(MANY + 1))
             await swf.deliver(bench.client, handle.id, go())
             for n in range(MANY + 1, MANY + 13):
@@ -307,7 +308,7 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
         async with executions(worker.bench, handle) as histories:
             for n in range(1, most + 1):
                 await swf.send_event(server.client, handle.id, number(n))
-            with pytest.raises(swf.InboxFullError, match="was sent more events than one execution takes"):
+            with pytest.raises(InboxFullError, match="was sent more events than one execution takes"):
                 await swf.send_event(server.client, handle.id, number(most + 1))
             is_over.set()
             async with asyncio.timeout(60):
@@ -323,6 +324,6 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
 async def _is_sent(worker: Running, handle: swf.Handle, n: int) -> bool:
     try:
         await swf.send_event(worker.bench.client, handle.id, number(n))
-    except swf.InboxFullError:
+    except InboxFullError:
         return False
     return True

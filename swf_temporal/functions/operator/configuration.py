@@ -82,6 +82,8 @@ class _File(Section):
     """What concerns the codec server, which reads it."""
     events: dict[str, Any] = Field(default_factory=dict)
     """What concerns consumers and sinks: `app/event_settings.py` reads it."""
+    gateway: dict[str, Any] = Field(default_factory=dict)
+    """What concerns the gateway, which reads it."""
 
 
 Model = TypeVar("Model", bound=Section)

@@ -1,0 +1,1 @@
+"""The gateway: events and instances over HTTP."""

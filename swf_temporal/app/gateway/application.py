@@ -1,0 +1,216 @@
+"""The application of the gateway.
+
+    POST /events                        CloudEvents, to where they go
+    POST /workflows/{id}                start an instance
+    GET  /workflows, /workflows/{id}, /workflows/{id}/schemas/input
+    GET  /instances, /instances/{id}, /instances/{id}/result
+    POST /instances/{id}/events         CloudEvents for one instance
+    POST /instances/{id}/cancel, /instances/{id}/terminate
+    GET  /openapi.json, /docs           the description of these, for programs and for people
+    GET  /livez, /readyz, /metrics
+
+Ids in paths are percent-encoded, slashes too.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from temporalio.service import RPCError
+
+from swf_temporal.app.client import Client, refusals_as_usage_errors
+from swf_temporal.app.gateway import events, instances, workflows
+from swf_temporal.app.gateway.authentication import API_KEY, Authentication
+from swf_temporal.app.gateway.description import docs_routes, show_description
+from swf_temporal.app.gateway.limits import Limits
+from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
+from swf_temporal.app.gateway.refusals import Refused, refusal_of
+from swf_temporal.app.gateway.requests import Asked, TenantCatalogue
+from swf_temporal.app.gateway.settings import GatewaySettings
+from swf_temporal.app.http_settings import LOOPBACK
+from swf_temporal.errors import SwfError
+from swf_temporal.languages.catalogue import Catalogue
+
+_log = logging.getLogger("swf")
+
+Work = Callable[[Asked], Awaitable[Response]]
+
+_PATIENCE: Final = 20.0
+"""Seconds that Temporal has for a request, besides those for which it asks to wait."""
+_HEADERS: Final = (
+    *("Authorization", "Content-Type", "Idempotency-Key", "Prefer", API_KEY),
+    *("ce-id", "ce-source", "ce-specversion", "ce-type", "ce-subject", "ce-time", "ce-dataschema"),
+)
+"""The headers that pages of other origins may send, by CORS."""
+
+_OPERATIONS: Final[dict[str, dict[str, Work]]] = {
+    "/events": {"POST": events.take_events, "PUT": events.take_events},
+    "/workflows": {"GET": workflows.list_workflows},
+    "/workflows/{id}": {"GET": workflows.show_workflow, "POST": workflows.start_workflow},
+    "/workflows/{id}/schemas/input": {"GET": workflows.show_input_schema},
+    "/instances": {"GET": instances.list_instances},
+    "/instances/{id}": {"GET": instances.show_instance},
+    "/instances/{id}/result": {"GET": instances.show_result},
+    "/instances/{id}/events": {"POST": events.deliver_events, "PUT": events.deliver_events},
+    "/instances/{id}/cancel": {"POST": instances.cancel_instance},
+    "/instances/{id}/terminate": {"POST": instances.terminate_instance},
+    "/openapi.json": {"GET": show_description},
+}
+"""By path and method, what is done."""
+
+
+class Gateway:
+    """Answers requests, each by the client of its tenant."""
+
+    def __init__(self, settings: GatewaySettings, catalogue: Catalogue, clients: Mapping[str | None, Client]) -> None:
+        """Answer for the definitions of *catalogue*, as they are at each moment.
+
+        *clients* are those of the namespaces that tenants have; that of None is for tenants without one.
+        """
+        self._settings = settings
+        self._catalogue = catalogue
+        self._clients = clients
+        self._authentication = Authentication(settings)
+        self._limits = Limits(settings)
+        self._metrics = Metrics()
+
+    def application(self) -> Any:
+        """Return the ASGI application."""
+        routes = [
+            Route(path, self._endpoint(path, methods), methods=list(_METHODS)) for path, methods in _OPERATIONS.items()
+        ]
+        routes += [Route("/livez", _livez), Route("/readyz", self._readyz), Route("/metrics", self._show_metrics)]
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=self._settings.origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=_HEADERS,
+            expose_headers=["Location", "Retry-After"],
+            max_age=600,
+        )
+        handlers: Any = {404: _unknown_path, 405: _unknown_path}
+        middleware = [cors] if self._settings.origins else []
+        return _raw_paths(
+            Starlette(routes=[*routes, *docs_routes()], middleware=middleware, exception_handlers=handlers)
+        )
+
+    def _endpoint(self, path: str, methods: dict[str, Work]) -> Callable[[Request], Awaitable[Response]]:
+        allowed = ", ".join(sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}))
+
+        async def endpoint(request: Request) -> Response:
+            began, method = time.monotonic(), "GET" if request.method == "HEAD" else request.method
+            self._metrics.begin()
+            status = 500
+            try:
+                if method == "OPTIONS":
+                    response = Response(headers={"Allow": allowed} | _webhook_headers(request))
+                elif method not in methods:
+                    detail = f"{request.method} is not for this path"
+                    response = Refused(405, "unknown-method", detail, headers={"Allow": allowed}).response()
+                else:
+                    response = await self._answered(request, methods[method])
+                status = response.status_code
+            finally:
+                self._metrics.end(f"{method} {path}", status, time.monotonic() - began)
+            return response
+
+        return endpoint
+
+    async def _answered(self, request: Request, work: Work) -> Response:
+        try:
+            self._refuse_pages(request)
+            asked = await self._asked(request)
+            with refusals_as_usage_errors():
+                async with asyncio.timeout(_PATIENCE + asked.seconds_to_wait()):
+                    return await work(asked)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except (Refused, SwfError, TimeoutError) as error:
+            refusal = refusal_of(error)
+        except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
+            _log.exception("a bug in swf-temporal: %s %s", request.method, _in_one_line(request.url.path))
+            refusal = Refused(500, "bug", "the gateway made a mistake, which its log describes")
+        who = request.client.host if request.client else "?"
+        path = _in_one_line(request.url.path)
+        _log.info(
+            "refused %s %s from %s: %s %s", request.method, path, who, refusal.status, _in_one_line(refusal.detail)
+        )
+        return refusal.response()
+
+    async def _asked(self, request: Request) -> Asked:
+        tenant = await self._authentication.tenant_of(request)
+        await self._limits.count(tenant)
+        catalogue = TenantCatalogue(self._catalogue, tenant)
+        client = self._clients[tenant.namespace]
+        return Asked(request, tenant, client, catalogue, self._settings, self._limits, self._metrics)
+
+    def _refuse_pages(self, request: Request) -> None:
+        """Refuse web pages of other origins, which a browser would let ask without looking at the answer.
+
+        Where no key is needed, nor may a page reach this machine by a name of its own: that is how DNS is rebound.
+        """
+        settings, headers = self._settings, request.headers
+        origin, host = headers.get("origin"), headers.get("host", "")
+        if origin is not None and origin.lower() not in settings.origins and urlsplit(origin).netloc != host:
+            detail = f"pages of {origin} may not ask"
+            raise Refused(403, "foreign-page", detail, "add it to gateway › origins, or --origin")
+        is_local = settings.is_open and settings.address.host in LOOPBACK
+        if is_local and urlsplit(f"//{host}").hostname not in LOOPBACK:
+            raise Refused(
+                421, "foreign-host", f"this gateway is not known as {host!r}", "ask it by 127.0.0.1 or localhost"
+            )
+
+    async def _readyz(self, _: Request) -> Response:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                checks = [await one.temporal.service_client.check_health() for one in self._clients.values()]
+        except (RPCError, TimeoutError):
+            checks = [False]
+        return PlainTextResponse("ready\n") if all(checks) else PlainTextResponse("not ready\n", 503)
+
+    async def _show_metrics(self, _: Request) -> Response:
+        return Response(self._metrics.text(), media_type=CONTENT_TYPE)
+
+
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+async def _livez(_: Request) -> Response:
+    return PlainTextResponse("alive\n")
+
+
+async def _unknown_path(request: Request, _: Exception) -> Response:
+    return Refused(404, "unknown-path", f"there is no {request.url.path}", "see /docs").response()
+
+
+def _webhook_headers(request: Request) -> dict[str, str]:
+    """Return the consent to deliveries that a sender asks for, by the Web Hooks of CloudEvents: keys decide on each."""
+    origin = request.headers.get("webhook-request-origin")
+    if origin is None or not origin.isprintable():
+        return {}
+    return {"WebHook-Allowed-Origin": origin, "WebHook-Allowed-Rate": "*"}
+
+
+def _raw_paths(application: Any) -> Any:
+    """Return *application* such that it sees paths as they were sent: a slash may be part of an id."""
+
+    async def with_raw_paths(scope: Any, receive: Any, send: Any) -> None:
+        raw = scope.get("raw_path")
+        if raw is not None:
+            scope = {**scope, "path": raw.partition(b"?")[0].decode("ascii", errors="replace")}
+        await application(scope, receive, send)
+
+    return with_raw_paths
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]

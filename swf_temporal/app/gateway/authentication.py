@@ -1,0 +1,77 @@
+"""Which tenant a request is of: by its API key, or by what its JWT claims."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.gateway.settings import EVERYONE, GatewaySettings, Operation, Tenant
+from swf_temporal.app.http_authentication import JwtVerifier, NotAuthenticatedError, bearer_token
+
+API_KEY = "x-api-key"
+"""The header of an API key, beside that of bearer tokens."""
+
+
+class Authentication:
+    """Finds the tenant of a request."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+        # By their hashes: how long it takes to find one tells nothing about those that there are.
+        self._by_key = {_hashed(key): tenant for tenant in settings.tenants for key in tenant.keys}
+        self._jwts = None if settings.jwts is None else JwtVerifier(settings.jwts)
+
+    async def tenant_of(self, request: Request) -> Tenant:
+        """Return the tenant of *request*. Raises Refused: 401 without a key that counts, 403 if it is of no tenant."""
+        if self._settings.is_open:
+            return EVERYONE
+        try:
+            token = request.headers.get(API_KEY) or bearer_token(request)
+            tenant = self._by_key.get(_hashed(token))
+            if tenant is not None:
+                return tenant
+            claims = await self._claims_of(token)
+        except NotAuthenticatedError as error:
+            hint = "send an API key as Authorization: Bearer KEY, or as X-API-Key"
+            raise Refused(401, "unauthenticated", str(error), hint, headers={"WWW-Authenticate": "Bearer"}) from None
+        found = next((one for one in self._settings.tenants if one.claims and _claims(claims, one.claims)), None)
+        if found is None:
+            raise Refused(
+                403, "no-tenant", "the token is of no tenant of this gateway", "see gateway › tenants › claims"
+            )
+        return found
+
+    async def _claims_of(self, token: str) -> Mapping[str, Any]:
+        if self._jwts is None:
+            raise NotAuthenticatedError("this is no API key of this gateway")
+        return await self._jwts.claims_of(token)
+
+
+def refuse_operation(tenant: Tenant, operation: Operation) -> None:
+    """Raise Refused if *tenant* may not do this."""
+    if operation not in tenant.operations:
+        may = ", ".join(sorted(tenant.operations)) or "nothing"
+        raise Refused(403, "not-permitted", f"this key is not for {operation!s}", f"it is for {may}")
+
+
+def refuse_workflow(tenant: Tenant, definition_id: str) -> None:
+    """Raise Refused if the definition of that id is not for *tenant*, whether there is one or not."""
+    if not tenant.has_workflow(definition_id):
+        raise Refused(403, "not-permitted", f"this key is not for the definition {definition_id!r}")
+
+
+def _claims(claims: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+    return all(value in _values(claims.get(name)) for name, value in wanted.items())
+
+
+def _values(claim: object) -> list[str]:
+    """Return the values of a claim: those of a list, and of a text also its words, as `scope` has them."""
+    if isinstance(claim, str):
+        return [claim, *claim.split()]
+    return [str(one) for one in claim] if isinstance(claim, list) else [] if claim is None else [str(claim)]
+
+
+def _hashed(key: str) -> bytes:
+    return hashlib.sha256(key.encode(errors="replace")).digest()

@@ -1,0 +1,225 @@
+"""CloudEvents in HTTP requests: binary, structured and batched content mode of their HTTP protocol binding."""
+
+import codecs
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import Message
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
+
+from cloudevents.core.bindings.http import CE_PREFIX
+from cloudevents.core.exceptions import CloudEventValidationError
+from cloudevents.core.formats.json import JSONFormat
+from cloudevents.core.v1.event import REQUIRED_ATTRIBUTES
+from cloudevents.core.v1.event import CloudEvent as Envelope
+
+from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+
+STRUCTURED: Final = JSONFormat.CONTENT_TYPE
+BATCH: Final = "application/cloudevents-batch+json"
+
+_CLOUDEVENTS: Final = "application/cloudevents"
+_HOW: Final = (
+    f"send it as {STRUCTURED}, several as {BATCH}, or its data with the attributes in ce- headers: "
+    "ce-specversion, ce-id, ce-source and ce-type"
+)
+_ESCAPED: Final = re.compile(r"\\(.)")
+_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_NO_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Given to the library with an event that has no time, which it would take as of now."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The events of a request."""
+
+    events: tuple[CloudEvent, ...]
+    is_batch: bool = False
+
+
+class _WrongError(ValueError):
+    """What is wrong with an event."""
+
+
+def events_of(headers: Iterable[tuple[str, str]], body: bytes) -> Received:
+    """Return the events that a request carries, all of which are well-formed. Raises Refused.
+
+    *headers* are in lower case.
+    """
+    given = _distinct(headers)
+    media, charset = content_type_of(given.get("content-type", ""))
+    if media in (STRUCTURED, BATCH):
+        content = json_of_body(body, charset)
+        return _batch(content) if media == BATCH else Received((_structured(content),))
+    if media.startswith(_CLOUDEVENTS):
+        raise Refused(415, "unknown-format", f"the event format {media} is not read here", _HOW)
+    attributes = {name.removeprefix(CE_PREFIX): value for name, value in given.items() if name.startswith(CE_PREFIX)}
+    if not attributes:
+        raise Refused(415, "no-event", f"a request with Content-Type {media or 'of no kind'} is no CloudEvent", _HOW)
+    try:
+        return Received((_binary(attributes, given.get("content-type"), media, charset, body),))
+    except _WrongError as error:
+        raise _malformed(str(error)) from None
+
+
+def content_type_of(value: str) -> tuple[str, str]:
+    """Return the media type of a Content-Type header, in lower case, and its charset; UTF-8 if it names none."""
+    message = Message()
+    message["content-type"] = value
+    media = message.get_content_type() if value else ""
+    return media, str(message.get_param("charset", "utf-8"))
+
+
+def json_of_body(body: bytes, charset: str = "utf-8") -> JSON:
+    """Return the JSON that *body* is. Raises Refused."""
+    try:
+        return _json_in(_text_in(body, charset))
+    except _WrongError as error:
+        raise Refused(400, "no-json", f"the body is no JSON: {error}") from None
+
+
+def _malformed(detail: str, **facts: Any) -> Refused:
+    return Refused(400, "malformed-event", detail, "see https://cloudevents.io", facts=facts)
+
+
+def _distinct(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in headers:
+        if name in found and (name.startswith(CE_PREFIX) or name == "content-type"):
+            raise _malformed(f"the header {name} is there more than once")
+        found[name] = value
+    return found
+
+
+def _structured(content: JSON) -> CloudEvent:
+    try:
+        return _event_in(content)
+    except _WrongError as error:
+        raise _malformed(str(error)) from None
+
+
+def _batch(content: JSON) -> Received:
+    if not isinstance(content, list):
+        raise _malformed("a batch is a JSON array of events")
+    events: list[CloudEvent] = []
+    wrong: list[dict[str, JSON]] = []
+    for index, each in enumerate(content):
+        try:
+            events.append(_event_in(each))
+        except _WrongError as error:
+            wrong.append({"index": index, "detail": str(error)})
+    if wrong:
+        what = f"{len(wrong)} of {len(content)} events are malformed, and none was taken: {wrong[0]['detail']}"
+        raise _malformed(what, errors=wrong)
+    return Received(tuple(events), is_batch=True)
+
+
+def _event_in(content: JSON) -> CloudEvent:
+    if not isinstance(content, dict):
+        raise _WrongError("an event is a JSON object")
+    # Null means the same as an attribute that is not there.
+    present = {name: value for name, value in content.items() if value is not None}
+    _check({name: value for name, value in present.items() if name not in ("data", "data_base64")})
+    try:
+        return CloudEvent.from_json(present)
+    except ValueError as error:
+        raise _WrongError(str(error)) from None
+
+
+def _binary(raw: Mapping[str, str], content_type: str | None, media: str, charset: str, body: bytes) -> CloudEvent:
+    attributes: dict[str, JSON] = {name: _header_value(name, value) for name, value in raw.items()}
+    if "datacontenttype" in attributes:
+        raise _WrongError("the type of the data is in Content-Type, not in ce-datacontenttype")
+    if content_type:
+        attributes["datacontenttype"] = content_type
+    _check(attributes)
+    try:
+        return CloudEvent.from_json(attributes | _data_in(body, media, charset))
+    except ValueError as error:
+        raise _WrongError(str(error)) from None
+
+
+def _data_in(body: bytes, media: str, charset: str) -> dict[str, JSON]:
+    if not body:
+        return {}
+    if JSONFormat.JSON_CONTENT_TYPE_PATTERN.match(media):
+        try:
+            return {"data": _json_in(_text_in(body, charset))}
+        except _WrongError as error:
+            raise _WrongError(f"the data is no JSON, which Content-Type {media} says: {error}") from None
+    if media.startswith("text/") or media.endswith(("/xml", "+xml")):
+        return {"data": _text_in(body, charset)}
+    return {"data_base64": b64encode(body).decode()}
+
+
+def _header_value(name: str, value: str) -> str:
+    """Return the value of an attribute that a header has: without quotes, and with its percent-encoding undone."""
+    value = value.strip()
+    if len(value) > 1 and value.startswith('"') and value.endswith('"'):
+        value = _ESCAPED.sub(r"\1", value[1:-1])
+    try:
+        # Servers hand headers on as Latin-1; senders that do not encode them write UTF-8.
+        return unquote_to_bytes(value.encode("latin-1")).decode()
+    except UnicodeError:
+        raise _WrongError(f"the header ce-{name} is not UTF-8, percent-encoded") from None
+
+
+def _check(attributes: Mapping[str, JSON]) -> None:
+    """Raise _WrongError unless these are the attributes of a CloudEvent."""
+    for name in REQUIRED_ATTRIBUTES:
+        if name not in attributes:
+            raise _WrongError(f"the event has no {name!r}")
+    checked: dict[str, Any] = {**attributes, "time": _NO_TIME}
+    if "time" in attributes:
+        checked["time"] = _time_in(attributes["time"])
+    for name, value in attributes.items():
+        if not isinstance(value, str | int | bool):
+            raise _WrongError(
+                f"the attribute {name!r} is {type(value).__name__}: it may be a text, a number or a boolean"
+            )
+    try:
+        Envelope(checked)
+    except CloudEventValidationError as error:
+        raise _WrongError("; ".join(str(one) for each in error.errors.values() for one in each)) from None
+
+
+def _time_in(value: JSON) -> datetime:
+    try:
+        if _TIMESTAMP.fullmatch(str(value)):
+            return datetime.fromisoformat(str(value))
+    except ValueError:
+        pass
+    raise _WrongError(f"the 'time' {value!r} is no timestamp such as 2018-04-05T17:31:00Z")
+
+
+def _text_in(body: bytes, charset: str) -> str:
+    try:
+        name = codecs.lookup(charset).name
+        return body.decode("utf-8-sig" if name == "utf-8" else name)
+    except LookupError:
+        raise Refused(415, "unknown-charset", f"the charset {charset!r} is not known here", "send UTF-8") from None
+    except UnicodeError:
+        raise _WrongError(f"it is no text in {charset}") from None
+
+
+def _json_in(text: str) -> JSON:
+    try:
+        value: JSON = json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        raise _WrongError("it is nested too deeply") from None
+    except ValueError as error:
+        raise _WrongError(str(error)) from None
+    if "\\u" in text and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+        raise _WrongError("a text in it has half of a surrogate pair")
+    return value
+
+
+def _no_number(word: str) -> JSON:
+    raise ValueError(f"{word} is no number in JSON")

@@ -1,0 +1,133 @@
+"""Instances over HTTP: where they are, what came of them, and their end."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.responses import JSONResponse, Response
+
+from swf_temporal.app.client import Instance
+from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.gateway.settings import Operation
+from swf_temporal.app.instances import RUNNING, STATUSES, described, facts_of, filter_of, listed
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal.client import RunEnded
+from swf_temporal.temporal.client_errors import NotThereError, has_ended
+
+_MOST_LISTED: Final = 100
+_PAUSE: Final = 0.1
+"""Seconds between two looks for an instance that is not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An instance of one of the tenant's definitions."""
+
+    instance: Instance
+    definition: str
+    status: str | None
+
+
+def link_to(instance_id: str) -> str:
+    """Return the path of an instance."""
+    return f"/instances/{quote(instance_id, safe='')}"
+
+
+async def instance_of(asked: Asked, instance_id: str) -> Found:
+    """Return an instance of the tenant's. Raises NotThereError, also if it is one of another tenant."""
+    row = await described(asked.client, instance_id)
+    if not asked.tenant.has_workflow(row["definition"]) or row["definition"] in WORKFLOW_TYPES:
+        raise NotThereError(f"there is no instance {instance_id!r}")
+    return Found(asked.client.instance(instance_id), row["definition"], row["status"])
+
+
+async def list_instances(asked: Asked) -> Response:
+    """Tell of the tenant's instances, the latest first."""
+    asked.permit(Operation.READ)
+    definition, status = asked.query("definition"), asked.query("status")
+    if status is not None and status not in STATUSES:
+        raise Refused(400, "bad-parameter", f"status is {status!r}", f"it is one of {', '.join(STATUSES)}")
+    limit = asked.query("limit") or "20"
+    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_LISTED:
+        raise Refused(400, "bad-parameter", f"limit is {limit!r}", f"it is a number from 1 to {_MOST_LISTED}")
+    known = sorted({one.id for one in asked.catalogue if definition in (None, one.id)})
+    if not known:
+        return JSONResponse({"instances": []})
+    types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
+    found = await listed(asked.client, filter_of(status, None, f"WorkflowType IN ({types})"), int(limit))
+    return JSONResponse({"instances": found.rows})
+
+
+async def show_instance(asked: Asked) -> Response:
+    """Tell where an instance is, and what it waits for."""
+    asked.permit(Operation.READ)
+    instance_id = asked.path_id()
+    await instance_of(asked, instance_id)
+    return JSONResponse(await facts_of(asked.client, instance_id))
+
+
+async def show_result(asked: Asked) -> Response:
+    """Tell what came of an instance; wait for it if the client wants to."""
+    asked.permit(Operation.READ)
+    instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            found = await instance_of(asked, instance_id)
+        except NotThereError:
+            # An event that was taken starts it in a moment.
+            if time.monotonic() + _PAUSE > until:
+                raise
+            await asyncio.sleep(_PAUSE)
+        else:
+            return await outcome(found, max(0.0, until - time.monotonic()))
+
+
+async def cancel_instance(asked: Asked) -> Response:
+    """Ask an instance to end."""
+    return await _end(asked, "cancel")
+
+
+async def terminate_instance(asked: Asked) -> Response:
+    """End an instance at once."""
+    return await _end(asked, "terminate")
+
+
+async def _end(asked: Asked, how: str) -> Response:
+    asked.permit(Operation.END)
+    body = await asked.json()
+    if body is not None and not (isinstance(body, dict) and isinstance(body.get("reason", ""), str)):
+        raise Refused(422, "bad-body", "the body is no object with a reason", 'send {"reason": "…"}, or nothing')
+    reason = body.get("reason") if isinstance(body, dict) else None
+    found = await instance_of(asked, asked.path_id())
+    if found.status != RUNNING:
+        raise has_ended(found.instance.id)  # the server takes such a request, and does nothing
+    if how == "cancel":
+        await found.instance.cancel()
+    else:
+        await found.instance.terminate(str(reason) if reason else None)
+    return JSONResponse({"id": found.instance.id, "definition": found.definition}, 202)
+
+
+async def outcome(found: Found, seconds: float) -> Response:
+    """Answer with what came of an instance within *seconds*, or with where to ask later."""
+    facts: dict[str, Any] = {"id": found.instance.id, "definition": found.definition}
+    try:
+        # One that has ended tells at once.
+        async with asyncio.timeout(seconds if found.status == RUNNING else None):
+            output = await found.instance.result()
+    except TimeoutError:
+        link = link_to(found.instance.id)
+        return JSONResponse(facts | {"status": RUNNING}, 202, {"Location": link})
+    except RunEnded as ended:
+        return JSONResponse(facts | {"status": ended.how, "error": _error(ended)})
+    return JSONResponse(facts | {"status": "completed", "output": output})
+
+
+def _error(ended: RunEnded) -> dict[str, Any]:
+    fault: WorkflowFault = ended.fault or ended
+    return {"name": fault.name, "code": fault.code, "message": ended.message}

@@ -1,0 +1,134 @@
+"""What the gateway refuses: as errors, and as the problem documents of RFC 9457 that clients get."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError, WorkflowFault
+from swf_temporal.temporal.client_errors import (
+    AlreadyStartedError,
+    HasEndedError,
+    InboxFullError,
+    NeverTakenError,
+    NoAnswerError,
+    NotThereError,
+)
+from swf_temporal.temporal.sending import TooLargeToSendError
+
+PROBLEM: Final = "application/problem+json"
+
+RETRY_AFTER: Final = 5
+"""Seconds after which a client is to try again where the gateway cannot tell."""
+
+_OF_THE_REQUEST: Final = {RPCStatusCode.INVALID_ARGUMENT}
+"""What a server answers to a request that would fail each time."""
+
+
+class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of the package
+    """A request that is refused. `code` says to programs why, `detail` and `hint` say it to people."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        hint: str | None = None,
+        *,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.hint = hint
+        self.headers = dict(headers or {})
+        self.facts = dict(facts or {})
+        if retry_after is not None:
+            self.headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
+
+    def response(self) -> Response:
+        """Return the answer to the request."""
+        problem = {"type": "about:blank", "title": _TITLES[self.status], "status": self.status, "code": self.code}
+        problem |= {"detail": self.detail} | ({} if self.hint is None else {"hint": self.hint}) | self.facts
+        return Response(json.dumps(problem), self.status, self.headers, PROBLEM)
+
+
+def refusal_of(error: BaseException) -> Refused:
+    """Return what *error* means to who asked: whether to try again, and what to do otherwise."""
+    if isinstance(error, Refused):
+        return error
+    if isinstance(error, TimeoutError):
+        return unavailable("Temporal did not answer in time")
+    hint = _HINTS.get(type(error), getattr(error, "hint", None))
+    for kind, (status, code) in _KINDS.items():
+        if isinstance(error, kind):
+            retry_after = RETRY_AFTER if status in _TO_BE_REPEATED else None
+            return Refused(status, code, _message(error), hint, retry_after=retry_after)
+    answer = _answer_of_the_server(error)
+    if answer is not None and answer.status not in _OF_THE_REQUEST:
+        return unavailable(f"Temporal does not take it at the moment: {answer.message}")
+    if isinstance(error, UsageError):
+        return Refused(422, "not-possible", error.message, hint)
+    raise error
+
+
+def unavailable(detail: str) -> Refused:
+    """Return the refusal of a request that may be repeated: nothing was taken, or it is taken only once."""
+    return Refused(503, "unavailable", detail, "send the same again", retry_after=RETRY_AFTER)
+
+
+def _answer_of_the_server(error: BaseException | None) -> RPCError | None:
+    """Return the answer of the Temporal server that *error* was made of."""
+    while error is not None and not isinstance(error, RPCError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _message(error: BaseException) -> str:
+    return error.message if isinstance(error, UsageError | PayloadUnavailable | WorkflowFault) else str(error)
+
+
+_KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
+    NotThereError: (404, "unknown-instance"),
+    HasEndedError: (409, "instance-ended"),
+    AlreadyStartedError: (409, "already-started"),
+    NeverTakenError: (422, "never-taken"),
+    InboxFullError: (429, "no-room"),
+    NoAnswerError: (503, "no-worker"),
+    TooLargeToSendError: (413, "too-large"),
+    PayloadUnavailable: (503, "payload-unavailable"),
+}
+"""By the kind of an error, the status and the code of its answer."""
+
+_HINTS: Final[dict[type[BaseException], str]] = {
+    NotThereError: "if an event is to start it, ask with ?wait=SECONDS",
+    HasEndedError: "GET /instances/{id}/result tells what came of it",
+    InboxFullError: "send it again later",
+    NoAnswerError: "send the same again: it is taken once",
+}
+"""What to do, where a command has other words for it."""
+
+_TO_BE_REPEATED: Final = (429, 503)
+
+_TITLES: Final = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    409: "Conflict",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    421: "Misdirected Request",
+    422: "Unprocessable Content",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}

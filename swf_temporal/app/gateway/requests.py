@@ -1,0 +1,118 @@
+"""A request as the gateway's operations see it: whose it is, what it may do, and what it carries."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.gateway.authentication import refuse_operation
+from swf_temporal.app.gateway.cloud_events import content_type_of, json_of_body
+from swf_temporal.app.gateway.limits import Limits
+from swf_temporal.app.gateway.metrics import Metrics
+from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant
+from swf_temporal.data import JSON
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.temporal.constants import TASK_QUEUE
+
+_PREFERENCE: Final = re.compile(r'\s*wait\s*=\s*"?(\d+)"?\s*(?:;|$)', re.IGNORECASE)
+
+
+class TenantCatalogue(Catalogue):
+    """The definitions of a tenant. They lead to all others: a sub-workflow need not be the tenant's own."""
+
+    def __init__(self, everything: Catalogue, tenant: Tenant) -> None:
+        super().__init__()
+        self._workflows = everything._workflows  # noqa: SLF001 - a view of the same class
+        self._tenant = tenant
+
+    def __iter__(self) -> Iterator[Definition]:
+        """Yield the definitions of the tenant."""
+        return (one for one in super().__iter__() if self._tenant.has_workflow(one.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request of a tenant, and what it is answered with."""
+
+    request: Request
+    tenant: Tenant
+    client: Client
+    catalogue: TenantCatalogue
+    settings: GatewaySettings
+    limits: Limits
+    metrics: Metrics
+
+    @property
+    def task_queue(self) -> str:
+        """The task queue of the tenant's instances."""
+        return self.tenant.task_queue or self.settings.task_queue or TASK_QUEUE
+
+    def permit(self, operation: Operation) -> None:
+        """Raise Refused if the tenant may not do this."""
+        refuse_operation(self.tenant, operation)
+
+    def path_id(self) -> str:
+        """Return the id in the path of the request."""
+        raw = str(self.request.path_params["id"])
+        try:
+            found = unquote(raw, errors="strict")
+        except UnicodeError:
+            found = ""
+        if not found.strip() or not found.isprintable():
+            raise Refused(404, "unknown-id", f"there is no id {raw!r}", "an id in a path is percent-encoded UTF-8")
+        return found
+
+    async def body(self, limit: int | None = None) -> bytes:
+        """Return the body of the request. Raises Refused if it has more bytes than *limit*, or is compressed."""
+        limit = self.settings.max_bytes if limit is None else limit
+        if self.request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused(415, "content-encoding", "compressed bodies are not read here", "send it as it is")
+        length = self.request.headers.get("content-length", "")
+        chunks, size = list[bytes](), 0
+        if length.isdigit() and int(length) > limit:
+            raise _too_large(limit)
+        async for chunk in self.request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(limit)
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    async def json(self) -> JSON:
+        """Return the JSON that the request carries; None if it has no body. Raises Refused."""
+        body = await self.body()
+        if not body:
+            return None
+        media, charset = content_type_of(self.request.headers.get("content-type", ""))
+        if media != "application/json" and not media.endswith("+json"):
+            raise Refused(415, "no-json", f"Content-Type is {media or 'missing'}", "send application/json")
+        return json_of_body(body, charset)
+
+    def query(self, name: str) -> str | None:
+        """Return a parameter of the query; None if it is not there. Raises Refused if it is there twice."""
+        values = self.request.query_params.getlist(name)
+        if len(values) > 1:
+            raise Refused(400, "bad-parameter", f"the parameter {name} is there more than once")
+        return values[0] if values else None
+
+    def seconds_to_wait(self) -> float:
+        """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may."""
+        text = self.query("wait")
+        if text is None:
+            found = next(filter(None, map(_PREFERENCE.match, self.request.headers.get("prefer", "").split(","))), None)
+            text = found[1] if found else "0"
+        if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text, re.ASCII):
+            raise Refused(400, "bad-parameter", f"wait is {text!r}", "it is a number of seconds, such as wait=30")
+        return min(float(text), self.settings.max_wait)
+
+
+def _too_large(limit: int) -> Refused:
+    hint = "send less at once, or a reference to the data"
+    # What is left of the body is not read: this connection carries nothing more.
+    return Refused(413, "too-large", f"the body has more than {limit:,} bytes", hint, headers={"Connection": "close"})

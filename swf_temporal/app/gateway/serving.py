@@ -1,0 +1,100 @@
+"""Serving the gateway: by itself until the process is told to stop, or within another program."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.definitions import catalogue_of, resources_of
+from swf_temporal.app.documents import in_one_line
+from swf_temporal.app.gateway.settings import GatewaySettings, read_gateway_settings
+from swf_temporal.app.logs import log_lines
+from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.app.settings import Address, LogFormat, LogLevel
+from swf_temporal.app.stopping import stop_signal
+from swf_temporal.errors import Problem, UsageError
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.payloads.settings import PayloadSettings
+
+EXTRA = "pip install 'swf-temporal[gateway]'"
+_PORT_HINT = "choose another with --host and --port"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A gateway that is ready to serve."""
+
+    settings: GatewaySettings
+    catalogue: Catalogue
+    payloads: PayloadSettings
+    server: str | None
+    namespace: str | None
+    tls: Mapping[str, Path]
+
+
+def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it optional
+    definitions: Iterable[Path],
+    address: Address,
+    *,
+    origins: Sequence[str] = (),
+    config: Path | None = None,
+    resources: Iterable[Path] = (),
+    strict: bool = False,
+    task_queue: str | None = None,
+    tls: Mapping[str, Path] | None = None,
+    server: str | None = None,
+    namespace: str | None = None,
+    log_format: LogFormat | None = None,
+    log_level: LogLevel | None = None,
+    tell: Callable[[str], None],
+) -> Prepared:
+    """Return a gateway for what is at *definitions*. Raises UsageError, and InvalidDefinition."""
+    settings = read_gateway_settings(os.environ, address, origins, file=config)
+    if task_queue is not None:
+        settings = replace(settings, task_queue=task_queue)
+    warned: list[Problem] = []
+    catalogue = catalogue_of(definitions, resources_of(resources), warned, strict=strict)
+    for problem in warned:
+        tell(in_one_line(problem))
+    log_lines(log_format or LogFormat.TEXT, log_level or LogLevel.INFO)
+    return Prepared(settings, catalogue, read_payload_settings(file=config), server, namespace, tls or {})
+
+
+async def serve(prepared: Prepared, ready: Callable[[str], None]) -> int:
+    """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError."""
+    told = stop_signal()
+    clients = await clients_of(prepared)
+    async with gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url:
+        ready(url)
+        await told.wait()
+    return 0
+
+
+async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
+    """Return a client for each namespace that a tenant has, and one for the others. Raises UsageError."""
+    names = dict.fromkeys([None, *(one.namespace for one in prepared.settings.tenants)])
+    return {
+        name: await Client.connect(prepared.server, namespace=name or prepared.namespace, payloads=prepared.payloads)
+        for name in names
+    }
+
+
+@asynccontextmanager
+async def gateway(
+    settings: GatewaySettings,
+    catalogue: Catalogue,
+    clients: Mapping[str | None, Client],
+    hint: str,
+    tls: Mapping[str, Path] | None = None,
+) -> AsyncIterator[str]:
+    """Serve for as long as the context lasts; yield the URL. Raises UsageError with *hint* if nothing can listen."""
+    try:
+        from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
+        from swf_temporal.app.gateway.application import Gateway  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise UsageError(f"the gateway needs {error.name}", EXTRA) from None
+    application = Gateway(settings, catalogue, clients).application()
+    async with asgi_server(application, settings.address, hint, **(tls or {})) as address:
+        yield f"{'https' if tls else 'http'}://{address}"

@@ -1,0 +1,80 @@
+"""`swf gateway`: events and instances over HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swf_temporal.app.settings import Address
+from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import (
+    HIGHEST_PORT,
+    Config,
+    Format,
+    Level,
+    Namespace,
+    ResourceFolders,
+    Strict,
+)
+from swf_temporal.cli.options import Address as ServerAddress
+from swf_temporal.cli.terminal import warn
+
+EXAMPLES = {"gateway": "Example: swf gateway definitions/ --config swf.yaml --host 0.0.0.0"}
+
+
+def gateway(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; else the current folder."),
+    ] = None,
+    *,
+    config: Config = None,
+    resources: ResourceFolders = None,
+    strict: Strict = False,
+    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
+    ] = 8080,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option("--origin", metavar="URL", help="The origin of web pages that may ask. Repeatable."),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate: serve https.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.")
+    ] = None,
+    task_queue: Annotated[
+        str | None, typer.Option("--task-queue", metavar="NAME", help="The task queue of the workers.")
+    ] = None,
+    log_format: Format = None,
+    log_level: Level = None,
+    address: ServerAddress = None,
+    namespace: Namespace = None,
+) -> None:
+    """Take events over HTTP, and start and show instances.
+
+    Who may ask, and how much, comes from the configuration. /docs shows what can be asked. The URL is printed to
+    stdout; requests that are refused are logged to stderr, without their contents.
+    """
+    with ending_at_once():
+        from swf_temporal.app.gateway.serving import prepare, serve
+        from swf_temporal.app.stopping import run_until_stopped
+    files = {"ssl_certfile": tls_cert, "ssl_keyfile": tls_key}
+    prepared = prepare(
+        paths or [Path()],
+        Address(host, port),
+        origins=origin or (),
+        config=config,
+        resources=resources or (),
+        strict=strict,
+        task_queue=task_queue,
+        tls={name: file for name, file in files.items() if file is not None},
+        server=address,
+        namespace=namespace,
+        log_format=log_format,
+        log_level=log_level,
+        tell=warn,
+    )
+    raise typer.Exit(run_until_stopped(serve(prepared, typer.echo)))

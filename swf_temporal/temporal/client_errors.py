@@ -1,0 +1,48 @@
+"""Errors of requests about instances."""
+
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.errors import UsageError
+
+
+class NotThereError(UsageError):
+    """There is no instance of that id."""
+
+
+class HasEndedError(UsageError):
+    """An instance that has ended already."""
+
+
+class AlreadyStartedError(UsageError):
+    """An instance of that id is running, or was started before where that may be done once."""
+
+
+class NeverTakenError(UsageError):
+    """An event that an instance never takes: its definition describes none like it."""
+
+
+class InboxFullError(UsageError):
+    """An event that an instance has no room for now: it keeps many that no state has taken."""
+
+
+class NoAnswerError(UsageError):
+    """No worker answered for an event in time."""
+
+
+def not_there(error: RPCError, workflow_id: str) -> UsageError:
+    """Return the error of a request about an instance that the server refused."""
+    if error.status == RPCStatusCode.NOT_FOUND:
+        if "already completed" in error.message:
+            return has_ended(workflow_id)
+        return NotThereError(f"there is no instance {workflow_id!r}", "see `swf list`")
+    if "number of signal" in error.message or "for signal events" in error.message:
+        return InboxFullError(
+            f"{workflow_id!r} was sent more events than one execution takes: {error.message}",
+            "send it again later: the instance goes on in a new execution once its calls are done and it holds less",
+        )
+    return UsageError(f"the server did not answer for {workflow_id!r}: {error.message}")
+
+
+def has_ended(workflow_id: str) -> HasEndedError:
+    """Return the error of a request to an instance that has ended."""
+    return HasEndedError(f"the instance {workflow_id!r} has ended already", "`swf result` tells what came of it")

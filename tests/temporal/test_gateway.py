@@ -1,0 +1,441 @@
+"""The gateway over real sockets, on a real server: events, instances, tenants, and what is refused."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+from temporalio.api.enums.v1 import EventType
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.gateway.serving import gateway
+from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant
+from swf_temporal.app.settings import Address
+from swf_temporal.functions.operator.options import Rate
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
+from swf_temporal.temporal.server import local_server
+from tests.temporal.conftest import Bench, Running, events_of
+
+pytestmark = pytest.mark.temporal
+
+_NUMBERS = count(1)
+STRUCTURED = "application/cloudevents+json"
+BATCH = "application/cloudevents-batch+json"
+
+ORDER = """
+id: ID
+name: Orders
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events:
+- {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
+- {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Pay}
+- {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
+"""
+
+CALCULATION = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+dataInputSchema:
+  schema: {type: object, properties: {n: {$ref: '#/definitions/n'}}, required: [n], definitions: {n: {type: integer}}}
+states:
+- {name: Double, type: inject, data: {doubled: '${ 2 * .n }'}, end: true}
+"""
+
+WAITING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: {stateName: Begin}
+events: [{name: Paid, type: paid, source: bank}]
+states:
+- {name: Begin, type: inject, data: {}, transition: Wait}
+- {name: Wait, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
+"""
+
+FAILING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+functions: [{name: f, type: custom, operation: f}]
+states:
+- {name: Fail, type: foreach, inputCollection: '${ .none }', iterationParam: x, actions: [{functionRef: f}], end: true}
+"""
+
+
+def named(text: str) -> Definition:
+    """Return the definition in *text* under an id of its own."""
+    return load(text.replace("ID", f"gateway-{os.getpid()}-{next(_NUMBERS)}"))
+
+
+def event(type_: str, source: str, identifier: str | None = None, **rest: Any) -> dict[str, Any]:
+    """Return an event in JSON."""
+    return {
+        "specversion": "1.0",
+        "id": identifier or f"{type_}-{next(_NUMBERS)}",
+        "source": source,
+        "type": type_,
+        **rest,
+    }
+
+
+@asynccontextmanager
+async def served(
+    bench: Bench, definitions: Sequence[Definition], queue: str = "gateway-nobody", **settings: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve *definitions*; yield a client."""
+    address = Address("127.0.0.1", 0)
+    chosen = GatewaySettings(address, task_queue=queue, **settings)
+    clients: dict[str | None, Client] = {None: Client.of(bench.server)}
+    async with (
+        gateway(chosen, Catalogue(definitions), clients, "") as url,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def working(
+    bench: Bench, *definitions: Definition, **settings: Any
+) -> AsyncIterator[tuple[httpx.AsyncClient, Running]]:
+    """Serve *definitions*, with a worker that runs their instances; yield a client and the worker."""
+    async with bench.worker(*definitions) as worker, served(bench, definitions, worker.queue, **settings) as client:
+        yield client, worker
+
+
+async def send(client: httpx.AsyncClient, sent: Any, path: str = "/events", **headers: str) -> httpx.Response:
+    """Send an event, or several, in JSON."""
+    media = BATCH if isinstance(sent, list) else STRUCTURED
+    return await client.post(path, content=json.dumps(sent), headers={"Content-Type": media, **headers})
+
+
+def problem(answer: httpx.Response) -> tuple[int, str]:
+    """Return the status and the code of a refusal, which says what it is to programs and people."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    told = answer.json()
+    assert told["status"] == answer.status_code
+    assert told["detail"]
+    return answer.status_code, told["code"]
+
+
+async def result_of(client: httpx.AsyncClient, location: str) -> dict[str, Any]:
+    """Return what came of the instance at *location*."""
+    answer = await client.get(f"{location}/result", params={"wait": 30})
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+async def test_an_event_starts_an_instance_and_another_ends_it(bench: Bench) -> None:
+    """In binary and structured mode; sent again, before and after the end, they have no effect."""
+    orders = named(ORDER)
+    paid = event("paid", "bank", order="42", data={"amount": 38})
+    headers = {"ce-specversion": "1.0", "ce-id": "e-1", "ce-source": "shop", "ce-type": "placed", "ce-order": "42"}
+    async with working(bench, orders) as (client, _):
+        for _ in range(2):
+            placed = await client.put("/events", json={"item": "mouse"}, headers=headers)
+            assert placed.status_code == 202
+            assert placed.json()["receipts"][0]["definition"] == orders.id
+        location = placed.headers["location"]
+        assert (await send(client, paid)).status_code == 202
+        outcome = await result_of(client, location)
+        again = [await client.put("/events", json={"item": "mouse"}, headers=headers), await send(client, paid)]
+        shown = (await client.get(location)).json()
+    assert outcome["status"] == "completed"
+    assert outcome["output"] == {"placed": {"item": "mouse"}, "paid": {"amount": 38}}
+    assert [one.status_code for one in again] == [202, 202]
+    assert (shown["status"], shown["definition"]) == ("completed", orders.id)
+
+
+async def test_events_in_a_batch_and_out_of_order(bench: Bench) -> None:
+    """The payment comes before the order, in one request with events of another order, and one that nobody takes."""
+    orders = named(ORDER)
+    sent = [
+        event("paid", "bank", order="1", data=1),
+        event("unknown", "shop"),
+        event("placed", "shop", order="2", data=2),
+        event("placed", "shop", order="1", data=3),
+        event("paid", "bank", order="2", data=4),
+    ]
+    async with working(bench, orders) as (client, _):
+        answer = await send(client, sent)
+        told = answer.json()["events"]
+        locations = [f"/instances/{told[index]['receipts'][0]['instance']}" for index in (3, 4)]
+        outputs = [(await result_of(client, location))["output"] for location in locations]
+    assert answer.status_code == 202
+    assert [one["status"] for one in told] == ["accepted", "ignored", "accepted", "accepted", "accepted"]
+    assert [one["event"]["id"] for one in told] == [one["id"] for one in sent]
+    assert outputs == [{"placed": 3, "paid": 1}, {"placed": 2, "paid": 4}]
+
+
+async def test_what_nobody_takes_is_not_to_be_sent_again(bench: Bench) -> None:
+    """It is answered with 200, since Temporal has nothing of it, and with why each definition does not take it."""
+    orders = named(ORDER)
+    async with served(bench, [orders]) as client:
+        unknown = await send(client, event("plcaed", "shop", order="1"))
+        elsewhere = await send(client, event("placed", "market", order="1"))
+        lacking = await send(client, event("placed", "shop"))
+        nothing = await send(client, [])
+    for answer, reason in ((unknown, "its type is 'plcaed'"), (elsewhere, "its source is"), (lacking, "it lacks")):
+        assert answer.status_code == 200
+        told = answer.json()
+        assert (told["status"], told["receipts"]) == ("ignored", [])
+        assert any(one["reason"].startswith(reason) and one["definition"] == orders.id for one in told["reasons"])
+    assert (nothing.status_code, nothing.json()) == (200, {"events": []})
+
+
+async def test_an_instance_is_started_with_its_input(bench: Bench) -> None:
+    """And waited for; what does not fit its schema is refused at once, and so is what is no JSON."""
+    calculation = named(CALCULATION)
+    path = f"/workflows/{calculation.id}"
+    async with working(bench, calculation) as (client, _):
+        waited = await client.post(path, json={"n": 21}, headers={"Prefer": "respond-async, wait=30"})
+        left = await client.post(path, json={"n": 1})
+        outcome = await result_of(client, left.headers["location"])
+        schema = (await client.get(f"{path}/schemas/input")).json()
+        refused = [
+            await client.post(path, json={"n": "x"}),
+            await client.post(path),
+            await client.post(path, content="{", headers={"Content-Type": "application/json"}),
+            await client.post(path, content="a", headers={"Content-Type": "text/plain"}),
+            await client.post(path, json={"n": 1}, params={"version": "9"}),
+            await client.post(path, json={"n": 1}, params={"wait": "soon"}),
+            await client.post(path, json={"n": 1}, params={"id": "swf-events:x"}),
+            await client.post("/workflows/unknown", json={}),
+        ]
+    assert (waited.status_code, waited.json()["output"]) == (200, {"n": 21, "doubled": 42})
+    assert left.status_code == 202
+    assert left.json() == {"id": left.json()["id"], "definition": calculation.id, "status": "running"}
+    assert outcome["output"]["doubled"] == 2
+    assert schema == calculation.input_schema
+    assert [problem(one) for one in refused] == [
+        (422, "unfit-input"), (422, "unfit-input"), (400, "no-json"), (415, "no-json"), (404, "unknown-definition"),
+        (400, "bad-parameter"), (400, "bad-parameter"), (404, "unknown-definition"),
+    ]  # fmt: skip
+
+
+async def test_a_start_can_be_repeated(bench: Bench) -> None:
+    """By a key it starts one instance, also after that has ended; by an id it is told that it was started before."""
+    calculation, waiting = named(CALCULATION), named(WAITING)
+    key = {"Idempotency-Key": "k-1"}
+    chosen = {"id": f"chosen-{waiting.id}"}
+    async with working(bench, calculation, waiting) as (client, _):
+        first = await client.post(f"/workflows/{calculation.id}", json={"n": 1}, headers=key, params={"wait": 30})
+        again = await client.post(f"/workflows/{calculation.id}", json={"n": 1}, headers=key, params={"wait": 30})
+        started = await client.post(f"/workflows/{waiting.id}", params=chosen)
+        refused = await client.post(f"/workflows/{waiting.id}", params=chosen)
+        await client.post(f"{started.headers['location']}/terminate", json={"reason": "over"})
+        ended = await result_of(client, started.headers["location"])
+    assert first.json() == again.json()
+    assert started.json()["id"] == chosen["id"]
+    assert problem(refused) == (409, "already-started")
+    assert refused.headers["location"] == started.headers["location"]
+    assert ended["status"] == "terminated"
+
+
+async def test_events_for_one_instance(bench: Bench) -> None:
+    """Are answered by it: one that it never takes is refused at once, and one that comes after its end, too."""
+    waiting = named(WAITING)
+    async with working(bench, waiting) as (client, _):
+        started = await client.post(f"/workflows/{waiting.id}")
+        path = started.headers["location"]
+        paid = event("paid", "bank", data=5)
+        never = await send(client, event("refunded", "bank"), f"{path}/events")
+        taken = await send(client, paid, f"{path}/events")
+        outcome = await result_of(client, path)
+        late = await send(client, event("paid", "bank"), f"{path}/events")
+        nobody = await send(client, paid, "/instances/nobody/events")
+    assert problem(never) == (422, "never-taken")
+    assert (taken.status_code, taken.json()["status"]) == (202, "taken")
+    assert outcome["output"] == {"paid": 5}
+    assert problem(late) == (409, "instance-ended")
+    assert problem(nobody) == (404, "unknown-instance")
+
+
+async def test_how_instances_end(bench: Bench) -> None:
+    """One that failed tells why; one that is cancelled, that; and what has ended cannot be ended."""
+    waiting, failing = named(WAITING), named(FAILING)
+    async with working(bench, waiting, failing) as (client, _):
+        failed = await client.post(f"/workflows/{failing.id}", params={"wait": 30})
+        path = (await client.post(f"/workflows/{waiting.id}")).headers["location"]
+        running = await client.get(f"{path}/result")
+        cancelled = await client.post(f"{path}/cancel")
+        outcome = await result_of(client, path)
+        again = await client.post(f"{path}/cancel")
+        listed = await client.get("/instances", params={"definition": waiting.id})
+        for _ in range(100):  # the server's list lags a little behind
+            if [one["status"] for one in listed.json()["instances"]] == ["cancelled"]:
+                break
+            await asyncio.sleep(0.1)
+            listed = await client.get("/instances", params={"definition": waiting.id, "status": "cancelled"})
+        unknown = await client.get("/instances", params={"status": "over"})
+    assert (failed.status_code, failed.json()["status"]) == (200, "failed")
+    assert failed.json()["error"]["name"] == "WrongData"
+    assert (running.status_code, running.json()["status"]) == (202, "running")
+    assert cancelled.status_code == 202
+    assert outcome["status"] == "cancelled"
+    assert problem(again) == (409, "instance-ended")
+    assert [one["definition"] for one in listed.json()["instances"]] == [waiting.id]
+    assert problem(unknown) == (400, "bad-parameter")
+
+
+async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
+    """By their keys: definitions, sources of events and operations; what is another's is not there."""
+    ours, theirs = named(ORDER), named(WAITING)
+    our_key, their_key, reader = (f"{name}-key-0123456789" for name in ("our", "their", "reader"))
+    tenants = (
+        Tenant("us", (ours.id,), ("shop", "ban*"), keys=(our_key, f"{our_key}-next")),
+        Tenant("them", (theirs.id,), keys=(their_key,)),
+        Tenant("reader", ("gateway-*",), operations=frozenset([Operation.READ]), keys=(reader,)),
+    )
+    placed = event("placed", "shop", order="7")
+    async with working(bench, ours, theirs, tenants=tenants) as (client, _):
+
+        def by(key: str) -> Mapping[str, str]:
+            return {"Authorization": f"Bearer {key}"}
+
+        nobody = await send(client, placed)
+        wrong = await send(client, placed, **by("our-key-012345678"))
+        accepted = await send(client, placed, **{"X-API-Key": f"{our_key}-next"})
+        foreign = await send(client, event("placed", "market", order="7"), **by(our_key))
+        mixed = await send(client, [placed, event("placed", "market", order="7")], **by(our_key))
+        not_ours = await client.post(f"/workflows/{theirs.id}", headers=by(our_key))
+        not_there = await client.post("/workflows/nowhere", headers=by(our_key))
+        unseen = await client.get(accepted.headers["location"], headers=by(their_key))
+        seen = await client.get(accepted.headers["location"], headers=by(reader))
+        ignored = await send(client, placed, **by(their_key))
+        reading = await client.post(f"{accepted.headers['location']}/cancel", headers=by(reader))
+        workflows = (await client.get("/workflows", headers=by(our_key))).json()["workflows"]
+        description = (await client.get("/openapi.json", headers=by(our_key))).json()
+    for answer in (nobody, wrong):
+        assert problem(answer) == (401, "unauthenticated")
+        assert answer.headers["www-authenticate"] == "Bearer"
+    assert accepted.status_code == 202
+    for answer in (foreign, mixed, not_ours, not_there, reading):
+        assert problem(answer) == (403, "not-permitted")
+    assert [one["index"] for one in mixed.json()["errors"]] == [1]
+    assert problem(unseen) == (404, "unknown-instance")
+    assert seen.json()["definition"] == ours.id
+    assert ignored.json()["status"] == "ignored"
+    assert ours.id not in ignored.text
+    assert [one["id"] for one in workflows] == [ours.id]
+    assert f"/workflows/{ours.id}" in description["paths"]
+    assert theirs.id not in json.dumps(description)
+
+
+async def test_limits(bench: Bench) -> None:
+    """Of bytes, of events in a batch, and of requests: refused, and nothing of it taken."""
+    orders = named(ORDER)
+    key = "a-key-of-16-chars"
+    limits = {"max_bytes": 1000, "max_batch_bytes": 2000, "max_batch": 3}
+    async with served(bench, [orders], **limits) as client:
+        large = await send(client, event("placed", "shop", order="1", data="x" * 1000))
+        chunked = await client.post("/events", content=_chunks(b"x" * 1500), headers={"Content-Type": STRUCTURED})
+        batch = await send(client, [event("placed", "shop", order="1", data="x" * 1500)])
+        many = await send(client, [event("placed", "shop", order="1") for _ in range(4)])
+        packed = await send(client, event("placed", "shop", order="1"), **{"Content-Encoding": "gzip"})
+    assert [problem(one) for one in (large, chunked, many, packed)] == [
+        (413, "too-large"), (413, "too-large"), (413, "too-many-events"), (415, "content-encoding")
+    ]  # fmt: skip
+    assert batch.status_code == 202
+    tenant = Tenant("one", keys=(key,), rate=Rate(3, 3600))
+    async with served(bench, [orders], tenants=(tenant,)) as client:
+        headers = {"X-API-Key": key}
+        good = [await client.get("/workflows", headers=headers) for _ in range(2)]
+        refused = await send(client, [event("placed", "shop", order="1")] * 2, **headers)
+        last = await client.get("/workflows", headers=headers)
+    assert [one.status_code for one in good] == [200, 200]
+    for answer in (refused, last):
+        assert problem(answer) == (429, "too-many-requests")
+        assert int(answer.headers["retry-after"]) >= 1
+
+
+async def _chunks(content: bytes) -> AsyncIterator[bytes]:
+    yield content[:700]
+    yield content[700:]
+
+
+async def test_a_server_that_is_gone_is_told() -> None:
+    """With 503 and when to try again, never with 202; it is alive then, and not ready."""
+    orders = named(ORDER)
+    async with AsyncExitStack() as stack:
+        async with local_server() as server:
+            clients: dict[str | None, Client] = {None: Client.of(server)}
+            settings = GatewaySettings(Address("127.0.0.1", 0))
+            url = await stack.enter_async_context(gateway(settings, Catalogue([orders]), clients, ""))
+            client = httpx.AsyncClient(base_url=url, trust_env=False, timeout=60)
+            await stack.enter_async_context(client)
+            assert (await client.get("/readyz")).status_code == 200
+        sent, read, alive, ready = await asyncio.gather(
+            send(client, event("placed", "shop", order="1")),
+            client.get("/instances/x"),
+            client.get("/livez"),
+            client.get("/readyz"),
+        )
+    for answer in (sent, read):
+        assert problem(answer) == (503, "unavailable")
+        assert int(answer.headers["retry-after"]) >= 1
+    assert (alive.status_code, ready.status_code) == (200, 503)
+
+
+async def test_each_event_is_counted(bench: Bench) -> None:
+    """By what became of it; of names there is nothing."""
+    orders = named(ORDER)
+    async with served(bench, [orders]) as client:
+        await send(client, [event("placed", "shop", order="1"), event("unknown", "shop")])
+        await send(client, event("unknown", "shop"))
+        metrics = (await client.get("/metrics")).text
+        ready = await client.get("/readyz")
+    assert 'swf_gateway_events_total{status="accepted"} 1.0' in metrics
+    assert 'swf_gateway_events_total{status="ignored"} 2.0' in metrics
+    assert 'swf_gateway_requests_total{operation="POST /events",status="202"} 1.0' in metrics
+    assert orders.id not in metrics
+    assert ready.status_code == 200
+
+
+async def test_pages_of_others_do_not_ask(bench: Bench) -> None:
+    """Neither a page of another origin, nor one that has rebound its name to this machine."""
+    waiting = named(WAITING)
+    path = f"/workflows/{waiting.id}"
+    async with served(bench, [waiting], origins=("https://shop.example.com",)) as client:
+        own = await client.post(path, headers={"Origin": str(client.base_url)})
+        allowed = await client.post(path, headers={"Origin": "https://shop.example.com"})
+        evil = await client.post(path, headers={"Origin": "https://evil.example.com"})
+        rebound = await client.post(path, headers={"Host": "evil.example.com"})
+        consent = await client.options("/events", headers={"WebHook-Request-Origin": "eventemitter.example.com"})
+    assert (own.status_code, allowed.status_code) == (202, 202)
+    assert allowed.headers["access-control-allow-origin"] == "https://shop.example.com"
+    assert problem(evil) == (403, "foreign-page")
+    assert problem(rebound) == (421, "foreign-host")
+    assert consent.headers["webhook-allowed-origin"] == "eventemitter.example.com"
+
+
+async def test_paths_and_methods(bench: Bench) -> None:
+    """Ids are percent-encoded, with slashes; what is not there is told."""
+    namespaced = load(CALCULATION.replace("ID", f"/billing/{os.getpid()} ü.yaml"))
+    path = f"/workflows/%2Fbilling%2F{os.getpid()}%20%C3%BC.yaml"
+    async with working(bench, namespaced) as (client, worker):
+        shown = await client.get(path)
+        started = await client.post(path, json={"n": 2}, params={"wait": 30})
+        elsewhere = await client.get("/elsewhere")
+        method = await client.delete(path)
+        bytes_ = await client.get("/workflows/%ff")
+        history = await events_of(worker.bench.client.get_workflow_handle(started.json()["id"]))
+    assert shown.json()["links"]["start"] == path
+    assert started.json()["output"]["doubled"] == 4
+    assert history[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
+    assert problem(elsewhere) == (404, "unknown-path")
+    assert problem(method) == (405, "unknown-method")
+    assert method.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+    assert problem(bytes_) == (404, "unknown-id")

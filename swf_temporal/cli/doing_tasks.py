@@ -9,7 +9,7 @@ from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError, complete_t
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.data import JSON
-from swf_temporal.temporal.client import NeverTakenError, NoAnswerError
+from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
 
 _HEAD = ("instance", "definition", "state", "event", "until")
 

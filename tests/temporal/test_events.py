@@ -202,7 +202,7 @@ async def test_update_refuses_what_is_not_awaited_now(bench: Bench) -> None:
         await worker.awaiting(handle, "paid")
         given = {"name": "paid", "data": {"by": "first"}, "awaited": True}
         assert await swf.deliver(bench.client, handle.id, given) == "taken"
-        with pytest.raises(swf.NeverTakenError, match="does not wait for the event 'paid' now"):
+        with pytest.raises(NeverTakenError, match="does not wait for the event 'paid' now"):
             await swf.deliver(bench.client, handle.id, {**given, "data": {"by": "second"}})
         assert await swf.deliver(bench.client, handle.id, {"name": "later"}) == "taken"
         assert await handle.result() == {"by": "first"}

@@ -338,7 +338,7 @@ async def test_limits(bench: Bench) -> None:
     """Of bytes, of events in a batch, and of requests: refused, and nothing of it taken."""
     orders = named(ORDER)
     key = "a-key-of-16-chars"
-    limits = {"max_bytes": 1000, "max_batch_bytes": 2000, "max_batch": 3}
+    limits: dict[str, Any] = {"max_bytes": 1000, "max_batch_bytes": 2000, "max_batch": 3}
     async with served(bench, [orders], **limits) as client:
         large = await send(client, event("placed", "shop", order="1", data="x" * 1000))
         chunked = await client.post("/events", content=_chunks(b"x" * 1500), headers={"Content-Type": STRUCTURED})

@@ -168,7 +168,7 @@ def _send(summary: str, name: str, *problems: int) -> _Facts:
             },
         },
         "responses": {
-            "200": _content("Nobody takes it: it is not to be sent again", answer),
+            "200": _content("No instance takes it: it is not to be sent again", answer),
             "202": _content("Temporal has it", answer),
             **_responses({}, *problems, *_OF_BODIES),
         },

@@ -1,0 +1,100 @@
+"""The settings of the gateway: who may ask, what is wrong with them, and a gateway that would be open to all."""
+
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant, read_gateway_settings
+from swf_temporal.app.http_settings import JwtSettings
+from swf_temporal.app.settings import Address
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.operator.options import Rate
+
+LOOPBACK = Address("127.0.0.1", 0)
+EVERYWHERE = Address("0.0.0.0", 8080)  # noqa: S104 - nothing listens there
+KEY = "0123456789abcdef-key"
+
+
+def test_a_gateway_that_asks_nobody_is_refused(tmp_path: Path) -> None:
+    """On the loopback address it may be open; elsewhere only if that is configured."""
+    assert read_gateway_settings({}, LOOPBACK).is_open
+    with pytest.raises(UsageError, match="would start workflows for everyone"):
+        read_gateway_settings({}, EVERYWHERE)
+    path = tmp_path / "swf.yaml"
+    path.write_text("gateway: {unauthenticated: true}")
+    assert read_gateway_settings({}, EVERYWHERE, file=path).is_open
+
+
+def test_settings_of_the_file(tmp_path: Path) -> None:
+    """Everything can stand there; options add origins."""
+    path = tmp_path / "swf.yaml"
+    (tmp_path / "key").write_text(f"{KEY}\n")
+    path.write_text(
+        "gateway:\n"
+        "  tenants:\n"
+        "    shop:\n"
+        "      {keys: [env:SHOP, 'file:key'], workflows: [orders], sources: [shop/*], operations: [events], rate: 5/s}\n"
+        "    billing: {claims: {department: billing}, workflows: ['*'], namespace: billing, taskQueue: bills}\n"
+        "  jwks: https://id/jwks\n"
+        "  audience: gateway\n"
+        "  origins: [https://A.example.com/]\n"
+        "  taskQueue: all\n"
+        "  rate: 50/s\n"
+        "  maxBytes: 64KiB\n"
+        "  maxBatchBytes: 1MiB\n"
+        "  maxBatch: 10\n"
+        "  maxWait: PT5S\n"
+    )
+    found = read_gateway_settings({"SHOP": f"{KEY}-of-env"}, EVERYWHERE, ["https://b.example.com"], file=path)
+    assert found == GatewaySettings(
+        EVERYWHERE,
+        (
+            Tenant(
+                "shop", ("orders",), ("shop/*",), frozenset([Operation.EVENTS]), (f"{KEY}-of-env", KEY), rate=Rate(5)
+            ),
+            Tenant("billing", claims={"department": "billing"}, namespace="billing", task_queue="bills"),
+        ),
+        JwtSettings("https://id/jwks", None, "gateway"),
+        ("https://a.example.com", "https://b.example.com"),
+        "all",
+        Rate(50),
+        64 * 1024,
+        1024 * 1024,
+        10,
+        5.0,
+    )
+    assert not any(KEY in text for text in (repr(found), str(found)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{tenants: {a: {workflows: [x]}}}", "gateway › tenants › a has neither keys nor claims"),
+        ("{tenants: {a: {keys: [env:K]}}}", "gateway › tenants › a › workflows"),
+        (
+            "{tenants: {a: {keys: [abc], workflows: [x]}}}",
+            "tenants › a › keys › 0: it must be env:VARIABLE or file:PATH",
+        ),
+        (
+            "{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
+            "gateway › tenants › a › keys: what env:NO holds is no token",
+        ),
+        ("{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}", "tenants › a › operations › 0"),
+        (
+            "{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",
+            "two tenants have the same key",
+        ),
+        ("{tenants: {a: {claims: {d: x}, workflows: [x]}}}", "a › claims need JWTs that are verified"),
+        ("{tenants: {a: {keys: [env:K], workflows: [x]}}, jwks: https://id, issuer: i}", "no tenant has claims"),
+        ("{jwks: https://id/jwks}", "gateway › jwks needs an issuer or an audience"),
+        ("{rate: often}", "gateway › rate: it must be a number of calls in a time"),
+        ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),
+    ],
+)
+def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
+    """By the place in the file."""
+    path = tmp_path / "swf.yaml"
+    path.write_text(f"gateway: {text}")
+    with pytest.raises(UsageError) as refused:
+        read_gateway_settings({"K": KEY}, LOOPBACK, file=path)
+    assert message in str(refused.value)

@@ -73,7 +73,7 @@ SCHEMAS: Final[_Facts] = {
             "event": _EVENT_FACTS,
             "status": {
                 "type": "string",
-                "description": "`accepted`; `duplicate`: it had its effect before; `ignored`: nobody takes it. "
+                "description": "`accepted`; `duplicate`: it had its effect before; `ignored`: no instance takes it. "
                 "Of an event for one instance: `taken`, `kept`, `duplicate`, or `sent` if that is not known.",
             },
             "receipts": _list(_ref("Receipt")),

@@ -199,6 +199,9 @@ class Host(Protocol):
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Wait, durably. *why* is shown to people who look at the run."""
 
+    async def settled(self) -> None:
+        """Wait until the run has done all that it can with what has come by now: no time passes."""
+
     async def invoke(self, call: FunctionCall) -> JSON:
         """Perform a call with its retries. Raises CallFailed, or TimedOut when `call.timeout` has passed."""
 

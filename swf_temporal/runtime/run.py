@@ -39,9 +39,10 @@ from swf_temporal.runtime.inbox import Inbox, InboxRecord
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
 from swf_temporal.runtime.limits import MAX_CALLS_IN_ONE_EXECUTION
 from swf_temporal.runtime.performing import size_of
-from swf_temporal.runtime.semantics import is_compact
+from swf_temporal.runtime.semantics import is_compact, takes_turns
 from swf_temporal.runtime.sharing import with_copies, without_copies
 from swf_temporal.runtime.trace import Tracer
+from swf_temporal.runtime.turns import Turns
 
 Frame: TypeAlias = dict[str, Any]
 
@@ -154,6 +155,7 @@ class Run(Tracer):
         self._steps = 0
         self.is_compact = is_compact(program.semantics)
         """Whether what it carries on does not grow with the number of its iterations."""
+        self._turns = Turns(host) if takes_turns(program.semantics) else None
         self._id = program.id
         self.execution = program.begin(self, record)
 
@@ -309,20 +311,26 @@ class Run(Tracer):
                     waiting.set_result(None)
 
     async def time_out_at(self, moment: float, why: str) -> None:
-        """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs."""
+        """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs.
+
+        What has come by then is dealt with first, and so is what was due before.
+        """
         remaining = moment - self.time()
         if remaining > 0:
             await self.host.sleep(timedelta(seconds=remaining), why)
+        if self._turns is not None:
+            await self._turns.at(moment)
 
     async def sleep_until(self, moment: float, why: str) -> None:
         """Wait until *moment*; a suspension ends the wait."""
         self.checkpoint()
         remaining = moment - self.time()
         if remaining <= 0:
+            if self._turns is not None:
+                await self._turns.at(moment)
             return
         self._steps = 0
-        sleeping = self.host.sleep(timedelta(seconds=remaining), why)
-        task = asyncio.get_running_loop().create_task(sleeping)
+        task = asyncio.get_running_loop().create_task(self._slept(remaining, moment, why))
         self._sleeping[task] = None
         try:
             await task
@@ -333,6 +341,11 @@ class Run(Tracer):
             raise
         finally:
             del self._sleeping[task]
+
+    async def _slept(self, seconds: float, moment: float, why: str) -> None:
+        await self.host.sleep(timedelta(seconds=seconds), why)
+        if self._turns is not None:
+            await self._turns.at(moment)
 
     async def next_event(
         self,

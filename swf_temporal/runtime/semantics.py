@@ -33,11 +33,15 @@ that cannot be merged fails the state before later iterations begin. Ids of thei
 long stretch of states is divided by what was done in it. What is too large to be carried on fails the run before calls
 are made in vain. A `delay` of Direktiv that was over in time is not late because no worker was there when a run
 continued as new.
+
+6: where several things have come by the time a workflow task begins, because no worker was there, what has come counts
+before any timeout, and timers are taken in the order of their moments, one after the other. Before, a timeout could win
+over a result, or over a shorter sleep, that came before it. So it is where a run continues as new.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 5
+SEMANTICS: Final = 6
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
@@ -84,9 +88,15 @@ def is_compact(semantics: int) -> bool:
     return semantics >= _COMPACT
 
 
+def takes_turns(semantics: int) -> bool:
+    """Tell whether timers of a run of that reading are taken in the order of their moments, after what has come."""
+    return semantics >= _TURNS
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
 _OWN_WORDS: Final = 5
 _BUDGETS: Final = 5
 _COMPACT: Final = 5
+_TURNS: Final = 6

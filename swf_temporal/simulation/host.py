@@ -94,6 +94,10 @@ class SimulatedHost:
         if duration > left:
             raise StepLimitExceeded("the run went on for 1,000 years, and a simulation lasts no longer")
 
+    async def settled(self) -> None:
+        """Wait until all that runs has come to a wait."""
+        await self.loop.delivery(PLACE.get())
+
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
         check_size(size_of(call.arguments), ONE_STEP)

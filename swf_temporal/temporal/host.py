@@ -123,6 +123,10 @@ class TemporalHost:
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
         self._waited()
 
+    async def settled(self) -> None:
+        """Wait until no task can take a further step: the engine looks at its conditions then."""
+        await workflow.wait_condition(lambda: True)
+
     def changed(self, change: str) -> bool:
         """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
         return workflow.patched(change)

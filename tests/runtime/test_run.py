@@ -42,6 +42,10 @@ class Clock:
         self.had_control += 1
         await asyncio.sleep(0)
 
+    async def settled(self) -> None:
+        """Let others go on."""
+        await asyncio.sleep(0)
+
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Let the time pass at once, or never."""
         self.slept.append((duration.total_seconds(), why))

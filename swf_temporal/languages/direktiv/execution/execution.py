@@ -21,7 +21,7 @@ from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import forgives_delays
+from swf_temporal.runtime.semantics import forgives_delays, takes_turns
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.program import DirektivProgram
@@ -78,13 +78,14 @@ class DirektivExecution(ExecutionBase):
     async def _pass(self, state: State) -> None:
         """Run one state, and go on to the next."""
         frame = self.frame
+        is_resumed = "run" in frame
         own: Frame = frame.setdefault("run", {"since": self.run.time()})
         lane = Lane(self, state.id, own, frame["data"])
         if "entered" not in own:
             own["entered"] = True
             lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
         try:
-            data, target = await self._run(state, lane)
+            data, target = await self._run(state, lane, is_resumed=is_resumed)
         except WorkflowFault as fault:
             fault.state = fault.state or state.id
             data, target = self._caught(state, fault, lane)
@@ -92,7 +93,7 @@ class DirektivExecution(ExecutionBase):
         frame["data"], frame["state"] = data, target or None
         del frame["run"]
 
-    async def _run(self, state: State, lane: Lane) -> tuple[JSON, str | None]:
+    async def _run(self, state: State, lane: Lane, *, is_resumed: bool) -> tuple[JSON, str | None]:
         if "logged" not in lane.frame:
             lane.frame["logged"] = True
             if state.log is not None:
@@ -100,17 +101,21 @@ class DirektivExecution(ExecutionBase):
             if state.metadata is not None:
                 self.metadata = self.frame["metadata"] = lane.evaluate(state.metadata, lane.data)
                 lane.emit(TraceKind.METADATA_SET, state.id, value=self.metadata)
-        left = await self._in_time(state, lane)
+        left = await self._in_time(state, lane, is_resumed=is_resumed)
         return transformed(left.transform, left.data, lane), left.transition
 
-    async def _in_time(self, state: State, lane: Lane) -> Leaving:
-        """Run the logic of *state* within its own timeout and those of the instance."""
+    async def _in_time(self, state: State, lane: Lane, *, is_resumed: bool) -> Leaving:
+        """Run the logic of *state* within its own timeout and those of the instance.
+
+        One that is resumed too late may still make what it has of what had come in time.
+        """
         if not waits(state):
             return await logic_of(state, lane)
         due = [lane.frame["since"] + seconds_of(state), self._hard]
         if "interrupted" not in self.frame:
             due.append(self._soft)
-        if min(due) <= self.run.time() and not self._was_over(lane, min(due)):
+        has_turn = is_resumed and takes_turns(self.program.semantics)
+        if min(due) <= self.run.time() and not has_turn and not self._was_over(lane, min(due)):
             raise self._expired()
         why = f"timeout of {state.id}"
         left = await within(logic_of(state, lane), self.run.time_out_at(min(due), why))

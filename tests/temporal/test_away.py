@@ -1,0 +1,91 @@
+"""What comes while no worker is there: results and timers that a worker meets all at once."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from temporalio import activity
+from temporalio.api.enums.v1 import EventType
+from temporalio.worker import Worker
+
+from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
+from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.records import Pin, pinned
+from tests.temporal.conftest import Bench, Running, define, events_of
+
+AWAY = 1.5
+"""Seconds for which no worker is there: by then everything has come that these tests wait for."""
+ELSEWHERE = f"elsewhere-{os.getpid()}"
+TIMER = EventType.EVENT_TYPE_TIMER_STARTED
+SLOW = {"name": "slow", "type": "custom", "operation": f"temporal:slow@{ELSEWHERE}"}
+
+
+@activity.defn(name="slow")
+async def slow() -> str:
+    """Answer after a moment."""
+    await asyncio.sleep(0.4)
+    return "done"
+
+
+def pausing(pause: float, limit: float) -> Definition:
+    """Return a definition that sleeps within a time limit."""
+    state = {"name": "nap", "type": "sleep", "duration": f"PT{pause}S", "timeouts": {"stateExecTimeout": f"PT{limit}S"}}
+    return define(state, id=f"nap-{pause}")
+
+
+def calling_elsewhere(kind: str) -> Definition:
+    """Return a definition whose calls are made within a second, by another worker, in a state of that kind."""
+    action = {"functionRef": "slow", "actionDataFilter": {"toStateData": "${ .answer }"}}
+    of_kind: dict[str, Any] = {"actions": [action, action], "actionMode": "parallel"}
+    if kind == "foreach":
+        of_kind = {"actions": [action], "inputCollection": "${ [1, 2, 3] }", "iterationParam": "n"}
+    state = {"name": "call", "type": kind, **of_kind, "timeouts": {"stateExecTimeout": "PT1S"}, "end": True}
+    return load({"id": kind, "version": "1.0.0", "specVersion": "0.8", "functions": [SLOW], "states": [state]})
+
+
+@asynccontextmanager
+async def away(bench: Bench, *definitions: Definition, semantics: int = SEMANTICS) -> AsyncIterator[list[swf.Handle]]:
+    """Start instances of *definitions*, leave them alone once they wait, and come back."""
+    async with Worker(bench.client, task_queue=ELSEWHERE, activities=[slow]):
+        async with bench.worker(*definitions) as worker:
+            handles = [await _started(worker, one, semantics) for one in definitions]
+            for handle in handles:
+                while TIMER not in [one.event_type for one in await events_of(handle)]:
+                    await asyncio.sleep(0.02)
+        await asyncio.sleep(AWAY)
+        async with bench.worker(*definitions, queue=worker.queue):
+            yield handles
+
+
+async def _started(worker: Running, definition: Definition, semantics: int) -> swf.Handle:
+    pin = Pin(pinned([definition]), definition.version, semantics=semantics).to_json()
+    return await worker.bench.client.start_workflow(
+        definition.id, args=[{}, pin], id=f"away-{semantics}-{definition.id}-{os.getpid()}", task_queue=worker.queue
+    )
+
+
+@pytest.mark.parametrize("kind", ["operation", "foreach"])
+async def test_results_that_came_in_time_count(bench: Bench, kind: str) -> None:
+    """Results of calls are there when the timeout of the state is looked at, though a worker saw both at once."""
+    async with away(bench, calling_elsewhere(kind)) as [handle]:
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"answer": "done"}
+
+
+async def test_of_timers_the_shorter_is_first(bench: Bench) -> None:
+    """A sleep that is shorter than its state's timeout ends, and one that is longer does not."""
+    async with away(bench, pausing(0.5, 0.8), pausing(0.8, 0.5)) as [in_time, late]:
+        assert await asyncio.wait_for(swf.result(in_time), 60) == {}
+        with pytest.raises(swf.RunEnded, match="took longer than it may"):
+            await asyncio.wait_for(swf.result(late), 60)
+
+
+async def test_earlier_runs_keep_to_what_they_did(bench: Bench) -> None:
+    """A run of the reading before meets its timeout: its history may say so."""
+    async with away(bench, pausing(0.5, 0.8), semantics=5) as [handle]:
+        with pytest.raises(swf.RunEnded, match="took longer than it may"):
+            await asyncio.wait_for(swf.result(handle), 60)

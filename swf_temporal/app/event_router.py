@@ -5,7 +5,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_sending import send
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.errors import CallFailed, PayloadUnavailable, UsageError
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
 
@@ -33,6 +33,8 @@ class Router:
             if error.status in _FOR_GOOD:
                 raise NeverError(error.message) from error
             raise NotNowError(error.message) from error
+        except PayloadUnavailable as error:
+            raise NotNowError(str(error)) from error
 
     async def deliver(self, event: CloudEvent) -> bool:
         """Send *event*, as a sink of produced events; tell whether a definition consumes it. Raises CallFailed."""

@@ -57,6 +57,8 @@ class _Place(Section):
     routing_key: str | None = None
     declare: bool = False
     version: Literal["3.1.1", "5"] | None = None
+    client_id: str | None = None
+    stream: str | None = None
     headers: Annotated[dict[str, str], BeforeValidator(as_headers)] = Field(default_factory=dict)
     credentials: _Credentials = Field(default_factory=_Credentials)
 
@@ -64,7 +66,6 @@ class _Place(Section):
 class _Consumer(_Place):
     from_: Annotated[str, BeforeValidator(_as_place)] = Field(alias="from")
     group: str | None = None
-    stream: str | None = None
     prefetch: Annotated[int, BeforeValidator(as_count)] = 100
     ordered: bool = True
     max_bytes: Annotated[int, BeforeValidator(as_size)] = 1024 * 1024
@@ -121,15 +122,14 @@ class _Reading:
         family = family_of(said.from_)
         if family == "http":
             raise UsageError(f"{self._path}: {where}: events come over HTTP to swf gateway", "name a broker as `from`")
-        if said.stream is not None and family != "nats":
-            raise UsageError(f"{self._path}: {where} › stream: only NATS has streams")
+        if family == "mqtt" and not said.ordered:
+            raise UsageError(f"{self._path}: {where} › ordered: messages of MQTT are acknowledged in their order")
         if said.dead_letter is not None and family == "ws":
             raise UsageError(f"{self._path}: {where} › deadLetter: WebSocket has no place for dead letters")
         return ConsumerSettings(
             said.name,
             broker,
             said.group,
-            said.stream,
             said.prefetch,
             ordered=said.ordered,
             max_bytes=said.max_bytes,
@@ -160,6 +160,8 @@ class _Reading:
                 raise UsageError(f"{self._path}: {where} › {other}: {wanted}")
         if family != "amqp" and any(getattr(said, option) for option in _OF_AMQP):
             raise UsageError(f"{self._path}: {where}: exchanges and queues that are declared are AMQP's alone")
+        if said.stream is not None and family != "nats":
+            raise UsageError(f"{self._path}: {where} › stream: only NATS has streams")
         address = None if word is None else getattr(said, word)
         if word is not None and not address and needs_address:
             raise UsageError(f"{self._path}: {where}: the {word} is missing", f"write {word}: NAME")
@@ -176,6 +178,8 @@ class _Reading:
             credentials.mechanism,
             {name: self._secret(value, where) or "" for name, value in said.headers.items()},
             said.version,
+            said.client_id,
+            said.stream,
         )
 
     def _secret(self, text: str | None, where: str) -> str | None:

@@ -10,6 +10,11 @@ from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
 from swf_temporal.functions.asyncapi.servers import Target, target_at
 from swf_temporal.functions.operator.settings import Settings
 
+_SUBPROTOCOL = "cloudevents.json"
+"""Of WebSocket, as the protocol binding of CloudEvents has it."""
+_SESSION_EXPIRY = 7 * 24 * 3600
+"""For how many seconds a broker of MQTT 5 keeps what comes while a consumer is away."""
+
 
 def family_of(url: str) -> str:
     """Return the family of protocols of *url*: amqp, kafka, mqtt, nats, ws or http."""
@@ -22,10 +27,13 @@ def target_of(url: str) -> Target:
     return target_at(scheme.lower(), rest, None)
 
 
-def channel_of(settings: Settings, broker: BrokerAddress, client_id: str, max_bytes: int | None = None) -> Channel:
+def channel_of(
+    settings: Settings, broker: BrokerAddress, client_id: str, max_bytes: int | None = None, routing_key: str = ""
+) -> Channel:
     """Return the channel of *broker*, for a client of that id. Timeout and TLS are those of its host.
 
-    Its addresses are not checked: it is the operator who names it.
+    Its addresses are not checked: it is the operator who names it. *routing_key* is for exchanges of AMQP, unless the
+    operator has given one.
     """
     target = target_of(broker.url)
     options = settings.options_for(None, target.host, target.port)
@@ -41,14 +49,15 @@ def channel_of(settings: Settings, broker: BrokerAddress, client_id: str, max_by
         host=target.host,
         port=target.port,
         path=target.path,
-        address=broker.address,
-        client_id=client_id,
+        address=broker.address if broker.exchange is None else broker.routing_key or routing_key,
+        client_id=broker.client_id or client_id,
         timeout=options.timeout.total_seconds(),
         credentials=credentials,
-        bindings=Bindings(channel=_amqp(broker)) if target.wire.family == "amqp" else Bindings(),
+        bindings=_bindings(broker, target.wire.family),
         tls=options.tls.context() if target.wire.is_secure else None,
         version=broker.version,
         max_bytes=max_bytes or options.max_response_bytes,
+        subprotocols=(_SUBPROTOCOL,) if target.wire.family == "ws" else (),
     )
 
 
@@ -62,8 +71,18 @@ def at(channel: Channel, address: str) -> Channel:
     return replace(channel, address=address, bindings=Bindings())
 
 
-def _amqp(broker: BrokerAddress) -> dict[str, JSON]:
-    """Return the bindings, in AsyncAPI's words, of a queue or an exchange."""
+def _bindings(broker: BrokerAddress, family: str) -> Bindings:
+    """Return what is said of the protocol, in the words of AsyncAPI."""
+    if family == "amqp":
+        return Bindings(channel=_queue_or_exchange(broker))
+    if family == "mqtt":
+        return Bindings(server={"sessionExpiryInterval": _SESSION_EXPIRY})
+    if family == "kafka":
+        return Bindings(message={"key": {}})
+    return Bindings()
+
+
+def _queue_or_exchange(broker: BrokerAddress) -> dict[str, JSON]:
     queue: dict[str, JSON] = {"name": broker.address} if broker.address else {}
     if broker.declare:
         queue["durable"] = True

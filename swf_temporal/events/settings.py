@@ -37,6 +37,10 @@ class BrokerAddress:
     """Of HTTP and WebSocket: headers of the request."""
     version: str | None = None
     """Of MQTT: `3.1.1` or `5`."""
+    client_id: str | None = None
+    """By which the broker knows the client. Of MQTT, no two that are connected may have the same."""
+    stream: str | None = None
+    """Of NATS: the stream of JetStream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,6 @@ class ConsumerSettings:
     broker: BrokerAddress
     group: str | None = None
     """By which several processes share what comes: of Kafka its group, of MQTT a shared subscription."""
-    stream: str | None = None
-    """Of NATS: the stream of JetStream; else the one that has the subject."""
     prefetch: int = 100
     """The maximum number of messages that are not acknowledged."""
     ordered: bool = True

@@ -108,8 +108,11 @@ class Sinks:
         if family == "http":
             await self._post(sink, message)
         else:
-            channel = channel_of(self._settings, sink.broker, client_id_of(f"{sink.name}/{event.source}/{event.id}"))
-            await self._brokers.speaking(family).send(channel, message)
+            client_id = client_id_of(f"{sink.name}/{event.source}/{event.id}")
+            channel = channel_of(self._settings, sink.broker, client_id, routing_key=event.type)
+            await self._brokers.speaking(family).send(
+                channel, _with_key(message, event) if family == "kafka" else message
+            )
         return True
 
     async def _post(self, sink: SinkSettings, message: Message) -> None:
@@ -122,6 +125,12 @@ class Sinks:
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
         await self._http.request_raw(Request("POST", sink.broker.url, headers, message.payload))
+
+
+def _with_key(message: Message, event: CloudEvent) -> Message:
+    """Return *message* with a key of Kafka: events of an instance go to one partition, which keeps their order."""
+    key = event.attribute("partitionkey") or event.attribute("swfinstanceid")
+    return message if not isinstance(key, str) else replace(message, headers={**message.headers, "key": key})
 
 
 def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:

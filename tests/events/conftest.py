@@ -1,5 +1,9 @@
 """A Temporal server, and the brokers that the tests of functions start."""
 
+from collections.abc import Iterator
+
+import pytest
+
 from tests.functions.asyncapi.brokers.conftest import (
     authority,
     certificates,
@@ -8,6 +12,17 @@ from tests.functions.asyncapi.brokers.conftest import (
     rabbitmq,
     topic,
 )
+from tests.functions.asyncapi.brokers.servers import HOST, Server, free_ports, program, running
 from tests.temporal.conftest import bench
 
 __all__ = ["authority", "bench", "certificates", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
+
+
+@pytest.fixture(scope="session")
+def jetstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run a NATS server with JetStream."""
+    folder = tmp_path_factory.mktemp("jetstream")
+    [port] = free_ports(1)
+    command = [program("nats-server", "nats-server"), "-a", HOST, "-p", str(port), "-js", "-sd", str(folder)]
+    with running(command, [port], folder / "log"):
+        yield Server(port)

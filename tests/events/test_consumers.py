@@ -3,13 +3,19 @@
 import asyncio
 import json
 import os
+import signal
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import count
 from typing import Any
 
+import nats
 import pytest
+from websockets import Subprotocol
+from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_router import Router
@@ -17,6 +23,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
+from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.events.messages import message_of
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.functions.asyncapi.brokers.port import Message
@@ -27,7 +34,8 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import result
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
+from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, Running
 
 pytestmark = pytest.mark.temporal
@@ -61,16 +69,28 @@ def events_of(key: str) -> list[CloudEvent]:
 
 
 @pytest.fixture
-def broker(request: pytest.FixtureRequest, topic: str) -> BrokerAddress:
+async def broker(request: pytest.FixtureRequest, topic: str) -> BrokerAddress:
     """Return the address at the broker that a test asks for."""
     match request.param:
         case "amqp":
             server: Server = request.getfixturevalue("rabbitmq")
             return BrokerAddress(f"amqp://{HOST}:{server.port}", topic, declare=True)
+        case "kafka":
+            server = request.getfixturevalue("kafka_cluster")
+            return BrokerAddress(f"kafka://{HOST}:{server.port}", topic)
+        case "mqtt":
+            server = request.getfixturevalue("mosquitto")
+            return BrokerAddress(f"mqtt://{HOST}:{server.port}", topic)
+        case "nats":
+            server = request.getfixturevalue("jetstream")
+            connection = await nats.connect(f"nats://{HOST}:{server.port}")
+            await connection.jetstream().add_stream(name=topic, subjects=[topic])
+            await connection.close()
+            return BrokerAddress(f"nats://{HOST}:{server.port}", topic)
     raise ValueError(request.param)
 
 
-every_broker = pytest.mark.parametrize("broker", ["amqp"], indirect=True)
+every_broker = pytest.mark.parametrize("broker", ["amqp", "kafka", "mqtt", "nats"], indirect=True)
 
 
 async def publish(broker: BrokerAddress, events: Sequence[CloudEvent | Message], mode: Mode = "binary") -> None:
@@ -80,6 +100,8 @@ async def publish(broker: BrokerAddress, events: Sequence[CloudEvent | Message],
     channel = channel_of(Settings(), broker, f"producer-{next(_NUMBERS)}")
     for one in events:
         message = one if isinstance(one, Message) else message_of(one, family, mode)
+        if family == "kafka":  # one partition keeps the order
+            message = replace(message, headers={**message.headers, "key": "k"})
         await brokers.speaking(family).send(channel, message)
     await brokers.aclose()
 
@@ -94,6 +116,13 @@ async def consuming(settings: ConsumerSettings, take: Any) -> AsyncIterator[Cons
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+async def connected(consumer: Consumer) -> None:
+    """Wait until the consumer has what its broker sends."""
+    async with asyncio.timeout(30):
+        while not consumer.is_connected:
+            await asyncio.sleep(0.02)
 
 
 def router_to(running: Running) -> Router:
@@ -117,8 +146,9 @@ async def outputs(running: Running, number: int) -> list[Any]:
 async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress, mode: Mode) -> None:
     """Events of a key come to one instance, also if the producer sends them again."""
     async with bench.worker(order()) as running:
-        settings = ConsumerSettings("orders", broker)
-        async with consuming(settings, router_to(running).take):
+        settings = ConsumerSettings(broker.address, broker)
+        async with consuming(settings, router_to(running).take) as consumer:
+            await connected(consumer)
             sent = [event for key in "abc" for event in events_of(key)]
             await publish(broker, [*sent, *sent], mode)
             found = await outputs(running, 3)
@@ -132,19 +162,144 @@ async def test_what_cannot_be_taken_is_no_obstacle(bench: Bench, broker: BrokerA
     letters: list[Message] = []
     channel = channel_of(Settings(), dead, "undertaker")
     family = broker.url.partition(":")[0]
-    async with bench.worker(order()) as running, Brokers(Http(Settings())).speaking(family).receive(channel) as dying:
-        settings = ConsumerSettings("orders", broker, max_bytes=1000, dead_letter=dead.address)
+    receiver = Brokers(Http(Settings())).speaking(family)
+    async with bench.worker(order()) as running, receiver.receive(channel) as dying:
+        settings = ConsumerSettings(broker.address, broker, max_bytes=1000, dead_letter=dead.address)
         bad: list[CloudEvent | Message] = [
             Message(b"no event", "text/plain"),
             Message(b'{"specversion": "1.0"}', "application/cloudevents+json"),
             Message(b"x" * 2000, "text/plain"),
             CloudEvent("1", "shop", "unheard-of", None),
         ]
-        async with consuming(settings, router_to(running).take):
+        async with consuming(settings, router_to(running).take) as consumer:
+            await connected(consumer)
             await publish(broker, [*bad, *events_of("z")])
             assert await outputs(running, 1) == [{"placed": {"of": "z"}, "paid": ["z"]}]
             for _ in range(3):
                 delivery = await anext(dying)
                 await delivery.accept()
                 letters.append(delivery.message)
-    assert [letter.payload[:8] for letter in letters] == [b"no event", b'{"specve', b"xxxxxxxx"]
+    assert {letter.payload[:8] for letter in letters} == {b"no event", b'{"specve', b"xxxxxxxx"}
+    assert all("swf-reason" in letter.headers for letter in letters)
+
+
+@every_broker
+async def test_what_a_killed_consumer_had_not_acknowledged_comes_again(bench: Bench, broker: BrokerAddress) -> None:
+    """A process is killed when Temporal has the event, and the broker does not know that yet."""
+    async with bench.worker(order()) as running:
+        sent = [event for key in "ab" for event in events_of(key)]
+        dying = await asyncio.create_subprocess_exec(
+            *ending_with_us(), sys.executable, "-m", "tests.events.dying_consumer",
+            broker.url, broker.address, bench.client.service_client.config.target_host, running.queue,
+            running.definitions[0].source.text,
+            stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert dying.stdout is not None
+        async with asyncio.timeout(60):
+            assert await dying.stdout.readline() == b"connected\n"
+            await publish(broker, sent)
+            assert await dying.stdout.readline() == b"p-a\n"
+        dying.send_signal(signal.SIGKILL)
+        await dying.wait()
+        async with consuming(ConsumerSettings(broker.address, broker), router_to(running).take):
+            found = await outputs(running, 2)
+    assert sorted(found, key=json.dumps) == [{"placed": {"of": key}, "paid": [key]} for key in "ab"]
+
+
+@every_broker
+async def test_events_wait_for_a_server_that_is_away(broker: BrokerAddress) -> None:
+    """The event is tried again, by the same consumer, and those behind it wait for it."""
+    tried: list[str] = []
+    taken: list[str] = []
+
+    async def take(event: CloudEvent) -> int:
+        tried.append(event.id)
+        if len(tried) < 3:
+            raise NotNowError("away")
+        taken.append(event.id)
+        return 1
+
+    async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+        await connected(consumer)
+        await publish(broker, events_of("a"))
+        async with asyncio.timeout(30):
+            while len(taken) < 2:
+                await asyncio.sleep(0.02)
+    assert (tried, taken) == (["p-a", "p-a", "p-a", "b-a"], ["p-a", "b-a"])
+
+
+@every_broker
+async def test_a_connection_that_breaks_is_made_again(broker: BrokerAddress) -> None:
+    """What comes then is taken, and so is what was sent meanwhile."""
+    taken: list[str] = []
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event.id)
+        return 1
+
+    port = int(broker.url.rpartition(":")[2])
+    async with Link(port).opened() as link:
+        led = replace(broker, url=broker.url.replace(str(port), str(link.port)))
+        if broker.url.startswith("kafka"):
+            led = broker  # its clients go to the addresses that the cluster names
+        async with consuming(ConsumerSettings(broker.address, led), take) as consumer:
+            await connected(consumer)
+            await publish(broker, events_of("a"))
+            async with asyncio.timeout(30):
+                while len(taken) < 2:
+                    await asyncio.sleep(0.02)
+            link.cut()
+            await publish(broker, events_of("b"))
+            async with asyncio.timeout(30):
+                while not {"p-b", "b-b"} <= set(taken):
+                    await asyncio.sleep(0.02)
+
+
+async def test_events_come_over_a_websocket() -> None:
+    """In JSON, over the subprotocol of CloudEvents; the connection is made again when it ends."""
+    taken: list[str] = []
+    offered: list[Any] = []
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event.id)
+        return 1
+
+    async def serve(connection: ServerConnection) -> None:
+        offered.append(connection.subprotocol)
+        event = CloudEvent(str(len(offered)), "shop", "placed")
+        await connection.send(json.dumps(event.to_json()))
+        await connection.send("no event")
+
+    async with websocket_server(serve, HOST, 0, subprotocols=[Subprotocol("cloudevents.json")]) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        broker = BrokerAddress(f"ws://{HOST}:{port}")
+        async with consuming(ConsumerSettings("ws", broker), take):
+            async with asyncio.timeout(30):
+                while len(taken) < 2:
+                    await asyncio.sleep(0.02)
+    assert taken[:2] == ["1", "2"]
+    assert offered[0] == "cloudevents.json"
+
+
+async def test_mqtt_of_version_3(mosquitto: Server, topic: str) -> None:
+    """It carries events in JSON alone, and shares them within a group."""
+    broker = BrokerAddress(f"mqtt://{HOST}:{mosquitto.port}", topic, version="3.1.1")
+    taken: list[str] = []
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event.id)
+        return 1
+
+    both = [replace(broker, client_id=f"{topic}-{number}") for number in range(2)]
+    async with (
+        consuming(ConsumerSettings("one", both[0], "group"), take) as one,
+        consuming(ConsumerSettings("two", both[1], "group"), take) as two,
+    ):
+        await connected(one)
+        await connected(two)
+        await publish(broker, events_of("a"), "structured")
+        await publish(broker, events_of("b"), "structured")
+        async with asyncio.timeout(30):
+            while len(taken) < 4:
+                await asyncio.sleep(0.02)
+    assert sorted(taken) == ["b-a", "b-b", "p-a", "p-b"]

@@ -1,6 +1,6 @@
 """Messages from a queue of AMQP 0-9-1, such as one of RabbitMQ."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ class AmqpSource:
         self._prefetch = settings.prefetch
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[AsyncIterator[Incoming]]:
+    async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Consume; the queue must be there, or be declared by the settings."""
         channel = self._channel
         with telling(channel):
@@ -34,7 +34,7 @@ class AmqpSource:
         finally:
             await connecting.__aexit__(None, None, None)
 
-    async def _messages(self, queue: Any) -> AsyncIterator[Incoming]:
+    async def _messages(self, queue: Any) -> AsyncGenerator[Incoming]:
         with telling(self._channel):
             async with queue.iterator() as messages:
                 async for received in messages:

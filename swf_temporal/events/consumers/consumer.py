@@ -12,7 +12,8 @@ does with dead letters. An event that no definition consumes is acknowledged.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
 
@@ -28,8 +29,12 @@ from swf_temporal.functions.operator.settings import Settings
 
 _log = logging.getLogger("swf.events")
 
+_LARGEST_LETTER: Final = 64 * 1024 * 1024
+"""The size limit of dead letters; that of the broker may be lower."""
 _FIRST_PAUSE: Final = 0.5
-_LONGEST_PAUSE: Final = 30.0
+_LONGEST_PAUSE: Final = 10.0
+_HOLDING: Final = 10.0
+"""Seconds after which the broker is told again that a message has not been forgotten."""
 _MAX_REMEMBERED: Final = 1000
 """The number of event types of which it is remembered that nobody consumes them."""
 
@@ -70,10 +75,10 @@ class Consumer:
         broker = self.settings.broker
         return " ".join(filter(None, (broker.url.rpartition("@")[2], broker.address)))
 
-    async def _consume(self, messages: AsyncIterator[Incoming]) -> None:
+    async def _consume(self, messages: AsyncGenerator[Incoming]) -> None:
         room = asyncio.Semaphore(self.settings.prefetch)
         last: dict[str, asyncio.Task[None]] = {}
-        async with asyncio.TaskGroup() as tasks:
+        async with aclosing(messages), asyncio.TaskGroup() as tasks:
             async for incoming in messages:
                 await room.acquire()
                 before = last.get(incoming.lane) if self.settings.ordered else None
@@ -82,8 +87,9 @@ class Consumer:
                 last[incoming.lane] = task
 
     async def _handle_in_turn(self, incoming: Incoming, before: asyncio.Task[None] | None) -> None:
-        if before is not None and not before.done():
-            await asyncio.wait([before])
+        while before is not None and not before.done():
+            if not (await asyncio.wait([before], timeout=_HOLDING))[0]:
+                await incoming.hold()
         await self._handle(incoming)
 
     async def _handle(self, incoming: Incoming) -> None:
@@ -133,7 +139,7 @@ class _DeadLetters:
         self._family = family_of(consumer.broker.url)
         self._channel = None
         if consumer.dead_letter is not None:
-            channel = channel_of(settings, consumer.broker, client_id_of(f"{consumer.name}/dead"), consumer.max_bytes)
+            channel = channel_of(settings, consumer.broker, client_id_of(f"{consumer.name}/dead"), _LARGEST_LETTER)
             self._channel = at(channel, consumer.dead_letter)
 
     async def bury(self, incoming: Incoming, reason: str) -> None:
@@ -144,7 +150,14 @@ class _DeadLetters:
             return
         message = incoming.message
         letter = replace(message, headers={**message.headers, "swf-reason": reason[:500]}, reply_to=None)
-        await self._brokers.speaking(self._family).send(self._channel, letter)
+        try:
+            await self._brokers.speaking(self._family).send(self._channel, letter)
+        except CallFailed as fault:
+            if fault.retryable:
+                raise
+            _log.error("%s: a message is refused: %s; and it cannot be a dead letter: %s", self._name, reason, fault)
+            await incoming.refuse()
+            return
         _log.error("%s: a message goes to the dead letters at %s: %s", self._name, self._channel.address, reason)
         await incoming.accept()
 

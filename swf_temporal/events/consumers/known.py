@@ -10,6 +10,10 @@ from swf_temporal.functions.operator.settings import Settings
 
 SOURCES: Final = {
     "amqp": ("amqp", "AmqpSource"),
+    "kafka": ("kafka", "KafkaSource"),
+    "mqtt": ("mqtt", "MqttSource"),
+    "nats": ("nats", "NatsSource"),
+    "ws": ("websocket", "WebSocketSource"),
 }
 """By family: the module and the class, each with a library of its own that is an extra."""
 

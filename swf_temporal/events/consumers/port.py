@@ -1,6 +1,6 @@
 """The port of consumers: what each protocol must be able to do, and what they hand events to."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -43,5 +43,5 @@ class Incoming:
 class Source(Protocol):
     """One queue, topic or subject of a broker. The exceptions of its library become CallFailed."""
 
-    def open(self) -> AbstractAsyncContextManager[AsyncIterator[Incoming]]:
+    def open(self) -> AbstractAsyncContextManager[AsyncGenerator[Incoming]]:
         """Connect: entering returns when messages come, from where this consumer was before."""

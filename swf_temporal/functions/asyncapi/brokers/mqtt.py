@@ -69,8 +69,11 @@ async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]
         await accept()
 
 
-async def session_of(channel: Channel, *, receives: bool) -> Any:
-    """Return the connection that *channel* asks for, not made yet."""
+async def session_of(channel: Channel, *, receives: bool, at_once: int | None = None) -> Any:
+    """Return the connection that *channel* asks for, not made yet.
+
+    A broker of MQTT 5 sends no more than *at_once* messages that are not acknowledged.
+    """
     library = _library("aiomqtt")
     port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
     server, credentials = channel.bindings.server, channel.credentials
@@ -80,6 +83,8 @@ async def session_of(channel: Channel, *, receives: bool) -> Any:
     if is_5 and not starts_clean:
         properties = _new_properties("CONNECT")
         properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _SESSION_EXPIRY)
+        if at_once is not None:
+            properties.ReceiveMaximum = at_once
     return _library("swf_temporal.functions.asyncapi.brokers.mqtt_session").Session(
         await connect_address(channel, port),
         port,

@@ -73,6 +73,8 @@ class Channel:
     """The largest message that is taken."""
     function: str | None = None
     """The function that asks, whose settings hold."""
+    subprotocols: tuple[str, ...] = ()
+    """Of WebSocket: those that the client offers."""
 
     def __str__(self) -> str:
         """Return the channel as people read it, `mqtt://broker:1883 streetlights/lamp-1`."""

@@ -78,6 +78,7 @@ async def _connected(library: Any, channel: Channel, message: Message | None, ad
         close_timeout=min(_MAX_GOODBYE, channel.timeout),
         max_size=channel.max_bytes,
         proxy=None,
+        subprotocols=channel.subprotocols or None,
         **secure,
     )
 

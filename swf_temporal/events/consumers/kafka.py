@@ -1,0 +1,118 @@
+"""Messages from a topic of Kafka, whose group remembers how far it is in each partition."""
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.functions.asyncapi.brokers.kafka import incoming, options_of, started, telling, topic_of
+from swf_temporal.functions.asyncapi.brokers.port import Channel
+from swf_temporal.functions.call import optional
+
+
+class KafkaSource:
+    """Consumes as a member of a group; a group that is new begins with the oldest message.
+
+    The offset that is committed for a partition lies behind the messages before which all are done.
+    """
+
+    def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
+        self._channel = channel
+        self._group = settings.group or settings.name
+        self._prefetch = settings.prefetch
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+        """Join the group."""
+        channel = self._channel
+        with telling(channel):
+            library = optional("aiokafka", "kafka", "messages of Kafka")
+            consumer = library.AIOKafkaConsumer(
+                topic_of(channel),
+                **await options_of(channel),
+                group_id=self._group,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                isolation_level="read_committed",
+                max_poll_records=self._prefetch,
+            )
+            starting = started(channel, consumer)
+            await starting.__aenter__()
+        try:
+            yield self._messages(consumer)
+        finally:
+            await starting.__aexit__(None, None, None)
+
+    async def _messages(self, consumer: Any) -> AsyncGenerator[Incoming]:
+        offsets = _Offsets(consumer)
+        place = optional("aiokafka", "kafka", "messages of Kafka").TopicPartition
+        while True:
+            with telling(self._channel):
+                record = await consumer.getone()
+            yield self._told(offsets, place(record.topic, record.partition), record)
+
+    def _told(self, offsets: "_Offsets", partition: Any, record: Any) -> Incoming:
+        done = offsets.begin(partition, record.offset)
+
+        async def accept() -> None:
+            done.append(record.offset)
+            with telling(self._channel):
+                await offsets.commit()
+
+        # Kafka knows no dead letters: what is refused is passed over.
+        return Incoming(incoming(self._channel, record), accept, accept, lane=f"{record.topic}/{record.partition}")
+
+
+class _Progress:
+    """How far one partition is, since it was assigned."""
+
+    def __init__(self) -> None:
+        self.begun: deque[int] = deque()
+        self.done: list[int] = []
+
+    def behind_all_done(self) -> int | None:
+        """Return the offset behind those that are done in a row, and forget these."""
+        done, behind = set(self.done), None
+        while self.begun and self.begun[0] in done:
+            behind = self.begun.popleft() + 1
+            done.discard(behind - 1)
+        self.done[:] = done
+        return behind
+
+
+class _Offsets:
+    """Commits offsets, one request at a time: what is done meanwhile goes along with the next."""
+
+    def __init__(self, consumer: Any) -> None:
+        self._consumer = consumer
+        self._partitions: dict[Any, _Progress] = {}
+        self._is_committing = False
+
+    def begin(self, partition: Any, offset: int) -> list[int]:
+        """Take note of a message; return what its offset is to be added to when it is done."""
+        progress = self._partitions.setdefault(partition, _Progress())
+        if progress.begun and offset <= progress.begun[-1]:
+            # The partition was taken away and given back: what comes again counts anew.
+            progress = self._partitions[partition] = _Progress()
+        progress.begun.append(offset)
+        return progress.done
+
+    async def commit(self) -> None:
+        """Commit what is done."""
+        if self._is_committing:
+            return
+        self._is_committing = True
+        try:
+            while due := self._due():
+                await self._consumer.commit(due)
+        finally:
+            self._is_committing = False
+
+    def _due(self) -> Mapping[Any, int]:
+        assigned = self._consumer.assignment()
+        for gone in self._partitions.keys() - assigned:
+            del self._partitions[gone]
+        found = {each: progress.behind_all_done() for each, progress in self._partitions.items()}
+        return {each: offset for each, offset in found.items() if offset is not None}

@@ -1,0 +1,45 @@
+"""Messages from a topic of MQTT, in a session that the broker keeps while the consumer is away."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.functions.asyncapi.brokers.mqtt import incoming, session_of, telling
+from swf_temporal.functions.asyncapi.brokers.port import Channel
+
+_AT_LEAST_ONCE: Final = 1
+
+
+class MqttSource:
+    """Subscribes with a quality of service of 1. What is not acknowledged comes again after the next connection."""
+
+    def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
+        self._channel = channel
+        self._filter = channel.address if settings.group is None else f"$share/{settings.group}/{channel.address}"
+        self._prefetch = settings.prefetch
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+        """Go on with the session, or begin one, and subscribe."""
+        channel = self._channel
+        with telling(channel):
+            session = await session_of(channel, receives=True, at_once=self._prefetch)
+            await session.__aenter__()
+        try:
+            with telling(channel):
+                await session.listen(self._filter, _AT_LEAST_ONCE)
+            yield self._messages(session)
+        finally:
+            with telling(channel):
+                await session.__aexit__(None, None, None)
+
+    async def _messages(self, session: Any) -> AsyncGenerator[Incoming]:
+        messages = aiter(session.messages)
+        while True:
+            with telling(self._channel):
+                received = await anext(messages)
+            accept = session.acknowledging(received)
+            # MQTT knows no dead letters: what is refused is passed over.
+            yield Incoming(incoming(received), accept, accept)

@@ -1,0 +1,35 @@
+"""Messages over a WebSocket, each an event in JSON.
+
+The protocol knows no acknowledgement: what a server sends while nobody is connected, or while a consumer is killed,
+does not come again unless the server sends it again by itself.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from swf_temporal.events.consumers.port import Incoming, nothing
+from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
+from swf_temporal.functions.asyncapi.brokers.websocket import opened, telling
+
+
+class WebSocketSource:
+    """Connects to a server, which sends events over the connection."""
+
+    def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:  # noqa: ARG002 - all sources take both
+        self._channel = channel
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+        """Connect."""
+        async with opened(self._channel) as connection:
+            yield self._messages(connection)
+
+    async def _messages(self, connection: Any) -> AsyncGenerator[Incoming]:
+        with telling(self._channel):
+            async for frame in connection:
+                content = frame.encode() if isinstance(frame, str) else frame
+                yield Incoming(Message(content), nothing, nothing)
+            raise Refused(LOST)

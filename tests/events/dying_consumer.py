@@ -1,0 +1,37 @@
+"""A consumer that hands on its first event and never acknowledges it: `URL ADDRESS SERVER TASK_QUEUE DEFINITION`."""
+
+import asyncio
+import sys
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.event_router import Router
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.events.consumers.consumer import Consumer
+from swf_temporal.events.consumers.known import source_of
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
+from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
+
+
+async def main(url: str, address: str, server: str, queue: str, definition: str) -> None:
+    """Consume until this process is killed."""
+    router = Router(await Client.connect(server), Catalogue([load(definition)]), queue)
+    settings = ConsumerSettings(address, BrokerAddress(url, address, declare=url.startswith("amqp")))
+
+    async def take(event: CloudEvent) -> int:
+        await router.take(event)
+        print(event.id, flush=True)  # noqa: T201 - to the test
+        await asyncio.Event().wait()
+        return 1
+
+    consumer = Consumer(settings, source_of(settings, Settings()), take, Settings())
+    running = asyncio.create_task(consumer.run())
+    while not consumer.is_connected:
+        await asyncio.sleep(0.02)
+    print("connected", flush=True)  # noqa: T201 - as above
+    await running
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -332,8 +332,8 @@ def report(found: list[dict[str, Outcome]]) -> str:
     lines += ["", f"worker CPU, interpreted : by hand  {_spread(cpu)}", f"events a second            {_spread(speed)}"]
     for one in found:
         for name, got in one.items():
-            lines += [f"{name}: put off {count} times: {said}" for said, count in got.put_off.most_common()]
-            lines += [f"{name}: refused {count} times: {said}" for said, count in got.refused.most_common()]
+            lines += [f"{name}: put off {count} times: {answer}" for answer, count in got.put_off.most_common()]
+            lines += [f"{name}: refused {count} times: {answer}" for answer, count in got.refused.most_common()]
             lines += [f"{name}: workflow tasks failed: {cause}: {count}" for cause, count in got.failed_tasks.items()]
     return "\n".join(lines)
 

@@ -44,8 +44,8 @@ class DataSchemaValidator:
         except ExpressionLimitExceeded as limit:
             raise BadSchema(f"it cannot be checked: {_of_schema(limit)}") from None
         if answer.status == NOT_COMPILED:
-            told = json.loads(answer.text)
-            raise BadSchema(told["message"], told["path"])
+            problem = json.loads(answer.text)
+            raise BadSchema(problem["message"], problem["path"])
 
     def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most.
@@ -61,8 +61,8 @@ class DataSchemaValidator:
             if slow_is_fatal:
                 raise slow from None
             return [f"$: {slow}"]
-        told: list[str] = json.loads(answer.text)
-        return told
+        violations: list[str] = json.loads(answer.text)
+        return violations
 
 
 def _of_schema(limit: ExpressionLimitExceeded) -> str:

@@ -40,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What changes for somebody."""
+    """What a change of a definition means for running instances, senders of events or callers."""
 
     code: str
     severity: Severity
@@ -82,7 +82,7 @@ def named(catalogue: Catalogue, name: str) -> Definition:
     workflow_id, version = (name, None) if name in ids or "@" not in name else name.rsplit("@", 1)
     found = [one for one in catalogue if one.id == workflow_id]
     if not found:
-        raise UsageError(f"{name!r} is no file, and no definition of that id is there", "give a file, or --definitions")
+        raise UsageError(f"{name!r} is not a file, and no definition has that id", "give a file, or --definitions")
     if version is not None and version not in {one.version for one in found}:
         raise UsageError(f"there is no version {version!r} of {workflow_id!r}")
     return catalogue.find(workflow_id, version)
@@ -222,12 +222,14 @@ def _of_events(old: Definition, new: Definition) -> Iterator[Consequence]:
     if gone:
         yield _warning(
             "events-consumed",
-            f"instances that run wait for {_told(gone)}, and new ones do not: "
+            f"instances that run wait for {_listed(gone)}, and new ones do not: "
             "senders send these until the last has ended",
         )
     unsent = _kinds(old, "produced") - _kinds(new, "produced")
     if unsent:
-        yield _warning("events-produced", f"new instances do not send {_told(unsent)} any more, and those that run do")
+        yield _warning(
+            "events-produced", f"new instances do not send {_listed(unsent)} any more, and those that run do"
+        )
 
 
 def _of_functions(old: Definition, new: Definition) -> Iterator[Consequence]:
@@ -262,9 +264,9 @@ def _kinds(definition: Definition, kind: str) -> set[EventUse]:
     return {one for one in definition.events if one.kind == kind}
 
 
-def _told(events: Iterable[EventUse]) -> str:
-    told = sorted(f"{one.type or one.name!r}" + (f" of {one.source}" if one.source else "") for one in events)
-    return ", ".join(told)
+def _listed(events: Iterable[EventUse]) -> str:
+    listed = sorted(f"{one.type or one.name!r}" + (f" of {one.source}" if one.source else "") for one in events)
+    return ", ".join(listed)
 
 
 def _named(definition: Definition) -> str:

@@ -61,15 +61,15 @@ _as_versioning = _as_one_of(Versioning)
 
 def _as_versioning_of(value: object) -> dict[str, Versioning]:
     if isinstance(value, dict):
-        pairs = [(str(key), said) for key, said in value.items()]
+        pairs = [(str(key), text) for key, text in value.items()]
     else:
-        pairs = [(key.strip(), said) for key, _, said in (one.partition("=") for one in str(value).split(","))]
+        pairs = [(key.strip(), text) for key, _, text in (one.partition("=") for one in str(value).split(","))]
     if not all(key for key, _ in pairs):
         raise ValueError("it must name definitions, such as orders=pinned,reports=auto-upgrade")
     found = {}
-    for key, said in pairs:
+    for key, text in pairs:
         try:
-            found[key] = _as_versioning(said)
+            found[key] = _as_versioning(text)
         except ValueError as error:
             raise ValueError(f"{key}: {error}") from None
     return found
@@ -138,8 +138,8 @@ def read_worker_settings(env: Mapping[str, str], *, file: Path | None = None, **
     content: Any = {} if path is None else content_of(path)
     found: dict[str, Any] = {}
     if path is not None and isinstance(content, dict) and isinstance(content.get("worker"), dict):
-        said = validated(_Worker, content["worker"], path, ("worker",))
-        found = {name: value for name, value in said if value is not None}
+        section = validated(_Worker, content["worker"], path, ("worker",))
+        found = {name: value for name, value in section if value is not None}
     for name, reader in _READERS.items():
         variable = f"SWF_{name.upper()}"
         if env.get(variable, "").strip():

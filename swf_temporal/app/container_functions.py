@@ -152,7 +152,7 @@ class _ProgramCall(RunningCall):
     """A run of a program: the input is its stdin, and stdout is the result."""
 
     def __init__(self, command: Sequence[str], request: Request) -> None:
-        told = {"DIREKTIV_ACTION_ID": request.action_id, "DIREKTIV_TEMP_DIR": str(request.folder)}
+        variables = {"DIREKTIV_ACTION_ID": request.action_id, "DIREKTIV_TEMP_DIR": str(request.folder)}
         try:
             # A session of its own, so that it is ended together with all that it started.
             self._process = subprocess.Popen(  # noqa: S603 - the command is what the user asked for
@@ -160,7 +160,7 @@ class _ProgramCall(RunningCall):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, **told},
+                env={**os.environ, **variables},
                 start_new_session=True,
             )
         except OSError as error:
@@ -216,11 +216,11 @@ def _failure(error: BaseException) -> FunctionError:
 
 def _told_by_program(status: int, out: bytes, err: bytes) -> FunctionError:
     """Return the error of a program: the object with code and message that it wrote, or the end of its stderr."""
-    told: Mapping[str, JSON] | Any = None
+    written: Mapping[str, JSON] | Any = None
     with suppress(ValueError, RecursionError):
-        told = json.loads(out)
-    if isinstance(told, dict) and isinstance(told.get("code"), str):
-        return FunctionError(str(told.get("message", "")), told["code"])
+        written = json.loads(out)
+    if isinstance(written, dict) and isinstance(written.get("code"), str):
+        return FunctionError(str(written.get("message", "")), written["code"])
     lines = err.decode(errors="replace").strip().splitlines()[-_LAST_LINES:]
     how = f"exit code {status}" if status > 0 else signal.strsignal(-status)
     return FunctionError("\n".join((f"the program failed: {how}", *lines)))

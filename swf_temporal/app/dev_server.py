@@ -64,7 +64,7 @@ class Development:
 
     async def serve(self) -> int:
         """Serve the folder until the process is told to stop; return the exit code."""
-        told = stop_signal()
+        stopping = stop_signal()
         at = self.listening
         async with local_server(
             port=at.port, ui_port=at.ui_port, database=at.database, payloads=self.payloads
@@ -80,20 +80,20 @@ class Development:
             router = Router(Client.of(server), self.live, self.settings.task_queue)
             async with worker, consuming(self.events, self.call_settings, router):
                 self.tell(self._explanation(server))
-                await self._follow(worker, told)
+                await self._follow(worker, stopping)
             self.tell("stopping the server")
         return 0
 
-    async def _follow(self, worker: Worker, told: asyncio.Event) -> None:
+    async def _follow(self, worker: Worker, stopping: asyncio.Event) -> None:
         """Read files again when they change, and tell what is new about them."""
         seen, known = 0, list[Problem]()
-        while not told.is_set():
+        while not stopping.is_set():
             self._tell_all(self.live.refresh())
             if seen != self.live.revision:
                 before, seen, known = known, self.live.revision, await missing(self.live, worker.functions)
                 self._tell_all(str(problem) for problem in known if problem not in before)
             with suppress(TimeoutError):
-                await asyncio.wait_for(told.wait(), _INTERVAL)
+                await asyncio.wait_for(stopping.wait(), _INTERVAL)
 
     def _tell_all(self, texts: Iterable[str]) -> None:
         for text in texts:

@@ -46,15 +46,17 @@ def text_of(event: CloudEvent, route: Route) -> str:
         known = f", which is {start.instance_id}" if start.instance_id is not None else ""
         others = [one.name for one in start.start.events if one.name != start.event]
         needs = f", together with {' and '.join(others)}" if start.start.join == "all" else ""
-        which = "an instance" if start.key is None else f"the instance with {_told(start.key)}"
+        which = "an instance" if start.key is None else f"the instance with {_text_of(start.key)}"
         lines.append(f"starts {which} of {start.definition.id!r}{known}: it is its {start.event}{needs}")
     for one in route.awaited:
         if one.key is None:
             which = f"all running instances of {one.definition.id!r}"
         elif one.instance_id is None:
-            which = f"instances of {one.definition.id!r} that wait for {_told(one.key)}, which only their ids lead to"
+            which = (
+                f"instances of {one.definition.id!r} that wait for {_text_of(one.key)}, which only their ids lead to"
+            )
         else:
-            which = f"the instance with {_told(one.key)} of {one.definition.id!r}, which is {one.instance_id}"
+            which = f"the instance with {_text_of(one.key)} of {one.definition.id!r}, which is {one.instance_id}"
         lines.append(f"may be taken by {which}: it is its {one.event}")
     lines += [f"means nothing to {_place(one.definition, one.event)}: {one.reason}" for one in route.passed]
     if route.leads_nowhere:
@@ -70,7 +72,7 @@ def _place(definition: Definition, event: str | None) -> str:
     return repr(definition.id) if event is None else f"{definition.id!r} as its {event}"
 
 
-def _told(key: Mapping[str, str]) -> str:
+def _text_of(key: Mapping[str, str]) -> str:
     return " and ".join(_pairs(key.items())) or "whatever values"
 
 

@@ -22,7 +22,7 @@ _ENDINGS = (".json", ".json.gz")
 async def replay_files(folder: Path) -> AsyncIterator[Replayed]:
     """Yield what is to be said of each history in *folder*, as `temporal workflow show --output json` writes them.
 
-    Payloads are read as the configuration says. Raises UsageError for what is not there, or is no history.
+    Payloads are read as the configuration says. Raises UsageError for what is not there, or is not a history.
     """
     files = list(_files(folder))
     if not files:
@@ -59,9 +59,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _history_in(file: Path) -> WorkflowHistory:
     content = file.read_bytes()
-    said = json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
-    if not isinstance(said, dict) or not isinstance(said.get("events"), list):
+    history = json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
+    if not isinstance(history, dict) or not isinstance(history.get("events"), list):
         raise ValueError("there are no events")  # noqa: TRY004 - it is the content of a file that is wrong
-    started = said["events"][0].get("workflowExecutionStartedEventAttributes", {}) if said["events"] else {}
+    started = history["events"][0].get("workflowExecutionStartedEventAttributes", {}) if history["events"] else {}
     name = file.name.removesuffix(".gz").removesuffix(".json")
-    return WorkflowHistory.from_json(started.get("workflowId") or name, said)
+    return WorkflowHistory.from_json(started.get("workflowId") or name, history)

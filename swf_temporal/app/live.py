@@ -25,7 +25,7 @@ class LiveCatalogue(Catalogue):
         self._folder = folder
         self._stamps: dict[Path, tuple[int, int]] = {}
         self._good: dict[Path, Definition] = {}
-        self._told: dict[Path, tuple[Problem, ...]] = {}
+        self._reported: dict[Path, tuple[Problem, ...]] = {}
         self.revision = 0
         """How often the files have been read."""
 
@@ -55,18 +55,18 @@ class LiveCatalogue(Catalogue):
             checked = replace(checked, definition=None)
         before = self._good.get(file)
         if checked.definition is None:
-            if checked.problems != self._told.get(file):
+            if checked.problems != self._reported.get(file):
                 yield from map(str, checked.problems)
                 if before is not None:
                     yield f"{file}: has errors; the last version without is served"
         else:
             self._good[file] = checked.definition
-            if before is None or before.digest != checked.definition.digest or file in self._told:
+            if before is None or before.digest != checked.definition.digest or file in self._reported:
                 yield from map(str, checked.problems)
                 yield f"{file}: serving {checked.definition.id} {checked.definition.version or ''}".rstrip()
-        self._told.pop(file, None)
+        self._reported.pop(file, None)
         if checked.definition is None:
-            self._told[file] = checked.problems
+            self._reported[file] = checked.problems
 
 
 def _definitions(folder: Path, known: Iterable[Path]) -> list[Path]:

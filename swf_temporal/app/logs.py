@@ -34,9 +34,9 @@ class OneLine(logging.Formatter):
         """Return *record* as one line."""
         bare = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None, "stack_info": None})
         text = super().format(bare)
-        told = _OF_ACTIVITY if hasattr(record, "temporal_activity") else _OF_WORKFLOW
+        keys = _OF_ACTIVITY if hasattr(record, "temporal_activity") else _OF_WORKFLOW
         about = _about(record)
-        text += "".join(f" {key}={about[key]}" for key in told if key in about)
+        text += "".join(f" {key}={about[key]}" for key in keys if key in about)
         raised = _raised(record)
         return " ".join((f"{text}: {raised}" if raised else text).split())
 

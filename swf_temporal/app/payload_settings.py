@@ -111,9 +111,9 @@ def read_payload_settings(env: Mapping[str, str] = os.environ, *, file: Path | N
 def _encryption(env: Mapping[str, str], path: Path | None, section: Any) -> EncryptionSettings | None:
     found: dict[str, Any] = {}
     if path is not None and section is not None:
-        said = validated(_Encryption, section, path, ("encryption",))
-        found = {name: value for name, value in said if value is not None}
-        found["keys"] = {key_id: _beside(path, source) for key_id, source in said.keys.items()}
+        configured = validated(_Encryption, section, path, ("encryption",))
+        found = {name: value for name, value in configured if value is not None}
+        found["keys"] = {key_id: _beside(path, source) for key_id, source in configured.keys.items()}
     for name, reader in _ENCRYPTION.items():
         variable = f"SWF_ENCRYPTION_{name.upper()}"
         if env.get(variable, "").strip():
@@ -141,8 +141,8 @@ def _beside(path: Path, source: str) -> str:
 def _storage(env: Mapping[str, str], path: Path | None, section: Any) -> StorageSettings | None:
     found: dict[str, Any] = {}
     if path is not None and section is not None:
-        said = validated(_Storage, section, path, ("storage",))
-        found = {name: value for name, value in said if value is not None}
+        configured = validated(_Storage, section, path, ("storage",))
+        found = {name: value for name, value in configured if value is not None}
     for name, reader in _STORAGE.items():
         variable = "SWF_STORAGE" if name == "url" else f"SWF_STORAGE_{name.upper()}"
         if env.get(variable, "").strip():

@@ -38,17 +38,17 @@ class CoreLines(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether *record* is to be written; one of the core's is rewritten."""
-        told = getattr(record, "temporal_log", None)
-        if told is None:
+        forwarded = getattr(record, "temporal_log", None)
+        if forwarded is None:
             return True
-        error = str(told.fields.get("error", ""))
-        if _ASKED_AGAIN.match(told.message):
+        error = str(forwarded.fields.get("error", ""))
+        if _ASKED_AGAIN.match(forwarded.message):
             if CoreLines.watch is not None:
                 CoreLines.watch.heed(trouble_of(error))
             return False
         status = _STATUS.search(error)
         reason = f"{status[1]}: {status[2]}" if status else error
-        text = " ".join(f"{told.message}: {reason}".split()).removesuffix(":")
+        text = " ".join(f"{forwarded.message}: {reason}".split()).removesuffix(":")
         record.msg, record.args = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…", ()
         return True
 
@@ -61,7 +61,7 @@ class Watch:
         self._host = client.service_client.config.target_host
         self._loop = asyncio.get_running_loop()
         self._looking: asyncio.Task[None] | None = None
-        self._told: dict[str, float] = {}
+        self._last_reported: dict[str, float] = {}
 
     def heed(self, trouble: Trouble) -> None:
         """Look into *trouble*. May be called by any thread."""
@@ -84,8 +84,8 @@ class Watch:
         if await self._answers():
             # It is not that it does not answer: it does not do what it is asked for.
             now = self._loop.time()
-            if now - self._told.get(trouble.what, -_QUIET) >= _QUIET:
-                self._told[trouble.what] = now
+            if now - self._last_reported.get(trouble.what, -_QUIET) >= _QUIET:
+                self._last_reported[trouble.what] = now
                 _log.warning("the server at %s: %s (%s); trying again", self._host, trouble.what, trouble.hint)
             return
         _log.warning("the server at %s does not answer: %s; trying again", self._host, trouble.what)

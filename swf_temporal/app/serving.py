@@ -69,13 +69,13 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
 
 async def serve(worker: Worker) -> int:
     """Let *worker* work until the process is told to stop; return the exit code."""
-    told = stop_signal()
+    stopping = stop_signal()
     async with worker:
         tune_gc()
         _log_what_is_served(worker)
         await _log_version(worker)
         looking = asyncio.create_task(_log_what_is_missing(worker))
-        await told.wait()
+        await stopping.wait()
         looking.cancel()
         await asyncio.wait([looking])
         _log.info("told to stop: finishing what is under way")
@@ -103,7 +103,7 @@ async def _log_version(worker: Worker) -> None:
     version = worker.settings.version
     if version is None:
         return
-    others = "".join(f", those of {one} {said}" for one, said in version.versioning_of.items())
+    others = "".join(f", those of {one} {versioning}" for one, versioning in version.versioning_of.items())
     left = await what_is_left(worker.client.temporal, version)
     log = _log.info if left is None else _log.warning
     log("serving as %s, instances %s%s: %s", version, version.versioning, others, left or "it is the current version")

@@ -73,7 +73,7 @@ def stop_signal() -> asyncio.Event:
 
     The second ends the process at once. Where Ctrl-C is ignored, as in a background job of a script, it stays so.
     """
-    told = asyncio.Event()
+    stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     heard = [signal.SIGTERM]
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
@@ -82,9 +82,9 @@ def stop_signal() -> asyncio.Event:
     def tell() -> None:
         for number in heard:
             loop.remove_signal_handler(number)
-        told.set()
+        stopping.set()
 
     with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
         for number in heard:
             loop.add_signal_handler(number, tell)
-    return told
+    return stopping

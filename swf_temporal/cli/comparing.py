@@ -99,7 +99,7 @@ def _text(comparison: Comparison | None, replayed: list[Replayed] | None) -> Ite
 def _of_definitions(comparison: Comparison) -> Iterator[str]:
     yield f"{_title(comparison.old)} → {_title(comparison.new)}"
     for change in comparison.changes:
-        yield f"  {_told(change)}"
+        yield f"  {_change_text(change)}"
     yield ""
     for one in comparison.consequences:
         word = styled(f"{one.severity!s:7}", sys.stdout, fg=_COLOURS[one.severity], bold=True)
@@ -164,7 +164,7 @@ def _title(definition: Definition) -> str:
     return f"{definition.id}{version} ({definition.source.name})"
 
 
-def _told(change: Change) -> str:
+def _change_text(change: Change) -> str:
     place = " › ".join(change.path)
     match change.kind:
         case "changed":

@@ -56,7 +56,7 @@ def compat(
     """
     form = form_of(output)
     if (old is None) != (new is None):
-        raise UsageError("one definition is no comparison", "give OLD and NEW")
+        raise UsageError("a comparison needs two definitions", "give OLD and NEW")
     if old is None and histories is None and query is None:
         raise UsageError("there is nothing to look at", "give OLD and NEW, --histories, or --query")
     if histories is not None and query is not None:

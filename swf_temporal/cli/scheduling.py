@@ -54,27 +54,27 @@ async def show_one(client: Client, definition_id: str, form: Form) -> int:
 async def pause_one(client: Client, definition_id: str, note: str | None) -> int:
     """Pause a schedule."""
     await schedules.pause(client.temporal, definition_id, note)
-    return _said(f"paused the schedule of {definition_id}")
+    return _done(f"paused the schedule of {definition_id}")
 
 
 async def resume_one(client: Client, definition_id: str, note: str | None) -> int:
     """Resume a schedule."""
     await schedules.resume(client.temporal, definition_id, note)
-    return _said(f"resumed the schedule of {definition_id}")
+    return _done(f"resumed the schedule of {definition_id}")
 
 
 async def trigger_one(client: Client, definition_id: str) -> int:
     """Have an instance started."""
     await schedules.trigger(client.temporal, definition_id)
-    return _said(f"asked for an instance: see `swf list --definition {definition_id}`")
+    return _done(f"asked for an instance: see `swf list --definition {definition_id}`")
 
 
 async def delete_one(client: Client, definition_id: str) -> int:
     """Delete a schedule."""
     await schedules.delete(client.temporal, definition_id)
-    return _said(f"deleted the schedule of {definition_id}")
+    return _done(f"deleted the schedule of {definition_id}")
 
 
-def _said(text: str) -> int:
+def _done(text: str) -> int:
     typer.echo(text, err=True)
     return 0

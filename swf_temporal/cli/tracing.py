@@ -20,7 +20,7 @@ _INTERVAL = 0.3
 async def show_trace(client: Client, workflow_id: str, form: Form, *, follow: bool) -> int:
     """Tell what happened in an instance and, if that is asked for, what happens until it ends."""
     last: dict[str, Any] | None = None
-    is_told = False
+    has_printed = False
     while True:
         status, trace, task_queue = await look_at(client, workflow_id)
         is_running = status == RUNNING
@@ -30,9 +30,9 @@ async def show_trace(client: Client, workflow_id: str, form: Form, *, follow: bo
                     f"no worker answers for {workflow_id!r}, and only one can tell what happened",
                     f"start one for the task queue {task_queue!r} with `swf worker`",
                 )
-            if not is_told:
+            if not has_printed:
                 typer.echo("no worker answers for it now", err=True)
-            is_told = True
+            has_printed = True
         for entry in news(trace or [], last):
             _tell(entry, form)
             last = entry

@@ -43,7 +43,7 @@ _SURROUNDINGS = """
     if (value instanceof ThePromise)
       throw 'the script returns a promise, which nothing waits for';
     if (typeof value === 'number' && !isFinite(value))
-      throw `the script returns ${value}, which is no JSON`;
+      throw `the script returns ${value}, which is not JSON`;
     return stringify(value);
   };
 })
@@ -66,7 +66,7 @@ class Script:
         try:
             result = made(text)
         except _quickjs.JSException as error:
-            raise _told(error) from None
+            raise _as_value_error(error) from None
         if not isinstance(result, str):
             raise ValueError("the script returns nothing that is JSON")  # noqa: TRY004 - what the caller expects
         return [result]
@@ -77,7 +77,7 @@ class Script:
         try:
             return context.eval(_SURROUNDINGS)(self._text)
         except _quickjs.JSException as error:
-            raise _told(error) from None
+            raise _as_value_error(error) from None
 
 
 def compiled(text: str) -> Script:
@@ -85,7 +85,7 @@ def compiled(text: str) -> Script:
     return Script(text)
 
 
-def _told(error: Exception) -> ValueError:
+def _as_value_error(error: Exception) -> ValueError:
     """Return what a person reads of *error*: its first line, without where in this file it was noticed."""
     message = str(error).partition("\n")[0]
     if message.startswith(_OUT_OF_MEMORY):

@@ -128,7 +128,7 @@ class Functions:
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
         """Return what must not be shown: the call's secrets, what was made of them, and tokens obtained with some."""
-        # Of what was made of secrets, only what is sure to be no data: a word such as `yes` may be, too.
+        # Of what was made of secrets, only what cannot be ordinary data: a word such as `yes` may be, too.
         made = [*derived_secrets(call), *(word for word in call.made_of_secrets if is_strong(word))]
         return {**call.secrets, _MADE: made, "": [call.secrets.get(""), *self._services.issued_tokens()]}
 

@@ -59,13 +59,13 @@ def _scrub(record: logging.LogRecord, secrets: Mapping[str, JSON]) -> None:
     from swf_temporal.functions.secrets import scrub  # noqa: PLC0415 - commands log without calling anything
 
     try:
-        said = record.getMessage()
+        message = record.getMessage()
     except (TypeError, ValueError):
-        return  # it cannot be written, and whoever tries says so
-    scrubbed = str(scrub(said, secrets))
-    if scrubbed != said:
+        return  # it cannot be formatted, which the handler reports
+    scrubbed = str(scrub(message, secrets))
+    if scrubbed != message:
         record.msg, record.args = scrubbed, ()
     if record.exc_info and record.exc_info[1] is not None:
-        told = "".join(traceback.format_exception(record.exc_info[1]))
-        if (safe := str(scrub(told, secrets))) != told:
+        traceback_text = "".join(traceback.format_exception(record.exc_info[1]))
+        if (safe := str(scrub(traceback_text, secrets))) != traceback_text:
             record.exc_info, record.exc_text = None, safe.rstrip()

@@ -1,1 +1,1 @@
-"""What may take for ever, or all memory, runs in helper processes with limits."""
+"""What may not end, or may take all memory, runs in helper processes with limits."""

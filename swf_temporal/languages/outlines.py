@@ -62,8 +62,8 @@ class OutlineDescription:
             _section("functions", (f"{one['name']}: {one['type']}" for one in facts["functions"])),
             _section("events", (f"{one['name']}: {one['kind']}" for one in facts["events"])),
             _section("secrets", facts["secrets"]),
-            _section("sub-workflows", map(_told, facts["subWorkflows"])),
-            _section("continues as", map(_told, facts["continuations"])),
+            _section("sub-workflows", map(_other_text, facts["subWorkflows"])),
+            _section("continues as", map(_other_text, facts["continuations"])),
         ]
         return "\n\n".join("\n".join(lines) for lines in sections if lines)
 
@@ -101,8 +101,8 @@ def _part(part: Part) -> Facts:
 
 
 def _event(name: str, kind: str, type_: str | None, source: str | None) -> Facts:
-    told = {"name": name, "kind": kind, "type": type_, "source": source}
-    return {key: value for key, value in told.items() if value is not None}
+    facts = {"name": name, "kind": kind, "type": type_, "source": source}
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def _section(heading: str, items: Iterable[str]) -> list[str]:
@@ -117,7 +117,7 @@ def _lines(part: Facts, indent: str = "") -> Iterator[str]:
         yield from _lines(one, indent + "  ")
 
 
-def _told(other: Facts) -> str:
+def _other_text(other: Facts) -> str:
     version = f" {other['version']}" if "version" in other else ""
     found = f"found in {other['file']}" if other["found"] else "not found here"
     return f"{other['id']}{version}: {found}"

@@ -27,7 +27,7 @@ class Keys:
     """The keys of one program, each loaded once."""
 
     def __init__(self, sources: Mapping[str, str], env: Mapping[str, str] = os.environ) -> None:
-        """Load those of variables and files. Raises UsageError if one of them is not there, or is no key."""
+        """Load those of variables and files. Raises UsageError if one of them is not there, or is not a key."""
         self._functions: dict[str, KeyFunction] = {}
         self._keys: dict[str, bytes] = {}
         self._lock = asyncio.Lock()
@@ -105,7 +105,7 @@ def _key(given: object, what: str) -> bytes:
         try:
             given = base64.b64decode("".join(given.split()), validate=True)
         except binascii.Error:
-            raise UsageError(f"{what} is no key", _FORM) from None
+            raise UsageError(f"{what} is not a key", _FORM) from None
     if not isinstance(given, bytes) or len(given) != KEY_BYTES:
-        raise UsageError(f"{what} is no key of {KEY_BYTES} bytes", _FORM)
+        raise UsageError(f"{what} is not a key of {KEY_BYTES} bytes", _FORM)
     return given

@@ -37,7 +37,7 @@ class Folder(Protocol):
         """Write an object: others see all of it or nothing."""
 
     def age(self, name: str) -> float | None:
-        """Return how many seconds ago an object was written; None if it is not there, or nobody knows."""
+        """Return how many seconds ago an object was written; None if it is not there, or the storage does not say."""
 
 
 class LocalFolder:

@@ -126,7 +126,7 @@ class Budget:
         return {**self.carried(), **_with_prefix(_CONTINUED, continued), _EXECUTIONS: executions}
 
     def of_detached(self) -> dict[str, int]:
-        """Return what a sub-workflow begins with that nobody waits for."""
+        """Return what a sub-workflow begins with whose parent does not wait for it."""
         return {key: number for key, number in self.of_next().items() if key != _DEPTH and _WITHIN not in key}
 
     def of_child(self) -> dict[str, int]:
@@ -154,13 +154,13 @@ class Budget:
         state, times = self._same
         most = max(_TIMES_THE_SAME, limits.states // _STATES_OF_ONE_ROUND)
         if times >= most:
-            told = f"{state!r} began with the same data {most:,} times"
+            what = f"{state!r} began with the same data {most:,} times"
         elif self._states >= limits.states:
-            told = f"{limits.states:,} states ran"
+            what = f"{limits.states:,} states ran"
         else:
             self._asks_at = min(limits.states, 2 * self._states)
             return
-        raise StepLimitExceeded(f"{told} without waiting for anything, in a circle: {self._latest()}")
+        raise StepLimitExceeded(f"{what} without waiting for anything, in a circle: {self._latest()}")
 
     @property
     def asks_for_executions(self) -> bool:

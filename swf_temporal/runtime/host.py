@@ -221,7 +221,7 @@ class Host(Protocol):
         """Tell whether this run does what *change* brought, because it came to the place after the change was made.
 
         For code that makes other calls, timers or sub-workflows than it did: a run that passed the place before does
-        as it did then. What a definition means is no such change, but a number of `runtime/semantics.py`.
+        as it did then. A change of what a definition means gets a number in `runtime/semantics.py` instead.
         """
 
     @property

@@ -3,7 +3,7 @@
 Theory of operation. Events are delivered from outside at any moment; delivering never waits. An event goes to the
 first waiting path, in the order in which the paths began to wait, that accepts it. If none does, it is kept, in the
 order of arrival, until some path asks for one like it. The same event, known by its source and id, is taken in once;
-the ids that were seen are remembered up to a bound, so that an instance may live for ever.
+the ids that were seen are remembered up to a bound, so that an instance may live without limit.
 
 A path that asks again and again by the same *criterion*, as in a loop, is not shown again what it did not accept: the
 inbox remembers, for each criterion, how far the kept events were searched. So an instance can keep thousands of events
@@ -109,7 +109,7 @@ class Inbox:
     def take(self, accepts: Accepts, criterion: Hashable = None) -> CloudEvent | None:
         """Return the first kept event that *accepts* accepts, and keep it no longer.
 
-        *criterion* stands for what *accepts* goes by: with the same one it says the same of the same event, for ever.
+        *criterion* stands for what *accepts* goes by: with an equal one it always answers the same for the same event.
         None stands for nothing, and all that is kept is searched.
         """
         begin = 0 if criterion is None else self._searched.get(criterion, 0)

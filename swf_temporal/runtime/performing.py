@@ -16,8 +16,8 @@ ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 def check_size(size: int, what: str, most: int = MAX_PAYLOAD_BYTES, advice: str | None = None) -> None:
     """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry; *advice* says what to do."""
     if size > most:
-        told = f": {advice}" if advice else ""
-        raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}{told}")
+        ending = f": {advice}" if advice else ""
+        raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}{ending}")
 
 
 def size_of(value: JSON) -> int:
@@ -40,7 +40,7 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
     try:
         value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
     except WorkflowFault as fault:
-        raise _untold(fault, call) from None
+        raise _without_reason(fault, call) from None
     return None if value is NOTHING else value
 
 
@@ -52,16 +52,16 @@ def _structured(call: FunctionCall, given: SecretTemplate, secrets: Mapping[str,
         jq = structured.StructuredJq(null_fails=given.language == structured.WITHOUT_NULL)
         return jq.evaluate(given.template, data, float(str(given.variables["__now"])))
     except WorkflowFault as fault:
-        raise _untold(fault, call) from None
+        raise _without_reason(fault, call) from None
 
 
-def _untold(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
+def _without_reason(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
     """Return *fault* without its reason. The expression is shown, as it stands in the definition."""
     template = None if call.deferred is None else call.deferred.template
     shown = next((f": {text}" for text in _texts(template) if fault.message.endswith(text)), "")
     message = f"an argument of function {call.function.name!r} that uses secrets cannot be evaluated{shown}"
-    told = f"{message} (why is not told, since that could show a secret)"
-    return type(fault)(told, name=fault.name, code=fault.code, retryable=fault.retryable)
+    text = f"{message} (the reason is not shown, since it could show a secret)"
+    return type(fault)(text, name=fault.name, code=fault.code, retryable=fault.retryable)
 
 
 def _texts(template: JSON) -> Iterator[str]:

@@ -116,10 +116,10 @@ class RetryRule:
             "max_attempts": self.max_attempts, "jitter": self.jitter,
             "jitter_is_fraction": self.jitter_is_fraction, "only": list(self.only), "never": list(self.never),
         }  # fmt: skip
-        said = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
+        record = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
         if self.max_delay is not None:
-            said["max_delay"] = self.max_delay
-        return cast("RetryRecord", said)
+            record["max_delay"] = self.max_delay
+        return cast("RetryRecord", record)
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "RetryRule":

@@ -296,7 +296,7 @@ class Run(Tracer):
 
     async def _yield_control(self) -> None:
         if self._giving_way is not None:
-            # A future for each: whoever is cancelled cancels the one that it waits for.
+            # A future for each: a task that is cancelled cancels the future that it waits for.
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._giving_way.append(waiting)
             await waiting

@@ -1,6 +1,6 @@
 """The values of `format` that a `validate` state checks: those that Direktiv's engine checked, as strictly as it did.
 
-A format that is not among them says nothing, and a value that is no text fits every format.
+Any other format is ignored, and a value that is not a string fits every format.
 """
 
 import re
@@ -51,7 +51,7 @@ def _is_email(text: str) -> bool:
     try:
         header: Any = HeaderRegistry()("to", text)
         (address,) = header.addresses
-    except Exception:  # noqa: BLE001 - the library's parser raises whatever comes, of texts that are no addresses
+    except Exception:  # noqa: BLE001 - the library's parser raises whatever comes, of texts that are not addresses
         return False
     return not header.defects and bool(address.username and address.domain)
 

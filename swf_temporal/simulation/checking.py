@@ -53,18 +53,18 @@ def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
     lanes: dict[str, list[list[Any]]] = {}
     for entry in trace:
         if entry.kind is not TraceKind.ACTION_RETRIED:
-            told = [str(entry.kind), entry.state, entry.name, _anonymous(dict(entry.detail))]
-            lanes.setdefault(entry.lane, []).append(told)
+            facts = [str(entry.kind), entry.state, entry.name, _anonymous(dict(entry.detail))]
+            lanes.setdefault(entry.lane, []).append(facts)
     return dict(sorted(lanes.items()))
 
 
 def _unknown(scenario: Scenario) -> list[str]:
     """Return what is said of functions that there are not: it would hold whatever the run does."""
-    said = dict.fromkeys([*scenario.functions, *scenario.expect.calls, *scenario.expect.delays])
-    if not said:
+    named = dict.fromkeys([*scenario.functions, *scenario.expect.calls, *scenario.expect.delays])
+    if not named:
         return []
     known = {use.function.name for workflow in workflows_of(scenario) for use in workflow.functions}
-    return [f"functions: no definition has a function {name!r}" for name in said if name not in known]
+    return [f"functions: no definition has a function {name!r}" for name in named if name not in known]
 
 
 def _anonymous(value: JSON) -> JSON:
@@ -154,5 +154,5 @@ def _starts(expected: Sequence[datetime], actual: Sequence[datetime] | UsageErro
         return [f"starts: {actual}"]
     # Equal times are told alike, whatever their offsets from UTC.
     written = {one: one.isoformat().replace("+00:00", "Z") for one in (*actual, *expected)}
-    told, came = ([written[one] for one in times] for times in (expected, actual))
-    return [] if told == came else [line_by_line("starts", told, came)]
+    wanted, got = ([written[one] for one in times] for times in (expected, actual))
+    return [] if wanted == got else [line_by_line("starts", wanted, got)]

@@ -152,8 +152,8 @@ class SimulationContext:
         except asyncio.CancelledError:
             if not self._deadlocked:
                 error = self.catalogue.find(workflow_id, version).cancellation(by_parent=True)
-                told = None if error is None else error_of(error)
-                self.instances[number] = SimulatedInstance(workflow_id, "cancelled", told)
+                outcome = None if error is None else error_of(error)
+                self.instances[number] = SimulatedInstance(workflow_id, "cancelled", outcome)
             raise
         self.instances[number] = SimulatedInstance(workflow_id, "completed")
         return output

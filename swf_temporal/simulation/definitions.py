@@ -91,13 +91,13 @@ def _is_about(expected: ExpectedProblem, problem: Problem) -> bool:
 
 
 def _apart(expected: ExpectedProblem, problem: Problem, scenario: Scenario) -> Iterator[str]:
-    told = _told(problem, scenario)
+    actual = _facts_of(problem, scenario)
     for key, value in expected.facts.items():
-        if told[key] != value:
-            yield f"{key}: expected {value!r}, but it is {told[key]!r}"
+        if actual[key] != value:
+            yield f"{key}: expected {value!r}, but it is {actual[key]!r}"
 
 
-def _told(problem: Problem, scenario: Scenario) -> dict[str, str | None]:
+def _facts_of(problem: Problem, scenario: Scenario) -> dict[str, str | None]:
     """Return what a scenario may say of *problem*, in the scenario's words."""
     return {
         "code": problem.code,

@@ -90,8 +90,8 @@ def _validated(kind: type[_Read], data: Object, place: ScenarioFile, root: str) 
 
 
 def _problem(details: ErrorDetails, model: Any, data: Object, source: Source, root: str) -> Problem:
-    if told := custom_problem(details, data, source, _CODE):
-        return told
+    if problem := custom_problem(details, data, source, _CODE):
+        return problem
     path, kind = details["loc"], details["type"]
     place = Place(data, path)
     if kind == "missing":

@@ -72,8 +72,8 @@ def error_of(fault: WorkflowFault) -> SimulationError:
 
 def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
     """Return what an instance with this trace told people about itself last; None is nothing."""
-    told: list[JSON] = [entry.detail["value"] for entry in trace if entry.kind is TraceKind.METADATA_SET]
-    return told[-1] if told else None
+    values: list[JSON] = [entry.detail["value"] for entry in trace if entry.kind is TraceKind.METADATA_SET]
+    return values[-1] if values else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,14 +52,14 @@ class VariableStore:
 
     def as_given(self, instance: str) -> dict[str, Any]:
         """Return what variables hold, in the form in which they are given; of instances those of *instance*."""
-        told: dict[str, Any] = {"namespace": {}, "workflow": {called: {} for called in self._called.values()}}
-        told["instance"] = {}
+        contents: dict[str, Any] = {"namespace": {}, "workflow": {called: {} for called in self._called.values()}}
+        contents["instance"] = {}
         for of, variable in self._held.items():
             if of.scope == "workflow":
-                told["workflow"].setdefault(self._called.get(of.owner, of.owner), {})[of.key] = _value(variable)
+                contents["workflow"].setdefault(self._called.get(of.owner, of.owner), {})[of.key] = _value(variable)
             elif of.scope == "namespace" or (of.scope == "instance" and of.owner == instance):
-                told[of.scope][of.key] = _value(variable)
-        return told
+                contents[of.scope][of.key] = _value(variable)
+        return contents
 
     def _hold(self, scope: Any, owner: str, values: Mapping[str, Any]) -> None:
         for key, value in values.items():

@@ -1,8 +1,8 @@
 """Variables in a SQL database: PostgreSQL, or a file of SQLite.
 
-Theory of operation. A write is one transaction: it notes its id, and sets the values. The database refuses an id that
-is noted already, so a write that is repeated, because whoever made it was lost before it could tell, changes nothing,
-whatever was written since. Two attempts at once are no exception: the second waits for the end of the first.
+Theory of operation. A write is one transaction: it stores its id, and sets the values. The database refuses an id that
+is stored already, so a write that is repeated because the worker was lost before it could report success changes
+nothing, whatever was written since. Two attempts at once are no exception: the second waits for the end of the first.
 
 Whether an instance has ended is known to Temporal alone. Each worker asks, from time to time, for the instances whose
 time to be looked at has come, takes one after the other by setting that time anew, and removes what has ended.
@@ -248,5 +248,5 @@ def _check(of: VariableRef, value: Variable | None) -> None:
 
 def _reason(error: SQLAlchemyError) -> str:
     """Return what the database says, without the statement and its values."""
-    told = error.orig if isinstance(error, DBAPIError) else error
-    return " ".join(str(told).split())
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return " ".join(str(cause).split())

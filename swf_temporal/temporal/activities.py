@@ -100,7 +100,7 @@ class Activities:
             with _beating():
                 return await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
         except WorkflowFault as fault:
-            raise _told(call, fault, info.attempt, key) from None
+            raise _failure_of(call, fault, info.attempt, key) from None
         except ApplicationError:
             raise  # the performer has decided already
         except StoreUnavailable as error:
@@ -110,7 +110,7 @@ class Activities:
             # Whatever a performer raises is the function's error: the definition decides what becomes of it. Of its
             # traceback nothing is told, which would have its message once more, as long as it is.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
-            raise _told(call, unforeseen, info.attempt, key) from None
+            raise _failure_of(call, unforeseen, info.attempt, key) from None
 
     @activity.defn(name=PUBLISH)
     async def publish(self, event: dict[str, Any]) -> Sequence[str] | None:
@@ -186,7 +186,7 @@ def decided(
     return application_error(fault, next_retry_delay=max(delay, _MIN_DELAY))
 
 
-def _told(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
+def _failure_of(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
     """Return what is decided of *fault*, having told the worker's log."""
     error = decided(call, fault, attempt, key)
     log_failed_call(call.function.name, fault, attempt, error.next_retry_delay)

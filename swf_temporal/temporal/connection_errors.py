@@ -75,10 +75,10 @@ def trouble_of(error: object) -> Trouble:
     text = " ".join(str(error).split())
     lower = text.lower()
     found = next((trouble for sign, trouble in _KNOWN if sign in lower), None)
-    return found or Trouble(_told(text) or type(error).__name__, _ANOTHER)
+    return found or Trouble(_brief(text) or type(error).__name__, _ANOTHER)
 
 
-def _told(text: str) -> str:
+def _brief(text: str) -> str:
     message = _MESSAGE.search(text)
     if message is not None:
         text = f"{message[1]}: {message[2]}"

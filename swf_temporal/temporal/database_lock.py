@@ -85,7 +85,7 @@ def _take(file: int, database: Path) -> None:
         except (BlockingIOError, PermissionError):
             holder = _holder(file)
             if _is_alive(holder) or time.monotonic() > end:
-                raise UsageError(f"{database} is in use{_told(holder)}", _HINT) from None
+                raise UsageError(f"{database} is in use{_by_whom(holder)}", _HINT) from None
             time.sleep(_PAUSE)
         except OSError:
             return  # a file system without locks
@@ -107,7 +107,7 @@ def _holder(file: int) -> dict[str, Any]:
     return {}
 
 
-def _told(holder: dict[str, Any]) -> str:
+def _by_whom(holder: dict[str, Any]) -> str:
     if not {"pid", "address", "since"} <= holder.keys():
         return " by another server"
     return f" by process {holder['pid']}, whose server is at {holder['address']} since {holder['since']}"

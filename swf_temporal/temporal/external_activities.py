@@ -206,7 +206,7 @@ def _result(payload: Payload, activity: str) -> JSON:
             return json.loads(payload.data)  # type: ignore[no-any-return]  # JSON, as it says
     except ValueError as error:
         raise CallFailed(
-            f"the result of the activity '{activity}' is no JSON: {error}", code="MalformedAnswer"
+            f"the result of the activity '{activity}' is not JSON: {error}", code="MalformedAnswer"
         ) from None
     message = f"the result of the activity '{activity}' is written as {encoding}, and not as JSON"
     raise CallFailed(message, code="MalformedAnswer")

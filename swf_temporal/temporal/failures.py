@@ -42,7 +42,7 @@ def _shorten(fault: WorkflowFault) -> None:
     fault.name, fault.code = _cut(fault.name, MAX_NAME), _cut(fault.code, MAX_NAME)
     fault.cause = None if fault.cause is None else _cut(fault.cause)
     if fault.origin is not None:
-        fault.origin = {key: _cut(said) if isinstance(said, str) else said for key, said in fault.origin.items()}
+        fault.origin = {key: _cut(value) if isinstance(value, str) else value for key, value in fault.origin.items()}
     if fault.body is not None and (size := size_of(fault.body)) > MAX_BODY_BYTES:
         written = fault.body if isinstance(fault.body, str) else json.dumps(fault.body, ensure_ascii=False)
         fault.body = f"{written[:MAX_TEXT]}… ({size:,} bytes)"

@@ -95,9 +95,9 @@ class InstanceLog:
 
     def _write(self, level: int, event: str, more: str = "", **facts: Any) -> None:
         """Write that *event* happened to the workflow."""
-        told = {"event": event, **{key: value for key, value in facts.items() if value is not None}}
+        details = {"event": event, **{key: value for key, value in facts.items() if value is not None}}
         separator = ": " if event == "failed" else " "
-        _instances.log(level, "%s %s%s", event, self._what, separator + more if more else "", extra={FACTS: told})
+        _instances.log(level, "%s %s%s", event, self._what, separator + more if more else "", extra={FACTS: details})
 
 
 def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: timedelta | None) -> None:
@@ -106,22 +106,22 @@ def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: ti
     if not _calls.isEnabledFor(level):
         return
     more = "" if again is None else f", tried again after {again.total_seconds():g} s"
-    told = {"event": "call failed", "function": function, **facts_of(fault), "attempt": attempt}
+    details = {"event": "call failed", "function": function, **facts_of(fault), "attempt": attempt}
     if again is not None:
-        told["again"] = again.total_seconds()
-    _calls.log(level, "call of %r failed%s: %s", function, more, in_a_line(fault), extra={FACTS: told})
+        details["again"] = again.total_seconds()
+    _calls.log(level, "call of %r failed%s: %s", function, more, in_a_line(fault), extra={FACTS: details})
 
 
 def log_lost_attempt(function: str, error: StoreUnavailable, attempt: int) -> None:
     """Tell that an attempt at a call is made again, since its variables could not be read or written."""
-    told = {"event": "call failed", "function": function, "error": type(error).__name__, "attempt": attempt}
-    _calls.warning("call of %r is made again: %s", function, error, extra={FACTS: told})
+    details = {"event": "call failed", "function": function, "error": type(error).__name__, "attempt": attempt}
+    _calls.warning("call of %r is made again: %s", function, error, extra={FACTS: details})
 
 
 def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> None:
     """Tell that a produced event could not be sent."""
-    told = {"event": "event not sent", "type": event_type, **facts_of(fault), "attempt": attempt}
-    _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: told})
+    details = {"event": "event not sent", "type": event_type, **facts_of(fault), "attempt": attempt}
+    _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: details})
 
 
 def fault_in(failure: ApplicationError) -> WorkflowFault:

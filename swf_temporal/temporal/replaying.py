@@ -62,7 +62,7 @@ class Observed(Interpreter):
         """Run the definition whose id is this workflow's type; the result is its output."""
         return await super().run(args)
 
-    def told(self, facts: Replayed) -> Replayed:
+    def added_to(self, facts: Replayed) -> Replayed:
         """Return *facts* with what is known of this execution."""
         pin, definition = self._pin, self._definition
         if isinstance(self._wrong, NewerRecord):
@@ -86,7 +86,7 @@ class Observed(Interpreter):
 
 
 async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed:
-    """Replay a history whose payloads *converter* reads. Raises ValueError for what is no history of a workflow."""
+    """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow."""
     if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
         raise ValueError("it does not begin with the start of a workflow")
     started = history.events[0].workflow_execution_started_event_attributes
@@ -105,14 +105,14 @@ async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed
         failure=None if outcome.replay_failure is None else _reason(outcome.replay_failure),
     )
     seen = _seen.pop(history.run_id, None)
-    return facts if seen is None else seen.told(facts)
+    return facts if seen is None else seen.added_to(facts)
 
 
 def _reason(failure: Exception) -> str:
     """Return what the engine's library says of a replay that failed, out of what it says around that."""
     text = str(failure)
-    said = _MESSAGE.search(text)
-    return text if said is None else said[1].replace('\\"', '"')
+    message = _MESSAGE.search(text)
+    return text if message is None else message[1].replace('\\"', '"')
 
 
 def _builds(history: WorkflowHistory) -> tuple[str, ...]:

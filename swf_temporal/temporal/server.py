@@ -98,7 +98,7 @@ class _Started:
     """A server's process, and the last lines that it wrote."""
 
     process: Process
-    said: deque[str]
+    stderr_lines: deque[str]
     reading: asyncio.Task[None]
 
 
@@ -114,21 +114,21 @@ async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIte
         start_new_session=True,
         pass_fds=inherited if os.name == "posix" else (),
     )
-    said = deque[str](maxlen=_LAST_LINES)
+    stderr_lines = deque[str](maxlen=_LAST_LINES)
     # Read all the time: a server whose errors are not read would stand still once the pipe is full.
-    reading = asyncio.create_task(_read(process, said))
+    reading = asyncio.create_task(_read(process, stderr_lines))
     try:
-        yield _Started(process, said, reading)
+        yield _Started(process, stderr_lines, reading)
     finally:
         await _stop(process)
         reading.cancel()
         await asyncio.wait([reading])
 
 
-async def _read(process: Process, said: deque[str]) -> None:
+async def _read(process: Process, stderr_lines: deque[str]) -> None:
     assert process.stderr is not None  # noqa: S101 - for the type checker
     while chunk := await process.stderr.read(_CHUNK):
-        said.extend(chunk.decode(errors="replace").splitlines())
+        stderr_lines.extend(chunk.decode(errors="replace").splitlines())
 
 
 async def _ready(started: _Started, port: int, converter: DataConverter) -> Client:
@@ -137,8 +137,8 @@ async def _ready(started: _Started, port: int, converter: DataConverter) -> Clie
     for _ in range(_TRIES):
         if process.returncode is not None:
             await asyncio.wait([started.reading])
-            said = " ".join(started.said) or process.returncode
-            raise _StartError(f"the Temporal server ended as it started: {said}")
+            reason = " ".join(started.stderr_lines) or process.returncode
+            raise _StartError(f"the Temporal server ended as it started: {reason}")
         if not is_free(port):
             with suppress(RuntimeError, RPCError):
                 return await Client.connect(f"127.0.0.1:{port}", data_converter=converter)

@@ -46,7 +46,7 @@ class ClaimedVariables:
         self._identity = identity if store else _TEMPORAL
         self._where = where if store else "Temporal"
         self._agreed = 0.0
-        self._told: str | None = None
+        self._reported: str | None = None
 
     @property
     def marker_id(self) -> str:
@@ -54,9 +54,9 @@ class ClaimedVariables:
         return f"variables:store:{self._task_queue}"
 
     async def claim(self) -> None:
-        """Say where the variables of the task queue are, if nobody has. Raises UsageError where others disagree."""
-        said = await self._said()
-        if said is None and self._identity != _TEMPORAL:
+        """Record where the task queue's variables are, if no worker has. Raises UsageError where others disagree."""
+        marker = await self._read_marker()
+        if marker is None and self._identity != _TEMPORAL:
             await self._refuse_what_temporal_holds()
             await self._client.start_workflow(
                 VariablesOfScope.run,
@@ -67,8 +67,8 @@ class ClaimedVariables:
                 memo={_STORE: self._identity, _WHERE: self._where},
                 static_summary=f"variables of this task queue are in {self._where}",
             )
-            said = await self._said()
-        if (trouble := self._trouble(said)) is not None:
+            marker = await self._read_marker()
+        if (trouble := self._trouble(marker)) is not None:
             hint = f"configure `variables` alike on all workers; to change it for good: swf terminate {self.marker_id}"
             raise UsageError(trouble, hint)
         self._agreed = monotonic()
@@ -91,27 +91,27 @@ class ClaimedVariables:
         if monotonic() - self._agreed < CHECKING:
             return
         try:
-            trouble = self._trouble(await self._said())
+            trouble = self._trouble(await self._read_marker())
         except RPCError as error:
             raise StoreUnavailable(f"it cannot be told at the moment where the variables are: {error}") from error
         if trouble is None:
-            self._agreed, self._told = monotonic(), None
+            self._agreed, self._reported = monotonic(), None
             return
-        if trouble != self._told:
-            self._told = trouble
+        if trouble != self._reported:
+            self._reported = trouble
             _log.error("%s; nothing is read or written here until the workers agree", trouble)
         raise StoreUnavailable(trouble)
 
-    def _trouble(self, said: Mapping[str, object] | None) -> str | None:
-        """Return what is wrong if *said*, where others hold the variables, is not where this worker does."""
-        if (_TEMPORAL if said is None else said.get(_STORE)) == self._identity:
+    def _trouble(self, marker: Mapping[str, object] | None) -> str | None:
+        """Return what is wrong if *marker*, where others hold the variables, is not where this worker does."""
+        if (_TEMPORAL if marker is None else marker.get(_STORE)) == self._identity:
             return None
-        others = "Temporal" if said is None else str(said.get(_WHERE))
+        others = "Temporal" if marker is None else str(marker.get(_WHERE))
         here = f"{self._where}, which is another database" if others == self._where else self._where
         whose = f"the variables of the task queue {self._task_queue!r}"
         return f"{whose} are held in {others}, and this worker would hold them in {here}"
 
-    async def _said(self) -> Mapping[str, object] | None:
+    async def _read_marker(self) -> Mapping[str, object] | None:
         """Return what the workflow says that tells where variables are; None if there is none."""
         try:
             found = await self._client.get_workflow_handle(self.marker_id).describe()

@@ -38,8 +38,8 @@ def meant_or_known(word: str, choices: Iterable[str], without_any: str | None = 
 def known_ones(choices: Iterable[str]) -> str:
     """Return what there is to choose from, in words: one at least."""
     known = sorted(choices)
-    told = [*known[:_MAX_TOLD], f"{len(known) - _MAX_TOLD} more"] if len(known) > _MAX_TOLD + 1 else known
-    return f"there {'is' if len(told) == 1 else 'are'} {_listed(told)}"
+    shown = [*known[:_MAX_TOLD], f"{len(known) - _MAX_TOLD} more"] if len(known) > _MAX_TOLD + 1 else known
+    return f"there {'is' if len(shown) == 1 else 'are'} {_listed(shown)}"
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str:

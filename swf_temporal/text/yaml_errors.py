@@ -55,11 +55,13 @@ def explain(error: yaml.YAMLError, source: Source) -> Problem:
     """Return what *error* means to the author of *source*."""
     opened, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
     mark = mark or opened
-    said = str(getattr(error, "problem", None) or "this is not YAML")
-    if opened is not None and said == _ENDLESS:
+    problem_text = str(getattr(error, "problem", None) or "this is not YAML")
+    if opened is not None and problem_text == _ENDLESS:
         return source.problem("syntax", _OPEN, _position(opened))
     position = Position() if mark is None else _position(mark)
-    message, hint = next((told for found, told in _EXPLAINED.items() if found in said), (said, None))
+    message, hint = next(
+        (explained for known, explained in _EXPLAINED.items() if known in problem_text), (problem_text, None)
+    )
     problem = source.problem("syntax", message, position, hint)
     if _tabbed(problem):
         return source.problem("syntax", message, position, _TAB)

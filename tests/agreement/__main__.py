@@ -83,9 +83,9 @@ async def _written(host: ScenarioHost, one: Compared, folder: Path) -> Path:
 def _write(one: Compared, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / f"{one.document['scenario'].replace(', ', '-').replace(' ', '-')}.yaml"
-    said = [f"# {line}" for line in one.differences]
+    comments = [f"# {line}" for line in one.differences]
     document = one.document if one.simulated is None else {**one.document, "expect": _expected(one.simulated)}
-    path.write_text("\n".join([*said, json.dumps(document, indent=2)]) + "\n")
+    path.write_text("\n".join([*comments, json.dumps(document, indent=2)]) + "\n")
     return path
 
 

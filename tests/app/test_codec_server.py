@@ -240,7 +240,7 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ("{jwks: http://id.example.com/jwks, issuer: a}", "codecServer › jwks: it must be an https URL"),
         ("{jwks: https://id/jwks}", "codecServer › jwks needs an issuer or an audience"),
         ("{token: abc}", "codecServer › token: it must be env:VARIABLE or file:PATH"),
-        ("{token: 'env:NOWHERE'}", "codecServer › token: what env:NOWHERE holds is no token"),
+        ("{token: 'env:NOWHERE'}", "codecServer › token: what env:NOWHERE holds is not a token"),
         ("{token: 'file:nowhere'}", "codecServer › token: the file nowhere cannot be read"),
         ("{tokens: []}", "codecServer › tokens: there is no such option; did you mean 'token'?"),
     ],

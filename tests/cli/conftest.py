@@ -137,23 +137,23 @@ class Running:
     """A process that runs beside the test."""
 
     process: subprocess.Popen[str]
-    said: str = ""
+    output: str = ""
     stream: str = "stderr"
 
     def until(self, text: str) -> str:
         """Return the line that has *text*, once it is written."""
         lines: IO[str] = getattr(self.process, self.stream)
         for line in lines:
-            self.said += line
+            self.output += line
             if text in line:
                 return line
-        pytest.fail(f"it ended without saying {text!r}, but said:\n{self.said}")
+        pytest.fail(f"it ended without writing {text!r}, but wrote:\n{self.output}")
 
     def stop(self, number: signal.Signals) -> Ended:
         """Send a signal and return what came of the process."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=PATIENCE)
-        return Ended(self.process.returncode, out, self.said + err)
+        return Ended(self.process.returncode, out, self.output + err)
 
 
 @pytest.fixture

@@ -106,11 +106,11 @@ def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: An
     ("arguments", "told"),
     [
         ((), "there is nothing to look at"),
-        (("waiter.yaml",), "one definition is no comparison"),
+        (("waiter.yaml",), "a comparison needs two definitions"),
         (("--histories", "."), "there is no history in ."),
         (("--histories", "nowhere"), "nowhere is not a folder"),
         (("--histories", ".", "--query", "x"), "are two places to look"),
-        (("a@1", "b", "-d", "."), "'a@1' is no file"),
+        (("a@1", "b", "-d", "."), "'a@1' is not a file"),
     ],
 )
 def test_what_cannot_be_looked_at(swf: Swf, arguments: tuple[str, ...], told: str) -> None:

@@ -44,12 +44,12 @@ def asking(operation: str, kind: str = "rest") -> str:
 def warned(swf: Swf) -> Callable[[str, str], str]:
     """Return a way to get what validation says of a definition in the folder `defs`, which can run all the same."""
 
-    def said(operation: str, kind: str) -> str:
+    def warning_for(operation: str, kind: str) -> str:
         ended = swf("validate", swf.write("defs/asks.yaml", asking(operation, kind)))
         assert (ended.code, ended.err[-11:]) == (0, " 1 warning\n")
         return ended.out
 
-    return said
+    return warning_for
 
 
 def test_an_operation_that_is_not_there(swf: Swf, warned: Callable[[str, str], str]) -> None:

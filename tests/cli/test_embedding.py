@@ -43,7 +43,7 @@ def test_ends_with_a_run_that_is_killed(swf: Swf) -> None:
     swf.write("sleeper.yaml", SLEEPER)
     with swf.running("run", "sleeper.yaml") as run:
         run.until("sleeping PT1H")
-        port = int(re.findall(r"127\.0\.0\.1:(\d+)", run.said)[0])
+        port = int(re.findall(r"127\.0\.0\.1:(\d+)", run.output)[0])
         assert listens(port)
         kill(run)
     until_nothing_listens(port)
@@ -64,14 +64,14 @@ def test_one_dev_on_a_database(swf: Swf) -> None:
         assert first.stop(signal.SIGTERM).code == 0
     for refused in (second, on_the_same_port):
         assert (refused.code, refused.out) == (2, "")
-        said = re.search(
+        match = re.search(
             r"^error: \.swf/temporal\.db is in use by process (\d+), whose server is at (\S+) since 20\S+ \S+\n"
             r"  stop that one, or name another database with --db\n\Z",
             refused.err,
             re.MULTILINE,
         )
-        assert said is not None, refused.err
-        assert (int(said[1]), said[2]) == (first.process.pid, f"127.0.0.1:{port}")
+        assert match is not None, refused.err
+        assert (int(match[1]), match[2]) == (first.process.pid, f"127.0.0.1:{port}")
     assert (swf.folder / ".swf" / ".gitignore").read_text() == "*\n"
     assert not (swf.folder / "other" / ".gitignore").exists()
 

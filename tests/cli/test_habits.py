@@ -30,7 +30,7 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
         stderr=theirs,
     )
     os.close(theirs)
-    said = b""
+    output = b""
     with os.fdopen(ours, "rb", buffering=0) as terminal:
         while True:
             try:
@@ -39,9 +39,9 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
                 break
             if not chunk:
                 break
-            said += chunk
+            output += chunk
     process.wait(PATIENCE)
-    return said.decode().replace("\r\n", "\n")
+    return output.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -218,19 +218,19 @@ def test_colours(swf: Swf) -> None:
 @pytest.mark.parametrize("arguments", [["-h"], ["run", "-h"], ["runn"], ["run", "--inptu"], ["list", "-o", "xml"]])
 def test_help_and_mistakes_are_plain(swf: Swf, arguments: list[str]) -> None:
     """Help and messages have no colours and no frames, so that nothing need be obeyed."""
-    said = on_a_terminal(swf, *arguments)
-    assert said
-    assert _ESCAPE not in said
-    assert not re.search("[─│╭╰]", said)
+    output = on_a_terminal(swf, *arguments)
+    assert output
+    assert _ESCAPE not in output
+    assert not re.search("[─│╭╰]", output)
 
 
 def test_progress(swf: Swf) -> None:
     """Validating many or large files tells how far it is, on a terminal that can write a line anew, and clears it."""
     for number in range(25):
         swf.write(f"many/{number}.yaml", HELLO.replace("id: hello", f"id: hello{number}"))
-    said = on_a_terminal(swf, "validate", "many")
-    assert "validating 7 of 25: many/" in said
-    assert said.endswith("\r\x1b[K25 definitions, no errors, no warnings\n")
+    output = on_a_terminal(swf, "validate", "many")
+    assert "validating 7 of 25: many/" in output
+    assert output.endswith("\r\x1b[K25 definitions, no errors, no warnings\n")
     assert on_a_terminal(swf, "validate", "many", env={"TERM": "dumb"}) == "25 definitions, no errors, no warnings\n"
     assert swf("validate", "many").err == "25 definitions, no errors, no warnings\n"
     assert "validating" not in on_a_terminal(swf, "validate", "hello.yaml")

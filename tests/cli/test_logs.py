@@ -73,7 +73,7 @@ def flaky(card):
 def lines_of(worker: Running, until: str) -> list[dict[str, Any]]:
     """Return what a worker that logs JSON has logged until a line that has *until*."""
     worker.until(until)
-    return [json.loads(line) for line in worker.said.splitlines()]
+    return [json.loads(line) for line in worker.output.splitlines()]
 
 
 def prepared(swf: Swf) -> None:
@@ -187,7 +187,7 @@ def test_files(swf: Swf, dev: Dev) -> None:
     files = ["definitions/hello.yaml", "other/orders.txt", "definitions"]
     with swf.running("worker", *files, *queue) as worker:
         worker.until("working for")
-        assert worker.said.count("serving hello 1.0 from definitions/hello.yaml") == 1
+        assert worker.output.count("serving hello 1.0 from definitions/hello.yaml") == 1
         assert json.loads(swf("start", "orders", "--wait", *queue).out) == {"greeting": "Hello null!"}
     missing = swf("worker", "definitions", "nowhere.yaml", *queue)
     assert (missing.code, missing.err) == (2, "error: nowhere.yaml cannot be read: No such file or directory\n")

@@ -111,9 +111,9 @@ def test_a_database_that_cannot_be(swf: Swf) -> None:
 def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
     """The command that sends an awaited event is told, and works as it stands."""
     with swf.running("run", "waiter.yaml") as run:
-        told = run.until("swf event")
-        assert "Wait waits for event 'Paid up' of type 'com.paid'" in run.said
-        words = re.fullmatch(r"    swf event (\S+) --name 'Paid up' --data '\{\}' --address (\S+)\n", told)
+        command = run.until("swf event")
+        assert "Wait waits for event 'Paid up' of type 'com.paid'" in run.output
+        words = re.fullmatch(r"    swf event (\S+) --name 'Paid up' --data '\{\}' --address (\S+)\n", command)
         assert words is not None
         sent = swf("event", words[1], "--name", "Paid up", "--data", '{"a": 1}', "--address", words[2])
         assert sent.code == 0

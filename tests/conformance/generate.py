@@ -229,10 +229,10 @@ def _row(sentence: Sentence) -> str:
     if len(found) > MAX_LINKS:
         links.append(f"{len(found) - MAX_LINKS} more")
     links += [_link(f"`{_name(test)}`", ROOT / test.partition("::")[0]) for test in sentence.shown_by]
-    said = " ".join(filter(None, [sentence.accepts, sentence.otherwise, sentence.remark]))
+    remarks = " ".join(filter(None, [sentence.accepts, sentence.otherwise, sentence.remark]))
     if sentence.otherwise:
-        said += f" [Semantics]({semantics_of(sentence).name}#{sentence.semantics})"
-    return _cells(sentence.says, ", ".join(sentence.texts), f"{sentence.kind}", "; ".join(links), said)
+        remarks += f" [Semantics]({semantics_of(sentence).name}#{sentence.semantics})"
+    return _cells(sentence.says, ", ".join(sentence.texts), f"{sentence.kind}", "; ".join(links), remarks)
 
 
 def _name(test: str) -> str:

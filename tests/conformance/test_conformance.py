@@ -51,9 +51,9 @@ def test_what_is_decided_otherwise_is_explained() -> None:
 def test_headline_counts_every_sentence(draft: str | None) -> None:
     """The three numbers at the head of a page are all sentences that are shown."""
     head = r"Of (\d+) sentences (\d+) hold, (\d+) hold and more is accepted, and (\d+) are decided"
-    said = re.search(head, page(draft))
-    assert said is not None
-    every, *kinds = map(int, said.groups())
+    match = re.search(head, page(draft))
+    assert match is not None
+    every, *kinds = map(int, match.groups())
     assert every == sum(kinds) == len([one for one in sentences(draft) if not one.missing])
 
 

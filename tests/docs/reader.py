@@ -80,16 +80,16 @@ class Comparison:
 
     where: str
     typed: str
-    said: str
+    expected: str
     printed: str
 
     @property
     def holds(self) -> bool:
         """Whether both say the same, but for what is another each time."""
-        return comparable(self.said) == comparable(self.printed)
+        return comparable(self.expected) == comparable(self.printed)
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.typed}\n--- the page says\n{self.said}\n--- what is printed\n{self.printed}\n"
+        return f"{self.where}: {self.typed}\n--- the page says\n{self.expected}\n--- what is printed\n{self.printed}\n"
 
 
 class Terminal:
@@ -265,8 +265,8 @@ class Reader:
         ours = typed.replace(USUAL, f"localhost:{self.ports['port']}")
         return ours.replace(FUNCTION, str(self.ports["function_port"]))
 
-    def _compare(self, where: str, typed: str, said: str, printed: str) -> None:
-        self.compared.append(Comparison(where, typed, said.strip("\n"), printed.strip("\n")))
+    def _compare(self, where: str, typed: str, expected: str, printed: str) -> None:
+        self.compared.append(Comparison(where, typed, expected.strip("\n"), printed.strip("\n")))
 
 
 def follow(reader: Reader, blocks: list[Block]) -> None:

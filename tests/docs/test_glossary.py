@@ -37,7 +37,7 @@ _CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
 def _terms(text: str) -> list[tuple[str, str]]:
-    return [(term, " ".join(said.split())) for term, said in _TERM.findall(text)]
+    return [(term, " ".join(meaning.split())) for term, meaning in _TERM.findall(text)]
 
 
 TERMS = _terms(GLOSSARY.read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def test_glossary_is_in_order() -> None:
     for section in GLOSSARY.read_text(encoding="utf-8").split("\n## ")[1:]:
         terms = [term.lower() for term, _ in _terms(section)]
         assert terms == sorted(terms)
-    assert [term for term, said in TERMS if len(_SENTENCE_ENDS.findall(re.sub(r"`[^`]*`|\d\.\d", "", said))) != 1] == []
+    assert [term for term, text in TERMS if len(_SENTENCE_ENDS.findall(re.sub(r"`[^`]*`|\d\.\d", "", text))) != 1] == []
 
 
 @pytest.mark.parametrize("term", [term for term, _ in TERMS])

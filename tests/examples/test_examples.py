@@ -87,21 +87,21 @@ def test_an_example_that_is_stopped_leaves_nothing(environment: dict[str, str]) 
         env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
-    said = ""
+    output = ""
     try:
         for line in process.stderr:
-            said += line
+            output += line
             if "Ask the usual company" in line:
                 break
-        assert [answers(url) for url in urls(said)] == [True]
+        assert [answers(url) for url in urls(output)] == [True]
         process.send_signal(signal.SIGTERM)
-        said += process.communicate(timeout=30)[1]
+        output += process.communicate(timeout=30)[1]
     finally:
         process.kill()
         process.wait()
 
-    assert process.returncode == 128 + signal.SIGTERM, said
-    assert [answers(url) for url in urls(said)] == [False]
+    assert process.returncode == 128 + signal.SIGTERM, output
+    assert [answers(url) for url in urls(output)] == [False]
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -166,9 +166,9 @@ def promised(name: str) -> object:
     return json.loads(output)
 
 
-def urls(said: str) -> list[str]:
-    """Return the URLs of the services that the runner said that it started."""
-    return re.findall(r"^[\w-]+/(?:service|function)\.py: (.*)$", said, re.MULTILINE)
+def urls(output: str) -> list[str]:
+    """Return the URLs of the services that the runner output that it started."""
+    return re.findall(r"^[\w-]+/(?:service|function)\.py: (.*)$", output, re.MULTILINE)
 
 
 def answers(url: str) -> bool:

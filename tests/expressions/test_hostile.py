@@ -102,14 +102,14 @@ def test_no_file_can_be_opened(tmp_path: Path) -> None:
 def test_nothing_of_the_environment_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever builtin without parameters is called, no value of the environment turns up in what it says."""
     monkeypatch.setenv("SWF_TEST_MARK", "mark-of-the-environment")
-    said = []
+    outputs = []
     for name in run('builtins | map(select(endswith("/0")) | .[:-2]) | sort'):
         try:
-            said.append(str(run(f"[limit(5; {name})]")))
+            outputs.append(str(run(f"[limit(5; {name})]")))
         except (ExpressionFailed, BadExpression, ExpressionLimitExceeded) as error:
-            said.append(str(error))
-    assert len(said) > 100
-    assert not [text for text in said if "mark-of-the-environment" in text]
+            outputs.append(str(error))
+    assert len(outputs) > 100
+    assert not [text for text in outputs if "mark-of-the-environment" in text]
 
 
 ENDLESS = [

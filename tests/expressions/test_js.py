@@ -58,7 +58,7 @@ def test_nothing_is_left_for_the_next() -> None:
     [
         ("return null", "returns nothing"),
         ("return () => 1", "returns nothing"),
-        ("return 1 / 0", "Infinity, which is no JSON"),
+        ("return 1 / 0", "Infinity, which is not JSON"),
         ("return 10n", "BigInt"),
         ("return {toJSON() {}}", "nothing that is JSON"),
         ("const f = () => f(); return f()", "Maximum call stack size exceeded"),

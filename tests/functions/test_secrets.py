@@ -107,9 +107,9 @@ def test_results_keep_what_only_resembles_a_secret() -> None:
 def test_results_lose_strong_secrets_wherever_they_stand() -> None:
     """Also as they are written elsewhere, and in keys."""
     secrets: dict[str, JSON] = {"a": {"token": STRONG}, "": ["a-token-4711-Zx81Q"]}
-    said: list[JSON] = [f"Bearer {STRONG}", b64encode(STRONG.encode()).decode(), "x=a-token-4711-Zx81Q&y"]
+    result: list[JSON] = [f"Bearer {STRONG}", b64encode(STRONG.encode()).decode(), "x=a-token-4711-Zx81Q&y"]
 
-    assert withhold({STRONG: said}, secrets) == {"***": ["Bearer ***", "***", "x=***&y"]}
+    assert withhold({STRONG: result}, secrets) == {"***": ["Bearer ***", "***", "x=***&y"]}
 
 
 def test_a_weak_secret_is_weak_in_every_spelling() -> None:

@@ -58,19 +58,19 @@ class _Service:
 
     def __call__(self, given: Any) -> Any:
         """Answer a call."""
-        said = self.leak.repeats(given if isinstance(given, str) else json.dumps(given))
-        self.repeated.append(said)
-        told = self.leak.within.format(said)
+        repeated = self.leak.repeats(given if isinstance(given, str) else json.dumps(given))
+        self.repeated.append(repeated)
+        text = self.leak.within.format(repeated)
         match self.leak.way:
             case "error":
-                raise CallFailed(told, code="Refused", body={"why": [told], "business": BUSINESS}, cause=told)
+                raise CallFailed(text, code="Refused", body={"why": [text], "business": BUSINESS}, cause=text)
             case "key":
-                return {"business": BUSINESS, "said": {told: 1}}
+                return {"business": BUSINESS, "said": {text: 1}}
             case "log":
-                _library.debug("send_request_headers headers=%r", [("authorization", told)])
+                _library.debug("send_request_headers headers=%r", [("authorization", text)])
                 return {"business": BUSINESS}
-        is_number = not isinstance(given, str) and told == json.dumps(given)
-        return {"business": BUSINESS, "said": given if is_number else told}
+        is_number = not isinstance(given, str) and text == json.dumps(given)
+        return {"business": BUSINESS, "said": given if is_number else text}
 
 
 async def find(server: Server, leaks: Iterable[Leak]) -> list[Found]:

@@ -163,7 +163,7 @@ async def test_keys_of_functions_are_asked_for_once(monkeypatch: pytest.MonkeyPa
     for _ in range(2):
         with pytest.raises(PayloadUnavailable, match="'down' is not to be had: ConnectionError: the key service"):
             await keys.get("down")
-    with pytest.raises(PayloadUnavailable, match="what the function returns as key 'short' is no key of 32 bytes"):
+    with pytest.raises(PayloadUnavailable, match="what the function returns as key 'short' is not a key of 32 bytes"):
         await keys.get("short")
     with pytest.raises(UsageError, match="no_such_module:f, is not there"):
         Keys({"1": "function:no_such_module:f"})
@@ -186,8 +186,8 @@ async def test_keys_of_files_and_their_rights(tmp_path: Path) -> None:
     ("source", "message"),
     [
         ("env:NOWHERE", "the variable NOWHERE with the key '1' is not set"),
-        ("env:SHORT", "the key '1' in SHORT is no key of 32 bytes"),
-        ("env:WRONG", "the key '1' in WRONG is no key"),
+        ("env:SHORT", "the key '1' in SHORT is not a key of 32 bytes"),
+        ("env:WRONG", "the key '1' in WRONG is not a key"),
         ("file:/no/such/file", "the file /no/such/file with the key '1' cannot be read: No such file or directory"),
     ],
 )

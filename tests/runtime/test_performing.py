@@ -10,7 +10,7 @@ from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size, filled, size_of
 
 SECRETS: dict[str, JSON] = {"KEY": "p8Xz-41Lw"}
-HIDDEN = "(why is not told, since that could show a secret)"
+HIDDEN = "(the reason is not shown, since it could show a secret)"
 
 
 def _call(template: JSON, data: JSON = None, variables: dict[str, JSON] | None = None) -> FunctionCall:

@@ -71,11 +71,11 @@ def test_an_answer_that_is_no_message_is_told(tmp_path: Path, answer: str, caplo
 
 
 @pytest.mark.parametrize(
-    "said", ["functions: {raed: {}}", "expect: {calls: {raed: 0}}", "expect: {delays: {raed: []}}"]
+    "more", ["functions: {raed: {}}", "expect: {calls: {raed: 0}}", "expect: {delays: {raed: []}}"]
 )
-def test_functions_that_there_are_not(tmp_path: Path, said: str) -> None:
+def test_functions_that_there_are_not(tmp_path: Path, more: str) -> None:
     """What is said of them would hold whatever happens."""
-    _, differences = came_of(tmp_path, READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + said)
+    _, differences = came_of(tmp_path, READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + more)
     assert differences == ["functions: no definition has a function 'raed'"]
 
 

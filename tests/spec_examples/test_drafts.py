@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from swf_temporal import simulate
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.schema import json_schema
 from swf_temporal.loading import check_file
-from tests.spec_examples.test_run_to_the_end import COMPARED, EXAMPLES, GIVEN, SAID, _functions, _said, _stand_ins
+from tests.spec_examples.test_run_to_the_end import COMPARED, COURSES, EXAMPLES, GIVEN, _actual, _functions, _stand_ins
 
 DRAFTS = {"draft-tasks": "ends_may_2020.yaml", "draft-tasks-parent": "ends_may_2020.yaml"}
 REFUSED = {
@@ -81,8 +81,8 @@ def test_the_tables_are_complete() -> None:
     for table in TABLES.values():
         for name, courses in table.items():
             for course in courses:
-                assert course.keys() & SAID, name
-                assert course.keys() <= SAID | GIVEN | {"edited"}, name
+                assert course.keys() & COURSES, name
+                assert course.keys() <= COURSES | GIVEN | {"edited"}, name
 
 
 @pytest.mark.parametrize(("file", "course"), list(_courses()))
@@ -96,13 +96,13 @@ def test_comes_to_its_end(file: Path, course: dict[str, Any], tmp_path: Path) ->
         definitions=list(_stand_ins(course)),
     )
     assert (run.status, run.error and run.error.name) == (course.get("status", "completed"), course.get("error"))
-    said = _said(course, run)
-    if "states" in said:
+    actual = _actual(course, run)
+    if "states" in actual:
         # States that are held by others are told by their paths. The parent says State for Task in names, too.
-        said["states"] = [
-            path.rpartition("/")[2].replace("state", "task").replace("State", "Task") for path in said["states"]
+        actual["states"] = [
+            path.rpartition("/")[2].replace("state", "task").replace("State", "Task") for path in actual["states"]
         ]
-    assert said == {key: course[key] for key in COMPARED if key in course}
+    assert actual == {key: course[key] for key in COMPARED if key in course}
     for name, times in course.get("called", {}).items():
         assert len([called for called, _ in run.calls if called == name]) == times
 

@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"
 DIALECTS = ("0.8", "0.8-next")
 ENDS: dict[str, list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("ends.yaml").read_text("utf-8"))
 COMPARED = ("output", "states", "calls", "produced", "elapsed")
-SAID = {*COMPARED, "called", "status", "error"}
+COURSES = {*COMPARED, "called", "status", "error"}
 GIVEN = {"in", "ending", "input", "events", "functions", "subflows", "versions", "documents"}
 
 pytestmark = pytest.mark.spec
@@ -75,8 +75,8 @@ def test_the_table_is_read() -> None:
     """Every course in the table claims something of its end, and says nothing that nobody reads."""
     for name, courses in ENDS.items():
         for course in courses:
-            assert course.keys() & SAID, name
-            assert course.keys() <= SAID | GIVEN, name
+            assert course.keys() & COURSES, name
+            assert course.keys() <= COURSES | GIVEN, name
 
 
 @pytest.mark.parametrize(("file", "course"), list(_courses()))
@@ -90,12 +90,12 @@ def test_comes_to_its_end(file: Path, course: dict[str, Any], tmp_path: Path) ->
         definitions=list(_stand_ins(course)),
     )
     assert (run.status, run.error and run.error.name) == (course.get("status", "completed"), course.get("error"))
-    assert _said(course, run) == {key: course[key] for key in COMPARED if key in course}
+    assert _actual(course, run) == {key: course[key] for key in COMPARED if key in course}
     for name, times in course.get("called", {}).items():
         assert len([called for called, _ in run.calls if called == name]) == times
 
 
-def _said(course: Mapping[str, Any], run: Simulation) -> dict[str, Any]:
+def _actual(course: Mapping[str, Any], run: Simulation) -> dict[str, Any]:
     """Return of a run what its course speaks of, in the form in which it speaks."""
     fields = course.get("produced", [])
     facts = {

@@ -53,11 +53,11 @@ def mentioning(word: str) -> list[int]:
         if not one.name.isdigit() or int(one.name) == os.getpid():
             continue
         try:
-            said = (one / "cmdline").read_bytes() + (one / "environ").read_bytes()
+            content = (one / "cmdline").read_bytes() + (one / "environ").read_bytes()
             is_gone = "\nState:\tZ" in (one / "status").read_text()
         except OSError:
             continue
-        if word.encode() in said and not is_gone:
+        if word.encode() in content and not is_gone:
             found.append(int(one.name))
     return found
 

@@ -39,13 +39,13 @@ def test_the_exit_code_is_that_of_the_program(code: int) -> None:
     assert ended(process) == (code, "")
 
 
-@pytest.mark.parametrize(("gently", "said"), [(True, (3, "asked\n")), (False, (128 + signal.SIGKILL, ""))])
-def test_ends_when_the_pipe_closes(gently: bool, said: tuple[int, str]) -> None:  # noqa: FBT001 - a case
+@pytest.mark.parametrize(("gently", "outcome"), [(True, (3, "asked\n")), (False, (128 + signal.SIGKILL, ""))])
+def test_ends_when_the_pipe_closes(gently: bool, outcome: tuple[int, str]) -> None:  # noqa: FBT001 - a case
     """The program is asked to end, or killed, once nobody holds the pipe any more."""
     process = start(_WAITING, gently=gently)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
-    assert ended(process) == said  # which closes it
+    assert ended(process) == outcome  # which closes it
 
 
 def test_hands_on_what_asks_it_to_end() -> None:

@@ -106,12 +106,12 @@ def worker(folder: Path, server: Server, build: str | None) -> Iterator[str]:
     process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        said = []
+        lines = []
         for line in process.stderr:
-            said.append(line)
+            lines.append(line)
             if ("working for" if build is None else "serving as version") in line:
                 break
-        yield "".join(said)
+        yield "".join(lines)
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -128,11 +128,11 @@ async def deploy(server: Server, command: str, *arguments: str) -> str:
         process = await asyncio.create_subprocess_exec(
             *line, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
-        said, _ = await process.communicate()
+        output, _ = await process.communicate()
         if process.returncode == 0:
-            return said.decode()
+            return output.decode()
         await asyncio.sleep(0.1)  # the server learns of a version, and of what it polls, little by little
-    raise AssertionError(said.decode())
+    raise AssertionError(output.decode())
 
 
 async def make_current(server: Server, build: str) -> None:
@@ -261,6 +261,6 @@ async def test_nothing_is_lost_while_versions_change(server: Server, folder: Pat
 
         async with asyncio.timeout(60):
             which = ("--deployment-name", NAME, "--build-id", builds[0])
-            while "drained" not in (said := await deploy(server, "describe-version", *which)):
+            while "drained" not in (description := await deploy(server, "describe-version", *which)):
                 await asyncio.sleep(0.5)
-        assert json.loads(said)["drainageInfo"]["drainageStatus"] == "drained"
+        assert json.loads(description)["drainageInfo"]["drainageStatus"] == "drained"

@@ -60,7 +60,7 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf) 
         try:
             Parse(await _body(request), payloads, ignore_unknown_fields=True)
         except (ParseError, UnicodeDecodeError) as error:
-            raise _RefusedError(400, f"the body is no JSON object with payloads: {error}") from None
+            raise _RefusedError(400, f"the body is not a JSON object with payloads: {error}") from None
         count = len(payloads.payloads)
         # What workers and clients do with payloads: the SDK has no public name for it.
         if decode:

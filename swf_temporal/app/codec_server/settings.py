@@ -58,22 +58,22 @@ def read_codec_server_settings(
 ) -> CodecServerSettings:
     """Return what the configuration says of the codec server at *address*; *origins* are further ones.
 
-    Raises UsageError for what cannot be read, and for a server that others reach and that asks nobody for a token.
+    Raises UsageError for what cannot be read, and for a server that others reach and that asks for no token.
     """
     path = configuration_file(env, file)
     content: Any = {} if path is None else content_of(path)
     section = content.get("codecServer") if isinstance(content, dict) else None
-    said = (
+    configured = (
         _CodecServer() if path is None or section is None else validated(_CodecServer, section, path, ("codecServer",))
     )
     settings = CodecServerSettings(
         address,
-        tuple(dict.fromkeys([*said.origins, *(origin_of_option(one) for one in origins)])),
-        None if said.token is None else secret_of(said.token, env, path, "codecServer › token"),
-        jwt_settings(said.jwks, said.issuer, said.audience, "codecServer"),
-        tuple(said.namespaces),
+        tuple(dict.fromkeys([*configured.origins, *(origin_of_option(one) for one in origins)])),
+        None if configured.token is None else secret_of(configured.token, env, path, "codecServer › token"),
+        jwt_settings(configured.jwks, configured.issuer, configured.audience, "codecServer"),
+        tuple(configured.namespaces),
     )
-    if settings.is_open and not said.unauthenticated and address.host not in LOOPBACK:
+    if settings.is_open and not configured.unauthenticated and address.host not in LOOPBACK:
         raise UsageError(
             f"the codec server at {address} would decrypt for everyone who reaches it",
             "set codecServer › token or jwks, or unauthenticated: true behind a proxy that authenticates",

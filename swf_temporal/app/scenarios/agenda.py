@@ -27,7 +27,7 @@ class Member:
     ended: str | None = None
     """How it ended, if it has."""
     ended_at: int = 0
-    is_told: bool = False
+    is_reported: bool = False
     """Whether its parent knows of its end."""
     is_cancelled: bool = False
     """Whether it was asked to cancel, and knows it."""

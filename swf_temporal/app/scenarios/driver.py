@@ -118,10 +118,10 @@ class ScenarioDriver:
         self.family.expect("cancel", self.family.main)
         await self._client.get_workflow_handle(self.family.main.workflow_id).cancel()
 
-    async def _let_pass(self, moment: int, told: Iterable[Member]) -> None:
-        """Let time pass until *moment*: those who are *told* learn it before anything happens then."""
+    async def _let_pass(self, moment: int, members: Iterable[Member]) -> None:
+        """Let time pass until *moment*: *members* learn it before anything happens then."""
         self.family.agenda.now = moment
-        await asyncio.gather(*(self._tell(member, {}) for member in told))
+        await asyncio.gather(*(self._tell(member, {}) for member in members))
         await self.family.calm()
 
     async def _release(self, due: Due) -> None:

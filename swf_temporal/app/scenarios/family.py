@@ -107,7 +107,7 @@ class Family:
                 seq = job.resolve_child_workflow_execution.seq
                 self._under_way.discard(("result", run_id, seq))
                 self.agenda.drop("child", run_id, seq)
-                self._children[run_id, seq].is_told = True
+                self._children[run_id, seq].is_reported = True
                 self._deliveries[run_id, seq] = member
 
     def _asked(self, member: Member, run_id: str, issued: Issued) -> None:
@@ -175,13 +175,13 @@ class Family:
         member.ended, member.ended_at = how, self.agenda.now
         for kind in ("begin", "clock", "signal", "cancel", "end"):
             self._under_way.discard((kind, member.workflow_id, 0))
-        if member.parent_run and member.parent_run not in self._closed and not member.is_told:
+        if member.parent_run and member.parent_run not in self._closed and not member.is_reported:
             self._under_way.add(("result", member.parent_run, member.seq))
 
     def _never_began(self, member: Member) -> None:
         for kind in ("begin", "cancel"):
             self._under_way.discard((kind, member.workflow_id, 0))
-        member.is_told, member.ended = True, "never begun"
+        member.is_reported, member.ended = True, "never begun"
         if member.parent_run:
             self.agenda.drop("child", member.parent_run, member.seq)
 

@@ -96,7 +96,7 @@ class ScenarioHost:
         error: dict[str, JSON] | None = None
         if status == "cancelled" and cancellation is not None:
             # The server says no more than that it was cancelled: how it is called is for its language to say.
-            error = _told(cancellation)
+            error = _error_of(cancellation)
         if status in {"completed", "failed"}:
             try:
                 output = await result(handle)
@@ -174,10 +174,10 @@ def _facts(ended: RunEnded) -> dict[str, JSON]:
     fault = ended.fault
     if fault is None:
         return {"name": ended.name, "message": ended.message}
-    return _told(fault)
+    return _error_of(fault)
 
 
-def _told(fault: WorkflowFault) -> dict[str, JSON]:
+def _error_of(fault: WorkflowFault) -> dict[str, JSON]:
     return {
         "name": fault.name,
         "code": fault.code,
@@ -188,5 +188,5 @@ def _told(fault: WorkflowFault) -> dict[str, JSON]:
 
 
 def _entry(entry: dict[str, Any]) -> TraceEntry:
-    told = {**entry, "kind": TraceKind(entry["kind"]), "at": datetime.fromisoformat(entry["at"])}
-    return TraceEntry(**told)
+    fields = {**entry, "kind": TraceKind(entry["kind"]), "at": datetime.fromisoformat(entry["at"])}
+    return TraceEntry(**fields)

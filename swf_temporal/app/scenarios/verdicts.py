@@ -44,8 +44,8 @@ class Verdict:
             return f"-  {self.scenario} ({self.host}: {self.left_out})"
         if not self.differences:
             return f"✓  {self.scenario} ({self.host})"
-        told = [line for difference in self.differences for line in difference.splitlines()]
-        return "\n     ".join([f"✗  {self.scenario} ({self.host})", *told])
+        lines = [line for difference in self.differences for line in difference.splitlines()]
+        return "\n     ".join([f"✗  {self.scenario} ({self.host})", *lines])
 
 
 async def verdicts(scenarios: Sequence[Scenario], *, in_simulation: bool, on_temporal: bool) -> AsyncIterator[Verdict]:

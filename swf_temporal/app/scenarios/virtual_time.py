@@ -125,10 +125,10 @@ class _Instance(WorkflowInstance):
         self._inner = inner
         self._info = info
         self._listener = listener
-        self._begin = int(_told(info.headers.get(_BEGIN), 0))
+        self._begin = int(_decoded(info.headers.get(_BEGIN), 0))
         """Microseconds from the usual begin of virtual time to that of this run."""
-        self._now = int(_told(info.headers.get(_NOW), 0))
-        self._place: tuple[int, ...] = tuple(_told(info.headers.get(_PLACE), ()))
+        self._now = int(_decoded(info.headers.get(_NOW), 0))
+        self._place: tuple[int, ...] = tuple(_decoded(info.headers.get(_PLACE), ()))
         self._children = 0
         self._activities: dict[int, tuple[str, str]] = {}
         """Those that are open: id and type of each."""
@@ -149,11 +149,11 @@ class _Instance(WorkflowInstance):
             act.timestamp.CopyFrom(self._timestamp())
             return self._inner.activate(act)
         own: list[WorkflowCommand] = []
-        told = [job for one in came for job in self._translated(one, own)]
+        translated = [job for one in came for job in self._translated(one, own)]
         act.timestamp.CopyFrom(self._timestamp())
         del act.jobs[:]
-        act.jobs.extend(told)
-        if told:
+        act.jobs.extend(translated)
+        if translated:
             completion = self._inner.activate(act)
         else:
             completion = WorkflowActivationCompletion()
@@ -221,23 +221,23 @@ class _Instance(WorkflowInstance):
             return ()
         return (job,)
 
-    def _time_passes(self, told: dict[str, Any], own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
-        self._now = told["now"]
+    def _time_passes(self, message: dict[str, Any], own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
+        self._now = message["now"]
         jobs = []
-        for seq in told.get("timers", ()):
+        for seq in message.get("timers", ()):
             job, command = WorkflowActivationJob(), WorkflowCommand()
             job.fire_timer.seq = command.cancel_timer.seq = seq
             jobs.append(job)
             own.append(command)
-        for seq in told.get("activities", ()):
+        for seq in message.get("activities", ()):
             if seq in self._activities:
                 command = WorkflowCommand()
                 command.request_cancel_activity.seq = seq
                 jobs.append(_late_activity(seq, *self._activities[seq]))
                 own.append(command)
                 self._timed_out.add(seq)
-        self._late.update(told.get("children", ()))
-        for seq in told.get("deliver", ()):
+        self._late.update(message.get("children", ()))
+        for seq in message.get("deliver", ()):
             jobs += self._kept.pop(seq, [])
         return jobs
 
@@ -313,7 +313,7 @@ def _late_child(job: WorkflowActivationJob) -> WorkflowActivationJob:
     return late
 
 
-def _told(payload: Payload | None, usual: Any) -> Any:
+def _decoded(payload: Payload | None, usual: Any) -> Any:
     return usual if payload is None else json.loads(payload.data)
 
 

@@ -90,7 +90,7 @@ class AsyncApi(Performer):
 
 
 def check_asyncapi(document: Document) -> None:
-    """Raise CallFailed if *document* is no AsyncAPI document of a version that is known here."""
+    """Raise CallFailed if *document* is not an AsyncAPI document of a version that is known here."""
     version = document.content.get("asyncapi")
     if version is None:
         reason = "it has no 'asyncapi' at its top"

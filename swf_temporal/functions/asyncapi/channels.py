@@ -60,8 +60,8 @@ def identity_of(call: Call) -> str:
 def query_names(operation: Operation, family: str) -> Sequence[str]:
     """Return the arguments that go into the query of what begins as HTTP does."""
     about = {
-        "ws": _said(operation.place.bindings, "ws").get("query"),
-        "http": _said(operation.bindings, "http").get("query"),
+        "ws": _bindings_of(operation.place.bindings, "ws").get("query"),
+        "http": _bindings_of(operation.bindings, "http").get("query"),
     }
     return tuple(named_properties(about.get(family)))
 
@@ -80,12 +80,12 @@ def bindings_of(target: Target, place: Place, operation: Operation, kind: Messag
     """Return what the document says about the protocol of *target*, in each place where it may say something."""
     family = target.wire.family
     return Bindings(
-        server=_said(target.server.bindings, family) if target.server else {},
-        channel=_said(place.bindings, family),
-        operation=_said(operation.bindings, family),
-        message=_said(kind.bindings, family) if kind else {},
+        server=_bindings_of(target.server.bindings, family) if target.server else {},
+        channel=_bindings_of(place.bindings, family),
+        operation=_bindings_of(operation.bindings, family),
+        message=_bindings_of(kind.bindings, family) if kind else {},
     )
 
 
-def _said(bindings: AllBindings, family: str) -> Mapping[str, JSON]:
+def _bindings_of(bindings: AllBindings, family: str) -> Mapping[str, JSON]:
     return bindings.get(family) or (bindings.get("mqtt5") if family == "mqtt" else None) or {}

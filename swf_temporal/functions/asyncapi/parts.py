@@ -61,12 +61,12 @@ def read_bindings(node: Part) -> Bindings:
 def read_message(name: str, node: Part, document: Document) -> MessageType:
     """Return a kind of message, its traits merged into it; *document* says what holds for all messages."""
     message = with_traits(node, document)
-    said = message.value.get
-    schema_format, payload = _schema(message, "payload", str(said("schemaFormat") or ""))
+    fields = message.value
+    schema_format, payload = _schema(message, "payload", str(fields.get("schemaFormat") or ""))
     _, headers = _schema(message, "headers")
     return MessageType(
-        name=str(said("name") or said("messageId") or name),
-        content_type=str(said("contentType") or document.content.get("defaultContentType") or ""),
+        name=str(fields.get("name") or fields.get("messageId") or name),
+        content_type=str(fields.get("contentType") or document.content.get("defaultContentType") or ""),
         payload=payload,
         headers=headers,
         schema_format=schema_format,

@@ -55,8 +55,8 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
 def protocol_of(server: Server) -> str:
     """Return the protocol of a server. Where the scheme of its URL says another, the secure one of the two is meant."""
     scheme = server.url.partition("://")[0].lower() if "://" in server.url else server.protocol
-    said, written = WIRES.get(server.protocol), WIRES.get(scheme)
-    is_better = written is not None and (said is None or (written.family == said.family and written.is_secure))
+    declared, in_url = WIRES.get(server.protocol), WIRES.get(scheme)
+    is_better = in_url is not None and (declared is None or (in_url.family == declared.family and in_url.is_secure))
     return scheme if is_better else server.protocol
 
 

@@ -77,7 +77,7 @@ class Containers(Performer):
                 answered = await self._ask(Request("POST", url, tuple(headers), body, self.name_in_settings(call)))
             if directory is not None:
                 await directory.keep()
-        _raise_told(answered.headers)
+        _raise_reported(answered.headers)
         return answered.result
 
     @asynccontextmanager
@@ -142,7 +142,7 @@ def _action_id(call: Call) -> str:
     return sha256((call.idempotency_key or call.function.name).encode()).hexdigest()[:32]
 
 
-def _raise_told(headers: Mapping[str, str]) -> None:
+def _raise_reported(headers: Mapping[str, str]) -> None:
     """Raise the error that an answer tells of."""
     code, message = headers.get(ERROR_CODE.lower(), ""), headers.get(ERROR_MESSAGE.lower(), "")
     if code:

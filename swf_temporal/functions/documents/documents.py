@@ -35,7 +35,7 @@ _Value = TypeVar("_Value")
 
 
 def check_openapi(document: Document) -> None:
-    """Raise CallFailed if *document* is no OpenAPI document of a version that is known here."""
+    """Raise CallFailed if *document* is not an OpenAPI document of a version that is known here."""
     content = document.content
     if not ({"openapi", "swagger"} & content.keys()):
         raise _not_openapi(document.name, "it has neither 'openapi' nor 'swagger' at its top")
@@ -101,19 +101,21 @@ class Documents:
     async def _other(
         self, first: Document, needed: UnresolvedReference, base: str | None, headers: Headers
     ) -> Document:
-        told = f"'{needed.document.name}' refers to '{needed.reference}'"
+        referrer = f"'{needed.document.name}' refers to '{needed.reference}'"
         location = needed.location
         if not is_web(location):
-            text = await asyncio.to_thread(self._beside, first, base, told, location)
+            text = await asyncio.to_thread(self._beside, first, base, referrer, location)
         elif first.url and _origin(first.url) == _origin(location):
             text = await self._fetch(location, headers)
         else:
-            text = await self._fetch(location, self._credentials(told, location))
+            text = await self._fetch(location, self._credentials(referrer, location))
         return Document(needed.reference.partition("#")[0], location, await self._parse(location, text), first.others)
 
-    def _beside(self, first: Document, base: str | None, told: str, location: str) -> bytes:
+    def _beside(self, first: Document, base: str | None, referrer: str, location: str) -> bytes:
         if first.url:
-            raise permanent_failure("NoDocument", f"{told}, a file; a document from a URL can refer to other URLs only")
+            raise permanent_failure(
+                "NoDocument", f"{referrer}, a file; a document from a URL can refer to other URLs only"
+            )
         folders = [Path(first.location).parent, *self._resources.folders]
         if base is not None and not is_web(base):
             folders.append(_folder(base))
@@ -121,14 +123,14 @@ class Documents:
             return read_file(Path(location), folders).content
         except ResourceError as error:
             hint = f"; {error.hint}" if error.hint else ""
-            raise permanent_failure("NoDocument", f"{told}, {error.reason}{hint}") from error
+            raise permanent_failure("NoDocument", f"{referrer}, {error.reason}{hint}") from error
 
-    def _credentials(self, told: str, url: str) -> Headers:
+    def _credentials(self, referrer: str, url: str) -> Headers:
         """Return what shows an allowed host who asks. Raises CallFailed for any other host."""
         _, host, port = _origin(url)
         if not is_allowed(host, port, self._resources.hosts):
             raise permanent_failure(
-                "NoDocument", f"{told}, and from the host '{host}' nothing may be fetched; {FROM_HOSTS}"
+                "NoDocument", f"{referrer}, and from the host '{host}' nothing may be fetched; {FROM_HOSTS}"
             )
         header = self._resources.credentials.get(variable_name(host, port))
         return (("Authorization", header),) if header else ()

@@ -117,10 +117,10 @@ def _errors(answer: JSON) -> list[JSON]:
 def _fault(request: Request, answer: JSON, status: int | None, retry_after: float | None = None) -> CallFailed:
     """Return the fault that a workflow sees of the errors in an answer: the first one's code, and all messages."""
     errors = [error for error in _errors(answer) if isinstance(error, dict)]
-    told = [str(error["message"]) for error in errors if error.get("message")]
+    messages = [str(error["message"]) for error in errors if error.get("message")]
     extensions = [error.get("extensions") for error in errors]
     codes = [str(one["code"]) for one in extensions if isinstance(one, dict) and one.get("code")]
     code = codes[0] if codes else "GraphQLError"
-    message = f"{request} answered with errors: {'; '.join(told) or 'they have no message'}"
+    message = f"{request} answered with errors: {'; '.join(messages) or 'they have no message'}"
     retryable = code not in _FOR_GOOD
     return CallFailed(message, code=code, status=status, body=answer, retryable=retryable, retry_after=retry_after)

@@ -30,9 +30,9 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | N
     if is_file(value):
         return bytes_of(value), media_type
     if isinstance(value, dict | list) and not is_text(kind):
-        told = "an object" if isinstance(value, dict) else "an array"
+        kind_of_value = "an object" if isinstance(value, dict) else "an array"
         raise permanent_failure(
-            "BadArguments", f"the body is sent as {media_type}, and cannot be {told}; give it as a text"
+            "BadArguments", f"the body is sent as {media_type}, and cannot be {kind_of_value}; give it as a text"
         )
     return _encoded(as_text(value), charset), media_type
 

@@ -81,9 +81,9 @@ class OData(Performer):
             code, message = error_in(fault.body)
             if not code and not message:
                 raise
-            told = f"{request} answered {fault.status}: {message or code}"
+            text = f"{request} answered {fault.status}: {message or code}"
             raise CallFailed(
-                told,
+                text,
                 code=code or fault.code,
                 status=fault.status,
                 body=fault.body,

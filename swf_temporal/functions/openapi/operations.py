@@ -56,16 +56,16 @@ def _operations(document: Document) -> Iterator[tuple[str, str, Part, Part]]:
 
 
 def _read(document: Document, path: str, method: str, item: Part, operation: Part) -> Operation:
-    root, said = document.content, operation.value
+    root, fields = document.content, operation.value
     declared = {
         (str(part.value.get("name")), str(part.value.get("in"))): part
         for part in [*item.parts("parameters"), *operation.parts("parameters")]
     }
-    consumes = _texts(said.get("consumes") or root.get("consumes"))
-    servers = (_objects(holder.get("servers")) for holder in (said, item.value, root))
-    security = said.get("security", root.get("security"))
+    consumes = _texts(fields.get("consumes") or root.get("consumes"))
+    servers = (_objects(holder.get("servers")) for holder in (fields, item.value, root))
+    security = fields.get("security", root.get("security"))
     return Operation(
-        id=str(said["operationId"]),
+        id=str(fields["operationId"]),
         method=method.upper(),
         path=path,
         parameters=tuple(
@@ -76,8 +76,8 @@ def _read(document: Document, path: str, method: str, item: Part, operation: Par
         body=read_swagger_body(list(declared.values()), consumes) if document.is_swagger else read_body(operation),
         servers=next(filter(None, servers), ()),
         security=_objects(security) if isinstance(security, list) else None,
-        schemes=tuple(_texts(said.get("schemes") or root.get("schemes"))),
-        responses=Responses(document, operation, tuple(_texts(said.get("produces") or root.get("produces")))),
+        schemes=tuple(_texts(fields.get("schemes") or root.get("schemes"))),
+        responses=Responses(document, operation, tuple(_texts(fields.get("produces") or root.get("produces")))),
     )
 
 
@@ -87,35 +87,35 @@ def _is_parameter(part: Part) -> bool:
 
 
 def _parameter(part: Part) -> Parameter:
-    said, where = part.value, str(part.value["in"])
-    style = str(said.get("style", _DEFAULT_STYLE[where]))
+    fields, where = part.value, str(part.value["in"])
+    style = str(fields.get("style", _DEFAULT_STYLE[where]))
     media_type = next(iter(part.part("content").value), None)
     schema = part.part("schema") if media_type is None else part.part("content").part(media_type).part("schema")
     return Parameter(
-        name=str(said["name"]),
+        name=str(fields["name"]),
         where=where,
-        required=where == "path" or said.get("required") is True,
+        required=where == "path" or fields.get("required") is True,
         default=schema.value.get("default"),
         style=style,
-        explode=bool(said.get("explode", style in {"form", "deepObject"})),
+        explode=bool(fields.get("explode", style in {"form", "deepObject"})),
         media_type=media_type,
-        allow_reserved=said.get("allowReserved") is True,
-        allow_empty=said.get("allowEmptyValue") is True,
+        allow_reserved=fields.get("allowReserved") is True,
+        allow_empty=fields.get("allowEmptyValue") is True,
     )
 
 
 def _swagger_parameter(part: Part) -> Parameter:
     # Version 2.0 writes the schema into the parameter itself.
-    said, where = part.value, str(part.value["in"])
-    style, explode = collection_style(said)
+    fields, where = part.value, str(part.value["in"])
+    style, explode = collection_style(fields)
     return Parameter(
-        name=str(said["name"]),
+        name=str(fields["name"]),
         where=where,
-        required=where == "path" or said.get("required") is True,
-        default=said.get("default"),
+        required=where == "path" or fields.get("required") is True,
+        default=fields.get("default"),
         style=_DEFAULT_STYLE[where] if style == "form" else style,
         explode=explode,
-        allow_empty=said.get("allowEmptyValue") is True,
+        allow_empty=fields.get("allowEmptyValue") is True,
     )
 
 

@@ -125,16 +125,16 @@ def _fields(media_type: str, content: Part, properties: Mapping[str, Part]) -> d
 
 
 def _field(schema: Part, encoding: Part) -> FormField:
-    said = encoding.value
+    fields = encoding.value
     # A field that may be null, or an array, is so in some part of its schema.
     possible = [each.value for part in _made_of(schema) for each in (part, part.part("items"))]
-    is_styled = bool({"style", "explode", "allowReserved"} & said.keys())
-    style = str(said.get("style", "form")) if is_styled else None
+    is_styled = bool({"style", "explode", "allowReserved"} & fields.keys())
+    style = str(fields.get("style", "form")) if is_styled else None
     return FormField(
         style,
-        explode=bool(said.get("explode", style in {None, "form", "deepObject"})),
-        allow_reserved=said.get("allowReserved") is True,
-        content_type=said.get("contentType") or next(filter(None, map(_content_type, possible)), None),
+        explode=bool(fields.get("explode", style in {None, "form", "deepObject"})),
+        allow_reserved=fields.get("allowReserved") is True,
+        content_type=fields.get("contentType") or next(filter(None, map(_content_type, possible)), None),
         headers={name: str(value) for name, part in encoding.named("headers") if (value := _fixed(part)) is not None},
         is_file=any(map(_is_binary, possible)),
     )

@@ -100,27 +100,28 @@ def read_settings(
     bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
     """
     path = configuration_file(env, file)
-    said = _File() if path is None else validated(_File, content_of(path), path)
+    content = _File() if path is None else validated(_File, content_of(path), path)
     variables = Variables(env)
-    calls = variables.options().merged_over(_options(said.calls, path, "calls"))
+    calls = variables.options().merged_over(_options(content.calls, path, "calls"))
     named = {
-        environment_name(name): _options(each, path, f"functions › {name}") for name, each in said.functions.items()
+        environment_name(name): _options(each, path, f"functions › {name}") for name, each in content.functions.items()
     }
     for name in variables.names():
         named[name] = variables.options(name).merged_over(named.get(name, Options()))
-    base_urls = {environment_name(name): each.base_url for name, each in said.functions.items() if each.base_url}
+    base_urls = {environment_name(name): each.base_url for name, each in content.functions.items() if each.base_url}
     settings = Settings(
         base_urls={**base_urls, **variables.base_urls()},
-        base_url=variables.base_url() or said.calls.base_url,
+        base_url=variables.base_url() or content.calls.base_url,
         calls=calls,
         named=named,
-        hosts={_pattern(path, name): _options(each, path) for name, each in said.hosts.items()},
+        hosts={_pattern(path, name): _options(each, path) for name, each in content.hosts.items()},
         resources=resources or Resources.from_environment(env),
-        modules=variables.modules(said.modules),
-        scripts=variables.switch("SWF_SCRIPTS", local if said.scripts is None else said.scripts),
+        modules=variables.modules(content.modules),
+        scripts=variables.switch("SWF_SCRIPTS", local if content.scripts is None else content.scripts),
         network=Network(
-            allow=variables.patterns("SWF_ALLOW_HOSTS") or tuple(_pattern(path, text) for text in said.network.allow),
-            deny=variables.patterns("SWF_DENY_HOSTS") or tuple(_pattern(path, text) for text in said.network.deny),
+            allow=variables.patterns("SWF_ALLOW_HOSTS")
+            or tuple(_pattern(path, text) for text in content.network.allow),
+            deny=variables.patterns("SWF_DENY_HOSTS") or tuple(_pattern(path, text) for text in content.network.deny),
             local=local,
         ),
     )
@@ -151,10 +152,10 @@ def validated(model: type[Model], content: JSON, path: Path, within: Sequence[st
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise UsageError("\n".join(f"{path}: {_told(each, model, within)}" for each in error.errors())) from None
+        raise UsageError("\n".join(f"{path}: {_text_of(each, model, within)}" for each in error.errors())) from None
 
 
-def _told(problem: Any, model: type[Section], within: Sequence[str]) -> str:
+def _text_of(problem: Any, model: type[Section], within: Sequence[str]) -> str:
     *place, last = (*within, *problem["loc"]) or ("the file",)
     where = " › ".join(str(step) for step in (*place, last))
     if problem["type"] == "extra_forbidden":
@@ -163,26 +164,26 @@ def _told(problem: Any, model: type[Section], within: Sequence[str]) -> str:
     return f"{where}: {problem['msg'].removeprefix('Value error, ') if expected is None else f'it must be {expected}'}"
 
 
-def _options(said: _ForHost, path: Path | None, place: str | None = None) -> Options:
+def _options(section: _ForHost, path: Path | None, place: str | None = None) -> Options:
     """Return the options as calls use them. Files are looked for beside the configuration."""
     tls = None
-    if said.tls is not None and path is not None:
-        if place is not None and not said.tls.verify:
+    if section.tls is not None and path is not None:
+        if place is not None and not section.tls.verify:
             hint = "write it under `hosts`, for the one host that cannot prove who it is"
             raise UsageError(f"{path}: {place} › tls › verify: a server is left unverified by its host alone", hint)
-        files = said.tls.model_dump(exclude={"verify"})
-        tls = Tls(said.tls.verify, **{key: name and str(path.parent / name) for key, name in files.items()})
+        files = section.tls.model_dump(exclude={"verify"})
+        tls = Tls(section.tls.verify, **{key: name and str(path.parent / name) for key, name in files.items()})
         tls.context()
     return Options(
-        timeout=said.timeout,
-        headers=said.headers,
+        timeout=section.timeout,
+        headers=section.headers,
         tls=tls,
-        proxy=said.proxy,
-        concurrency=said.concurrency,
-        rate=said.rate,
-        max_response_bytes=said.max_response_bytes,
-        check_responses=said.check_responses,
-        shared_folder=said.shared_folder if isinstance(said, _ForFunction) else None,
+        proxy=section.proxy,
+        concurrency=section.concurrency,
+        rate=section.rate,
+        max_response_bytes=section.max_response_bytes,
+        check_responses=section.check_responses,
+        shared_folder=section.shared_folder if isinstance(section, _ForFunction) else None,
     )
 
 

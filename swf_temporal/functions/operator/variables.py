@@ -36,16 +36,16 @@ class Variables:
     def options(self, name: str = "") -> Options:
         """Return what is said of all calls, or of the function or host that variables call *name*."""
         ending = f"_{name}" if name else ""
-        said = {
+        options = {
             option: read
             for stem, (option, reader) in _OPTIONS.items()
             if (read := self._value(stem + ending, reader)) is not None
         }
         files = {option: self._env[stem + ending] for stem, option in _TLS.items() if self._env.get(stem + ending)}
         if files:
-            said["tls"] = Tls(verify=True, **files)
-            said["tls"].context()
-        return Options(**said)
+            options["tls"] = Tls(verify=True, **files)
+            options["tls"].context()
+        return Options(**options)
 
     def names(self) -> list[str]:
         """Return the functions and hosts of which something is said, as variables call them."""
@@ -79,8 +79,8 @@ class Variables:
 
     def switch(self, key: str, otherwise: bool) -> bool:  # noqa: FBT001 - what it is if nothing is said
         """Return whether something is so."""
-        said = self._value(key, parsers.as_switch)
-        return otherwise if said is None else bool(said)
+        value = self._value(key, parsers.as_switch)
+        return otherwise if value is None else bool(value)
 
     def _value(self, key: str, reader: Callable[[object], Any]) -> Any:
         """Return what the variable says; one that is empty says nothing, except that there is no proxy."""

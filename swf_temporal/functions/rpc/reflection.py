@@ -21,8 +21,8 @@ class Reflection:
     """Asks servers about services, and takes what they said as true for a while."""
 
     def __init__(self, lifetime: float) -> None:
-        self._told: TTLCache[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], ProtoServices]
-        self._told = TTLCache(_MAX_SERVICES, lifetime)
+        self._cached: TTLCache[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], ProtoServices]
+        self._cached = TTLCache(_MAX_SERVICES, lifetime)
 
     async def load(
         self, channel: Any, target: Target, service: str, metadata: Metadata, timeout: float
@@ -30,10 +30,10 @@ class Reflection:
         """Return the service that the server behind *channel* describes, with all that its messages hold."""
         key = (target, service, tuple(metadata))  # a caller without credentials is not shown what others were
         try:
-            return self._told[key]
+            return self._cached[key]
         except KeyError:
             files = await _asked(channel, target, service, metadata, timeout)
-            services = self._told[key] = services_of(f"the server {target}", _in_order(files))
+            services = self._cached[key] = services_of(f"the server {target}", _in_order(files))
             return services
 
 

@@ -38,7 +38,7 @@ def internal(message: str) -> FatalFault:
     return uncatchable(INTERNAL, message)
 
 
-def told(error: WorkflowFault) -> tuple[str, str]:
+def code_and_message(error: WorkflowFault) -> tuple[str, str]:
     """Return code and message of *error*; of a sub-workflow's those that it failed with itself."""
     if isinstance(error, SubflowFailed) and error.origin is not None:
         return error.code, str(error.origin["message"])

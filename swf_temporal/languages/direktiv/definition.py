@@ -141,7 +141,7 @@ class DirektivDefinition(Definition):
         return type(self)(named, self._root, Source(text, self.source.name))
 
     def input_of(self, given: JSON | bytes) -> JSON:
-        """Return the data of an instance that is begun with *given*; None is no body, which is an empty text."""
+        """Return the data of an instance that is begun with *given*; None, for no body, counts as an empty text."""
         return instance_data("" if given is None or given == b"" else given)
 
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:

@@ -22,8 +22,8 @@ class DirektivDescription(OutlineDescription):
 
     def _meant(self, reference: str, caller: str) -> dict[str, Any]:
         names, version = candidates(reference, caller)
-        told = (self._other(WorkflowRef(name, version)) for name in names)
-        return next((one for one in told if one["found"]), self._other(WorkflowRef(reference, version)))
+        targets = (self._other(WorkflowRef(name, version)) for name in names)
+        return next((one for one in targets if one["found"]), self._other(WorkflowRef(reference, version)))
 
 
 def _references(definition: DirektivDefinition) -> list[str]:

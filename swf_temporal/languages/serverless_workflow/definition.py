@@ -27,7 +27,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     all_states,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.externals import told_where_written
+from swf_temporal.languages.serverless_workflow.reading.externals import at_its_origin
 from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
 from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
@@ -211,7 +211,7 @@ class ServerlessWorkflowDefinition(Definition):
         self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR
     ) -> Problem:
         """Return a problem at *position*, in the document where that is written."""
-        return told_where_written(self.source.problem(code, message, position, hint, severity))
+        return at_its_origin(self.source.problem(code, message, position, hint, severity))
 
 
 def _once(references: Iterable[SubflowRef | None]) -> tuple[WorkflowRef, ...]:

@@ -12,7 +12,7 @@ from swf_temporal.languages.port import Addresses, Checked, Definition, Descript
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
-from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, told_where_written
+from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, at_its_origin
 from swf_temporal.languages.serverless_workflow.reading.own_words import WordsOf
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_named, reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions import CHAINS
@@ -84,10 +84,10 @@ class ServerlessWorkflow:
             # What travels with a run must not depend on documents that lie elsewhere.
             workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
         own_words = WordsOf(reading.detected)
-        told = [own_words.told(told_where_written(one)) for one in problems if not _is_about_others(one)]
+        reported = [own_words.problem_in_own_words(at_its_origin(one)) for one in problems if not _is_about_others(one)]
         definition = None if workflow is None else ServerlessWorkflowDefinition(workflow, expressions)
         found_in = _written_in(reading.detected)
-        return Checked(definition, tuple(sorted(told, key=partial(_order, source.name))), found_in)
+        return Checked(definition, tuple(sorted(reported, key=partial(_order, source.name))), found_in)
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without asking whether it follows the rules."""

@@ -39,7 +39,7 @@ class Answering:
     def hear(self, request: str, headers: Mapping[str, str], body: JSON) -> None:
         """Take note of a request."""
         lower = {name.lower(): value for name, value in headers.items()}
-        told: dict[str, JSON] = {
+        record: dict[str, JSON] = {
             "service": self.service.name,
             "request": request,
             "query": _fields(urlsplit(request.partition(" ")[2]).query),
@@ -47,7 +47,7 @@ class Answering:
             "body": body,
         }
         with self._lock:
-            self._recorded.requests.append(told)
+            self._recorded.requests.append(record)
 
     def reply_to(self, *requests: str) -> Reply | None:
         """Return the next answer to the first of *requests*, ways to write the same one, that has any.

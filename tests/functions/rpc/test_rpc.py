@@ -284,7 +284,7 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
 
 
 @pytest.mark.parametrize(
-    ("method", "arguments", "said"),
+    ("method", "arguments", "message"),
     [
         ("AddUser", {"fullname": "Ada"}, 'no field named "fullname"'),
         ("AddUser", {"id": "seven"}, "id"),
@@ -298,17 +298,17 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
     ],
 )
 async def test_arguments_that_are_no_message(
-    functions: Functions, failed: Failed, method: str, arguments: Any, said: str
+    functions: Functions, failed: Failed, method: str, arguments: Any, message: str
 ) -> None:
     """What does not fit the message is told before anything is sent."""
     fault = await failed(functions, _call(method, arguments))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert said in fault.message
+    assert message in fault.message
 
 
 @pytest.mark.parametrize(
-    ("operation", "code", "said"),
+    ("operation", "code", "message"),
     [
         ("users.proto#UserService#AddUsr", "UnknownOperation", "has no method 'AddUsr'; did you mean 'AddUser'?"),
         ("users.proto#UserServices#AddUser", "UnknownOperation", "the proto file 'users.proto' has no service"),
@@ -319,7 +319,7 @@ async def test_arguments_that_are_no_message(
     ],
 )
 async def test_operations_that_are_not_there(
-    users: Users, failed: Failed, operation: str, code: str, said: str
+    users: Users, failed: Failed, operation: str, code: str, message: str
 ) -> None:
     """The message says what is wrong with the function, and trying again does not help."""
     functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
@@ -327,7 +327,7 @@ async def test_operations_that_are_not_there(
     fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
 
     assert (fault.code, fault.retryable) == (code, False)
-    assert said in fault.message
+    assert message in fault.message
     await functions.aclose()
 
 

@@ -93,14 +93,14 @@ async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -
 
 
 @pytest.mark.parametrize(
-    ("name", "knows_authority", "said"),
+    ("name", "knows_authority", "message"),
     [
         ("localhost", False, "CERTIFICATE_VERIFY_FAILED"),
         ("elsewhere.example", True, "Hostname Verification Check failed|is not in peer certificate"),
     ],
 )
 async def test_a_server_that_nobody_vouches_for(
-    files: Files, failed: Failed, name: str, said: str, *, knows_authority: bool
+    files: Files, failed: Failed, name: str, message: str, *, knows_authority: bool
 ) -> None:
     """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
     async with serving(credentials=files.server(name)) as users:
@@ -109,25 +109,25 @@ async def test_a_server_that_nobody_vouches_for(
         await functions.aclose()
 
     assert (fault.code, fault.status, fault.retryable) == ("UNAVAILABLE", 14, True)
-    assert re.search(said, fault.message)
+    assert re.search(message, fault.message)
     assert users.received == []
 
 
 @pytest.mark.parametrize(
-    ("tls", "said"),
+    ("tls", "message"),
     [
         (Tls(verify=False), "gRPC always checks who a server is"),
         (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
     ],
 )
-async def test_what_cannot_be_secured(failed: Failed, tls: Tls, said: str) -> None:
+async def test_what_cannot_be_secured(failed: Failed, tls: Tls, message: str) -> None:
     """What the operator wants and gRPC cannot do, or not with these files, is told before anything is sent."""
     functions = reaching(1, tls=tls)
 
     fault = await failed(functions, remove())
 
     assert (fault.code, fault.retryable) == ("TlsFailed", False)
-    assert said in fault.message
+    assert message in fault.message
     await functions.aclose()
 
 

@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("reference", "said"),
+    ("reference", "output"),
     [
         ("a/b", "now"),
         ("/a/b.yaml", "now"),
@@ -47,10 +47,10 @@ def folder(tmp_path: Path) -> Path:
         ("a/only:1.9", "1.9"),
     ],
 )
-def test_a_version_is_found(folder: Path, reference: str, said: str) -> None:
+def test_a_version_is_found(folder: Path, reference: str, output: str) -> None:
     """As a subflow, and from outside; without one the file without a ref is meant, else the highest."""
-    assert simulate(calling(reference), {}, namespace=folder).output == {"said": said}
-    assert simulate(reference, {}, namespace=folder).output == {"said": said}
+    assert simulate(calling(reference), {}, namespace=folder).output == {"said": output}
+    assert simulate(reference, {}, namespace=folder).output == {"said": output}
 
 
 def test_one_that_is_not_there(folder: Path) -> None:
@@ -87,8 +87,8 @@ def test_an_id_may_have_a_ref() -> None:
     """Where there is no file, the id says both."""
     old = load({"id": "child:old", **saying("old")})
     new = load({"id": "child", **saying("new")})
-    for reference, said in (("child:old", "old"), ("child", "new")):
-        assert simulate(calling(reference), {}, definitions=[old, new]).output == {"said": said}
+    for reference, output in (("child:old", "old"), ("child", "new")):
+        assert simulate(calling(reference), {}, definitions=[old, new]).output == {"said": output}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
 from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, told
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, translating
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.call import optional
 
@@ -65,7 +65,7 @@ def telling(channel: Channel) -> Iterator[None]:
         errors.PublishError: _UNROUTABLE,
         errors.ChannelInvalidStateError: LOST,
     }
-    with told(channel, known, errors.AMQPError):
+    with translating(channel, known, errors.AMQPError):
         try:
             yield
         except errors.ChannelPreconditionFailed as error:
@@ -139,15 +139,15 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:
-    operation, said = channel.bindings.operation, channel.bindings.message
+    operation, binding = channel.bindings.operation, channel.bindings.message
     copies = {name: words(operation, key) for name, key in (("CC", "cc"), ("BCC", "bcc"))}
     expiration = number(operation, "expiration", 0)
     return _library("aio_pika").Message(
         message.payload,
         headers={**message.headers, **{name: keys for name, keys in copies.items() if keys}},
         content_type=message.content_type,
-        content_encoding=word(said, "contentEncoding"),
-        type=word(said, "messageType"),
+        content_encoding=word(binding, "contentEncoding"),
+        type=word(binding, "messageType"),
         correlation_id=message.correlation_id,
         reply_to=message.reply_to or word(operation, "replyTo"),
         delivery_mode=number(operation, "deliveryMode", _PERSISTENT),

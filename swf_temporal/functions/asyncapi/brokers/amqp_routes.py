@@ -51,8 +51,8 @@ class Route:
         return queue
 
     async def _exchange(self, connection: Any) -> Any:
-        said = self.exchange_binding
-        kind = word(said, "type") or "direct"
+        binding = self.exchange_binding
+        kind = word(binding, "type") or "direct"
 
         async def use(opened: Any, *, declare: bool) -> Any:
             if not declare:
@@ -60,26 +60,26 @@ class Route:
             return await opened.declare_exchange(
                 self.exchange_name,
                 _TYPES.get(kind, kind),
-                durable=switch(said, "durable", default=True),
-                auto_delete=switch(said, "autoDelete", default=False),
+                durable=switch(binding, "durable", default=True),
+                auto_delete=switch(binding, "autoDelete", default=False),
             )
 
-        return await _used(connection, use, said)
+        return await _used(connection, use, binding)
 
     async def _queue(self, connection: Any) -> Any:
-        said = self.queue_binding
+        binding = self.queue_binding
 
         async def use(opened: Any, *, declare: bool) -> Any:
             if not declare:
                 return await opened.get_queue(self.queue_name, ensure=True)
             return await opened.declare_queue(
                 self.queue_name,
-                durable=switch(said, "durable", default=True),
-                exclusive=switch(said, "exclusive", default=False),
-                auto_delete=switch(said, "autoDelete", default=False),
+                durable=switch(binding, "durable", default=True),
+                exclusive=switch(binding, "exclusive", default=False),
+                auto_delete=switch(binding, "autoDelete", default=False),
             )
 
-        return await _used(connection, use, said)
+        return await _used(connection, use, binding)
 
 
 def route_of(channel: Channel) -> Route:
@@ -102,7 +102,7 @@ def route_of(channel: Channel) -> Route:
     )
 
 
-async def _used(connection: Any, use: Callable[..., Awaitable[Any]], said: Mapping[str, JSON]) -> Any:
+async def _used(connection: Any, use: Callable[..., Awaitable[Any]], binding: Mapping[str, JSON]) -> Any:
     """Return what is there as it is; declare what is not, if the document describes it.
 
     What is there may differ from its description, and a user may be allowed to use it and not to declare it.
@@ -110,14 +110,14 @@ async def _used(connection: Any, use: Callable[..., Awaitable[Any]], said: Mappi
     try:
         return await use(await _opened(connection), declare=False)
     except optional("aiormq.exceptions", "amqp", "functions of type 'asyncapi' over AMQP").ChannelNotFoundEntity:
-        if not _is_described(said):
+        if not _is_described(binding):
             raise
     # The broker has closed the channel of the question.
     return await use(await _opened(connection), declare=True)
 
 
-def _is_described(said: Mapping[str, JSON]) -> bool:
-    return not _DESCRIBING.isdisjoint(said)
+def _is_described(binding: Mapping[str, JSON]) -> bool:
+    return not _DESCRIBING.isdisjoint(binding)
 
 
 async def _opened(connection: Any) -> Any:

@@ -43,7 +43,7 @@ class Refused(Exception):  # noqa: N818 - it carries a fault, and is none itself
 
 
 @contextmanager
-def told(channel: Channel, known: Faults, root: type[Exception], general: Fault = REFUSED) -> Iterator[None]:
+def translating(channel: Channel, known: Faults, root: type[Exception], general: Fault = REFUSED) -> Iterator[None]:
     """Turn what goes wrong within into a CallFailed that names *channel*.
 
     *known* has the faults of a library's exceptions, special ones first. The library's *root* may mean anything: it

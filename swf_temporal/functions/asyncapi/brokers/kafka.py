@@ -11,7 +11,7 @@ from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, told
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, translating
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.call import optional
 
@@ -85,7 +85,7 @@ def telling(channel: Channel) -> Iterator[None]:
         **dict.fromkeys((errors.KafkaTimeoutError, errors.RequestTimedOutError, TimeoutError), _TIMEOUT),
         errors.KafkaConnectionError: LOST,
     }
-    with told(channel, known, errors.KafkaError):
+    with translating(channel, known, errors.KafkaError):
         yield
 
 
@@ -176,10 +176,10 @@ def _key(channel: Channel, message: Message) -> tuple[str | None, Mapping[str, s
     headers = dict(message.headers)
     if message.content_type is not None:
         headers.setdefault(_CONTENT_TYPE, message.content_type)
-    said = channel.bindings.message
-    if _KEY not in said:
+    binding = channel.bindings.message
+    if _KEY not in binding:
         return None, headers
-    constant = word(said, _KEY)
+    constant = word(binding, _KEY)
     return (headers.pop(_KEY, None) if constant is None else constant), headers
 
 

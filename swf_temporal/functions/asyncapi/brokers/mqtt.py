@@ -7,7 +7,7 @@ from typing import Any
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, told
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, translating
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.call import optional
 
@@ -54,7 +54,9 @@ class Mqtt:
 def telling(channel: Channel) -> AbstractContextManager[None]:
     """Turn what goes wrong within into a CallFailed."""
     root = _library("aiomqtt").MqttError
-    return told(channel, {ValueError: ("BadArguments", "this cannot be sent or asked for over MQTT")}, root, LOST)
+    return translating(
+        channel, {ValueError: ("BadArguments", "this cannot be sent or requested over MQTT")}, root, LOST
+    )
 
 
 async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]:
@@ -109,12 +111,12 @@ def _client_id(channel: Channel, *, receives: bool) -> str:
     return f"{prefix}-{own}" if prefix else own
 
 
-def _will(said: Mapping[str, JSON]) -> Any:
-    topic = word(said, "topic")
+def _will(will: Mapping[str, JSON]) -> Any:
+    topic = word(will, "topic")
     if topic is None:
         return None
-    message, qos = word(said, "message"), number(said, "qos", 0)
-    return _library("aiomqtt").Will(topic, message or "", qos, switch(said, "retain", default=False))
+    message, qos = word(will, "message"), number(will, "qos", 0)
+    return _library("aiomqtt").Will(topic, message or "", qos, switch(will, "retain", default=False))
 
 
 def _is_5(channel: Channel) -> bool:
@@ -126,10 +128,10 @@ def _properties(channel: Channel, message: Message) -> Any:
     if not _is_5(channel):
         return None
     properties = _new_properties("PUBLISH")
-    said, operation = channel.bindings.message, channel.bindings.operation
-    if content_type := message.content_type or word(said, "contentType"):
+    binding, operation = channel.bindings.message, channel.bindings.operation
+    if content_type := message.content_type or word(binding, "contentType"):
         properties.ContentType = content_type
-    if reply_to := message.reply_to or word(said, "responseTopic"):
+    if reply_to := message.reply_to or word(binding, "responseTopic"):
         properties.ResponseTopic = reply_to
     if message.correlation_id is not None:
         properties.CorrelationData = message.correlation_id.encode()
@@ -142,14 +144,14 @@ def _properties(channel: Channel, message: Message) -> Any:
 
 def incoming(received: Any) -> Message:
     """Return what the library received."""
-    said = {} if received.properties is None else vars(received.properties)
-    correlation = said.get("CorrelationData")
+    properties = {} if received.properties is None else vars(received.properties)
+    correlation = properties.get("CorrelationData")
     return Message(
         bytes(received.payload),
-        content_type=said.get("ContentType"),
-        headers=dict(said.get("UserProperty", ())),
+        content_type=properties.get("ContentType"),
+        headers=dict(properties.get("UserProperty", ())),
         correlation_id=None if correlation is None else correlation.decode(errors="replace"),
-        reply_to=said.get("ResponseTopic"),
+        reply_to=properties.get("ResponseTopic"),
     )
 
 

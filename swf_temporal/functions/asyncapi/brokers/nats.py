@@ -7,7 +7,7 @@ from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, told
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, translating
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.call import optional
 
@@ -59,7 +59,7 @@ def telling(channel: Channel) -> Iterator[None]:
         errors.ConnectionClosedError: LOST,
         errors.StaleConnectionError: LOST,
     }
-    with told(channel, known, errors.Error):
+    with translating(channel, known, errors.Error):
         try:
             yield
         except errors.Error as error:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, told
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, translating
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
 from swf_temporal.functions.call import optional, permanent_failure
@@ -110,7 +110,7 @@ def _frame(message: Message) -> str | bytes:
 def telling(channel: Channel) -> Iterator[None]:
     """Turn what goes wrong within into a CallFailed."""
     library = _library()
-    with told(channel, {library.ConnectionClosed: LOST}, library.WebSocketException):
+    with translating(channel, {library.ConnectionClosed: LOST}, library.WebSocketException):
         try:
             yield
         except library.InvalidStatus as error:

@@ -140,13 +140,13 @@ class DirektivExecution(ExecutionBase):
         fault = _known(fault)
         if not fault.catchable:
             raise fault
-        code, message = codes.told(fault)
+        code, message = codes.code_and_message(fault)
         error: dict[str, Any] = {"code": code, "msg": message}
         self.frame["data"] = data = with_result(lane.data, "error", error)
         self.error = self.frame["error"] = error
         catch = catch_for(code, state.catch)
         if catch is None:
-            raise _as_told(fault, code, message)
+            raise _under_code(fault, code, message)
         lane.emit(TraceKind.ERROR_CAUGHT, state.id, code=code, message=message)
         return data, catch.transition
 
@@ -160,13 +160,18 @@ def _known(fault: WorkflowFault) -> WorkflowFault:
     return fault
 
 
-def _as_told(fault: WorkflowFault, code: str, message: str) -> WorkflowFault:
+def _under_code(fault: WorkflowFault, code: str, message: str) -> WorkflowFault:
     """Return *fault* under the name by which definitions know it."""
     if fault.name == code and fault.message == message:
         return fault
-    told = codes.fault(code, message)
-    told.state, told.action, told.function, told.cause = fault.state, fault.action, fault.function, fault.cause
-    return told
+    coded = codes.fault(code, message)
+    coded.state, coded.action, coded.function, coded.cause = (
+        fault.state,
+        fault.action,
+        fault.function,
+        fault.cause,
+    )
+    return coded
 
 
 def _hard_timeout() -> WorkflowFault:

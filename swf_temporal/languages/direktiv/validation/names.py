@@ -32,8 +32,8 @@ def _ids(what: str, nodes: Sequence[Function | Node], source: Source) -> Iterato
         id_: str = getattr(node, "id", "")
         if _ID.fullmatch(id_) is None:
             yield _bad(f"the {what} id {id_!r}", "lower-case letters", node, "id", source)
-        if what == "function" and (told := too_long(id_)) is not None:
-            message = f"a function is an activity on the server: {told}"
+        if what == "function" and (trouble := too_long(id_)) is not None:
+            message = f"a function is an activity on the server: {trouble}"
             yield source.problem("name-too-long", message, node.where.value("id"))
         if id_ in seen:
             message = f"there are two {what}s with the id {id_!r}"

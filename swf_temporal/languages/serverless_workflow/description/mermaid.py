@@ -37,10 +37,10 @@ def _state(state: Facts, state_id: str) -> Iterator[str]:
         yield from _branches(state["branches"], state_id)
     if "states" in state and phrases.looped(state) is None:
         yield from (f"state {state_id} {{", *(f"    {line}" for line in _scope(state, f"{state_id}s")), "}")
-    told = [_label(line) for line in _notes(state)]
-    if told:
+    notes = [_label(line) for line in _notes(state)]
+    if notes:
         yield f"note right of {state_id}"
-        yield from (f"    {line}" for line in told)
+        yield from (f"    {line}" for line in notes)
         yield "end note"
 
 

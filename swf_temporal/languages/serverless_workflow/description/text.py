@@ -44,8 +44,8 @@ def _head(facts: Facts) -> Iterator[str]:
 
 
 def _section(heading: str, items: Iterable[Any], lines: Callable[[Any], Iterable[str]]) -> list[str]:
-    told = [f"  {line}" for item in items for line in lines(item)]
-    return [heading, *told] if told else []
+    indented = [f"  {line}" for item in items for line in lines(item)]
+    return [heading, *indented] if indented else []
 
 
 def _itself(value: Any) -> list[str]:
@@ -82,8 +82,8 @@ def _exchange(function: Facts) -> str:
 
 
 def _event(event: Facts) -> Iterator[str]:
-    told = [f"{key} {event[key]}" for key in ("type", "source") if key in event]
-    yield f"{event['name']}: {', '.join([event['kind'], *told])}"
+    attributes = [f"{key} {event[key]}" for key in ("type", "source") if key in event]
+    yield f"{event['name']}: {', '.join([event['kind'], *attributes])}"
     for one in event.get("correlation", ()):
         value = one.get("contextAttributeValue")
         at = f" at {one['path']}" if "path" in one else ""
@@ -93,8 +93,8 @@ def _event(event: Facts) -> Iterator[str]:
 
 
 def _error(error: Facts) -> Iterator[str]:
-    told = [phrases.of_value(error[key]) for key in ("code", "description") if key in error]
-    yield f"{error['name']}{': ' if told else ''}{', '.join(told)}"
+    parts = [phrases.of_value(error[key]) for key in ("code", "description") if key in error]
+    yield f"{error['name']}{': ' if parts else ''}{', '.join(parts)}"
 
 
 def _retry(retry: Facts) -> Iterator[str]:

@@ -190,8 +190,10 @@ async def _call_function(
     arguments, deferred = _arguments(ref, data, lane) if kept is None else (kept["arguments"], None)
     priority = priority_of(function)
     if kept is None:
-        said: ActionStarted = {"function": function.name, "arguments": arguments}
-        lane.emit(TraceKind.ACTION_STARTED, name, **(said if priority is None else {**said, "priority": priority}))
+        details: ActionStarted = {"function": function.name, "arguments": arguments}
+        lane.emit(
+            TraceKind.ACTION_STARTED, name, **(details if priority is None else {**details, "priority": priority})
+        )
     if function.type == "expression":
         if ref.invoke == "async":
             return NOTHING  # its result and its error would be dropped

@@ -21,7 +21,7 @@ def refusal_of(program: Program, data: JSON) -> str | None:
     if schema is None or declared is None or not declared.fail_on_validation_errors:
         return None
     violations = schema.violations(data)
-    return _told("input", violations) if violations else None
+    return _mismatch_text("input", violations) if violations else None
 
 
 def check_input(execution: "Execution") -> None:
@@ -50,7 +50,7 @@ def _check(
     if not violations:
         return
     if declared is None or declared.fail_on_validation_errors:
-        raise SchemaMismatch(_told(what, violations), retryable=what == "output")
+        raise SchemaMismatch(_mismatch_text(what, violations), retryable=what == "output")
     execution.run.emit(TraceKind.SCHEMA_MISMATCH, what, violations=violations)
 
 
@@ -63,5 +63,5 @@ def _violations(schema: DataSchemaValidator | None, data: JSON, execution: "Exec
         raise ExpressionLimitExceeded(f"whether data fits the workflow's schema: {slow}") from None
 
 
-def _told(what: str, violations: list[str]) -> str:
+def _mismatch_text(what: str, violations: list[str]) -> str:
     return f"the {what} does not fit the workflow's schema: {'; '.join(violations)}"

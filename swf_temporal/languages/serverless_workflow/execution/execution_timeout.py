@@ -1,4 +1,4 @@
-"""The life of an instance: to its end, to its execution timeout, or for ever where it is kept active."""
+"""The life of an instance: to its end, to its execution timeout, or without limit where it is kept active."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -124,7 +124,7 @@ async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Co
 
 
 async def _idle_at(moment: float, execution: "Execution") -> None:
-    """Wait until *moment*, and for ever if something is running then, which finishes and looks at the time itself."""
+    """Wait until *moment*, and without end if something is running then: that finishes, and checks the time itself."""
     await execution.run.time_out_at(moment, "timeout of the workflow")
     if not _is_idle(execution):
         await asyncio.get_running_loop().create_future()
@@ -187,12 +187,12 @@ def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
     """Return what a `continueAs` says of the time that the other execution may take."""
     if given is None:
         return None
-    said: dict[str, JSON] = given if isinstance(given, dict) else {"duration": given}
-    interrupt, run_before = lane.fill(said.get("interrupt", True), data), lane.fill(said.get("runBefore"), data)
+    fields: dict[str, JSON] = given if isinstance(given, dict) else {"duration": given}
+    interrupt, run_before = lane.fill(fields.get("interrupt", True), data), lane.fill(fields.get("runBefore"), data)
     if not isinstance(interrupt, bool) or not isinstance(run_before, str | None):
         message = "the workflowExecTimeout of continueAs needs true or false as 'interrupt', and a name as 'runBefore'"
         raise lane.locate(WrongData(message))
-    return Limit(lane.duration(str(said.get("duration")), data).total_seconds(), interrupt, run_before)
+    return Limit(lane.duration(str(fields.get("duration")), data).total_seconds(), interrupt, run_before)
 
 
 def _give_back(execution: "Execution") -> None:

@@ -162,7 +162,7 @@ class Repeat(Node):
     """They are run as long as this holds of the state's data."""
     check_before: bool = True
     max: int | str | None = None
-    """How often at most; 0 is no limit."""
+    """How often at most; 0 means no limit."""
     continue_on_error: bool = False
     stop_on_events: tuple[Text, ...] = ()
     """They are run until one of these events came."""

@@ -81,8 +81,8 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing, *, version: 
     root["externals"] = externals.uris
     workflow, refused = build(root, source, FORM, recover)
     contradiction = detected.contradiction
-    told = () if contradiction is None else (contradiction.problem(source, detected.version),)
-    return Reading(workflow, (*told, *externals.problems, *normalizer.problems, *refused), bundled, detected)
+    contradictions = () if contradiction is None else (contradiction.problem(source, detected.version),)
+    return Reading(workflow, (*contradictions, *externals.problems, *normalizer.problems, *refused), bundled, detected)
 
 
 def _refusal(detected: Detected, source: Source) -> Problem:

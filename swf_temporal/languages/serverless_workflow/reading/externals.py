@@ -57,7 +57,7 @@ def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
     return externals
 
 
-def told_where_written(problem: Problem) -> Problem:
+def at_its_origin(problem: Problem) -> Problem:
     """Return *problem* with the file and the line that it is about, if that is not in the definition's own text."""
     place = problem.position
     if not isinstance(place, ForeignPosition):

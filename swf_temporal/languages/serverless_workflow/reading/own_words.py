@@ -24,7 +24,7 @@ class WordsOf:
         keys = [re.escape(word) if _is_key(word) else f"(?:(?<=: )|(?<=in )){word}(?= )" for word in self._words]
         self._any = re.compile(rf"(?<![\w.])(?:{'|'.join(keys)})(?!\w)")
 
-    def told(self, problem: Problem) -> Problem:
+    def problem_in_own_words(self, problem: Problem) -> Problem:
         """Return *problem* with the model's words replaced, outside of what the author wrote."""
         if not self._words:
             return problem

@@ -24,7 +24,7 @@ class Reading:
     workflow: Workflow | None
     """Without the parts of the wrong form, where there are problems about such parts."""
     problems: tuple[Problem, ...]
-    """Some may be about another text: `externals.told_where_written` has the last word about places."""
+    """Some may be about another text: `externals.at_its_origin` has the last word about places."""
     bundled: str | None = None
     """The definition with all its externals in place, where it has some that were found."""
     detected: Detected | None = None

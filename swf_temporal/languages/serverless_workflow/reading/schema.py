@@ -83,7 +83,7 @@ class _Generator(GenerateJsonSchema):
     state_types: Mapping[str, str] = {}
 
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
-        """Leave out what is no JSON: where a node was written."""
+        """Leave out what is not JSON: where a node was written."""
         raise PydanticOmit
 
     def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library

@@ -191,16 +191,16 @@ def _exact(operand: Operand) -> str:
     return _of(operand, lambda finds: finds.found)
 
 
-def _of(operand: Operand, said: Callable[[JqFinds], str]) -> str:
+def _of(operand: Operand, in_jq: Callable[[JqFinds], str]) -> str:
     match operand:
         case Literal(value):
             return _json(value)
         case Found(path, of):
-            inner = said(JqFinds(path.text))
+            inner = in_jq(JqFinds(path.text))
             return inner if of is None else f"{_exact(of)} | {inner}"
         case Named(first, path, whole):
             has = f"has({_json(first)})?"
-            return f"if ([{has}] == [true]) then {said(JqFinds(path.text))} else {said(JqFinds(whole.text))} end"
+            return f"if ([{has}] == [true]) then {in_jq(JqFinds(path.text))} else {in_jq(JqFinds(whole.text))} end"
 
 
 def rule_of(rule: Mapping[str, Any]) -> str:

@@ -119,11 +119,11 @@ def _translated(path: str) -> str:
             at = deep.end() - (path[deep.end()] != "[")
             continue
         found = next(
-            ((match, said) for pattern, said in _PARTS if (match := pattern.match(path, at)) is not None), None
+            ((match, to_jq) for pattern, to_jq in _PARTS if (match := pattern.match(path, at)) is not None), None
         )
         if found is not None:
-            match, said = found
-            parts.append(said(match))
+            match, to_jq = found
+            parts.append(to_jq(match))
             at = match.end()
             continue
         filtering = _FILTER.match(path, at)

@@ -84,7 +84,7 @@ def _names(root: Tree, report: Report) -> None:
 
 
 def _renamed_filters(root: Tree, report: Report) -> None:
-    told = {"dataInputPath", "dataOutputPath", "dataResultsPath", "parameters"}
+    reported = {"dataInputPath", "dataOutputPath", "dataResultsPath", "parameters"}
     done: set[str] = set()
     for state in states(root):
         for given in children(state, "stateDataFilter"):
@@ -98,7 +98,7 @@ def _renamed_filters(root: Tree, report: Report) -> None:
             done.update(renamed(given, {"dataInputPath": "fromStateData", "dataResultsPath": "results"}))
         for reference in children(action, "functionRef"):
             done.update(renamed(reference, {"parameters": "arguments"}))
-    for name in sorted(done & told):
+    for name in sorted(done & reported):
         report.respelled(f"{name} has its name since 0.6")
 
 

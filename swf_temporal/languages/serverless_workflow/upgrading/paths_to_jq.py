@@ -118,7 +118,7 @@ def path_in(text: str) -> JqPath:
 
 
 def _test(chosen: re.Match[str], text: str) -> str:
-    # Of an element that is no object, a path finds nothing.
+    # Of an element that is not an object, a path finds nothing.
     path, operator, literal = f"first(.{chosen[1][2:].replace('.', '?.')}?, null)", chosen[2], chosen[3]
     if operator is None:
         return path

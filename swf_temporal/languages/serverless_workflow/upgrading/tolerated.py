@@ -33,21 +33,21 @@ def upgrade(root: Tree, report: Report) -> None:
         _action(action, report)
     for state in states(root):
         for entry in children(state, "onEvents"):
-            _told(entry, {"eventFilter": "eventDataFilter"}, report)
+            _respelled(entry, {"eventFilter": "eventDataFilter"}, report)
         for entry in children(state, "onErrors"):
             if "errorRef" not in entry and "errorRefs" not in entry:
-                _told(entry, {"error": "errorRef"}, report)
+                _respelled(entry, {"error": "errorRef"}, report)
     for node in leavings(root):
         _leaving(node, report)
 
 
-def _told(node: Tree, names: dict[str, str], report: Report) -> None:
+def _respelled(node: Tree, names: dict[str, str], report: Report) -> None:
     for old in renamed(node, names):
         report.respelled(f"{old} is {names[old]}", node)
 
 
 def _action(action: Tree, report: Report) -> None:
-    _told(action, {"actionFilter": "actionDataFilter", "publish": "eventRef"}, report)
+    _respelled(action, {"actionFilter": "actionDataFilter", "publish": "eventRef"}, report)
     for key in ("arguments", "args", "parameters"):
         reference = action.get("functionRef")
         if key in action and isinstance(reference, str):
@@ -56,7 +56,7 @@ def _action(action: Tree, report: Report) -> None:
             reference["arguments"] = action.pop(key)
             report.respelled(f"{key} beside functionRef are its arguments", action)
     for reference in children(action, "functionRef"):
-        _told(reference, {"parameters": "arguments", "args": "arguments"}, report)
+        _respelled(reference, {"parameters": "arguments", "args": "arguments"}, report)
         for key in ("retryRef", "retryableErrors", "nonRetryableErrors"):
             if key in reference and key not in action:
                 action[key] = reference.pop(key)

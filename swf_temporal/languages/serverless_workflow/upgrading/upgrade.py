@@ -76,10 +76,10 @@ def _place(located: Any, node: Any, report: Report) -> None:
 
 
 def _say_version(root: Tree, report: Report) -> None:
-    said = root.get("specVersion")
-    if said is None:
+    version = root.get("specVersion")
+    if version is None:
         add(root, "specVersion", "0.8", "version" if "version" in root else "id")
-    elif not str(said).startswith("0.8"):
+    elif not str(version).startswith("0.8"):
         root["specVersion"] = "0.8"
     else:
         return

@@ -26,21 +26,23 @@ def check_schedule(context: Context, schedule: Schedule) -> Iterator[Problem]:
 
 
 def _unreadable(context: Context, schedule: Schedule) -> Iterator[Problem]:
-    yield from _told(context, schedule, "interval", schedule.interval, parse_interval)
-    yield from _told(context, schedule, "timezone", schedule.timezone, zone_of)
+    yield from _checked(context, schedule, "interval", schedule.interval, parse_interval)
+    yield from _checked(context, schedule, "timezone", schedule.timezone, zone_of)
     cron = schedule.cron
     if cron is None:
         return
-    yield from _told(context, cron, "expression", cron.expression, parse_cron)
+    yield from _checked(context, cron, "expression", cron.expression, parse_cron)
     if cron.valid_until is not None and _is_duration(cron.valid_until):
         message = f"validUntil {cron.valid_until!r} is a length of time and says no end: the schedule cannot be applied"
         where = cron.where.value("validUntil")
         yield context.warning(_CODE, message, where, "such as 2030-12-31T23:59:59Z")
     else:
-        yield from _told(context, cron, "validUntil", cron.valid_until, parse_time)
+        yield from _checked(context, cron, "validUntil", cron.valid_until, parse_time)
 
 
-def _told(context: Context, node: Node, key: str, text: str | None, read: Callable[[str], object]) -> Iterator[Problem]:
+def _checked(
+    context: Context, node: Node, key: str, text: str | None, read: Callable[[str], object]
+) -> Iterator[Problem]:
     try:
         if text is not None:
             read(text)

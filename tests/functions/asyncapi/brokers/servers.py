@@ -80,8 +80,8 @@ def _await_listening(port: int, process: subprocess.Popen[bytes], log: Path) -> 
         with suppress(OSError), socket.create_connection((HOST, port), 1):
             return
         time.sleep(0.05)
-    said = log.read_text(errors="replace")[-2000:]
-    raise RuntimeError(f"{process.args!r} does not listen on port {port}:\n{said}")
+    tail = log.read_text(errors="replace")[-2000:]
+    raise RuntimeError(f"{process.args!r} does not listen on port {port}:\n{tail}")
 
 
 class Link:

@@ -69,9 +69,9 @@ async def test_the_bindings_say_how_a_message_is_sent(
         "expiration": 60000, "userId": "guest", "cc": [copied.name], "bcc": [], "priority": 7, "deliveryMode": 1,
         "replyTo": "answers", "timestamp": True,
     }  # fmt: skip
-    said = {"contentEncoding": "gzip", "messageType": "order"}
+    binding = {"contentEncoding": "gzip", "messageType": "order"}
 
-    await amqp.send(channel(rabbitmq.port, operation=operation, message=said), Message(b"x"))
+    await amqp.send(channel(rabbitmq.port, operation=operation, message=binding), Message(b"x"))
     received, copy = await queue.get(no_ack=True), await copied.get(no_ack=True)
 
     assert (received.expiration, received.user_id, received.priority, received.delivery_mode) == (60, "guest", 7, 1)

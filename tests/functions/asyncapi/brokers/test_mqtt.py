@@ -160,8 +160,11 @@ async def test_calls_at_the_same_time_share_the_document_s_client_id(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
     """A broker ends a connection when another with the same id is made."""
-    said = {"clientId": "guest"}
-    here, there = channel(mosquitto.port, server=said), channel(mosquitto.port, server=said, client_id="another-call")
+    binding = {"clientId": "guest"}
+    here, there = (
+        channel(mosquitto.port, server=binding),
+        channel(mosquitto.port, server=binding, client_id="another-call"),
+    )
 
     async with mqtt.receive(here) as first, mqtt.receive(there) as second:
         await asyncio.gather(mqtt.send(here, Message(b"x")), mqtt.send(there, Message(b"x")))

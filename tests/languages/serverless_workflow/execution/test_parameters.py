@@ -84,7 +84,7 @@ def test_retries(field: str, given: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "given", "said"),
+    ("field", "given", "message"),
     [
         ("delay", "soon", "a text 'soon'"),
         ("delay", -1, "a number -1"),
@@ -104,15 +104,15 @@ def test_retries(field: str, given: Any, value: Any) -> None:
         ("jitter", "+P", "a text '+P'"),
     ],
 )
-def test_what_a_parameter_cannot_be(field: str, given: Any, said: str) -> None:
+def test_what_a_parameter_cannot_be(field: str, given: Any, message: str) -> None:
     """A parameter that yields what it cannot be is told with its name and what it yielded."""
     with pytest.raises(WrongData) as told:
         for_run(retry(**{field: "${ .x }"}), {"x": given}, {})
-    assert told.value.message == f"retry 'r': {field} yields {said}, which it cannot be"
+    assert told.value.message == f"retry 'r': {field} yields {message}, which it cannot be"
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"name": "${ true }"}, "the workflow's name yields a boolean"),
         ({"version": "${ empty }"}, "the workflow's version yields null"),
@@ -123,11 +123,11 @@ def test_what_a_parameter_cannot_be(field: str, given: Any, said: str) -> None:
         ),
     ],
 )
-def test_where_a_parameter_stands(more: dict[str, Any], said: str) -> None:
+def test_where_a_parameter_stands(more: dict[str, Any], message: str) -> None:
     """What cannot be is told with where it is written."""
     with pytest.raises(WrongData) as told:
         for_run(program(**more), {}, {})
-    assert told.value.message == f"{said}, which it cannot be"
+    assert told.value.message == f"{message}, which it cannot be"
 
 
 def test_names_and_versions_are_texts() -> None:

@@ -55,7 +55,7 @@ class Contradiction:
     """A number that the document says, though its shape is that of another version."""
 
     key: str
-    said: str
+    version: str
     position: Position
     marked: Marked
 
@@ -64,7 +64,7 @@ class Contradiction:
         mark, giveaway = self.marked.mark, self.marked.giveaway
         history = f"came with {mark.since}" if mark.since is not None else f"is of {mark.until} and before"
         message = (
-            f"{self.key} says {self.said!r}, but {giveaway.key!r} in line {giveaway.position.line} {history}: "
+            f"{self.key} says {self.version!r}, but {giveaway.key!r} in line {giveaway.position.line} {history}: "
             f"the definition is read as {read_as}"
         )
         return source.problem("spec-version", message, self.position, None, Severity.WARNING)
@@ -77,11 +77,11 @@ def detect(root: Object) -> Detected:
         return Detected(other[0].title, other[0].version, other[1], foreign=other[0])
     key = next((key for key in ("specVersion", "schemaVersion") if key in root), "")
     number = str(root[key]).removeprefix("v") if key else ""
-    said = next((one for one in NUMBERS if number.startswith(one)), None)
+    declared = next((one for one in NUMBERS if number.startswith(one)), None)
     found = marked(root)
-    version, against = _version(said, found)
+    version, against = _version(declared, found)
     shown = None if against is not None else _showing(version, found)
-    if shown is None and said is not None and against is None:
+    if shown is None and declared is not None and against is None:
         shown = Giveaway(key, root.where.key(key))
     contradiction = Contradiction(key, str(root[key]), root.where.value(key), against) if against and key else None
     if against is not None:
@@ -89,23 +89,23 @@ def detect(root: Object) -> Detected:
     return Detected(f"Serverless Workflow {version}", version, shown, contradiction=contradiction)
 
 
-def _version(said: str | None, found: Sequence[Marked]) -> tuple[str, Marked | None]:
-    """Return the version of a document that says *said*, and the mark that speaks against that, if it counts."""
+def _version(declared: str | None, found: Sequence[Marked]) -> tuple[str, Marked | None]:
+    """Return the version of a document that says *declared*, and the mark that speaks against that, if it counts."""
     decisive = next((one for one in found if one.mark.is_decisive), None)
     if decisive is not None and decisive.mark.until is not None:
-        return decisive.mark.until, None if said in (None, decisive.mark.until) else decisive
+        return decisive.mark.until, None if declared in (None, decisive.mark.until) else decisive
     latest = max((one for one in found if one.mark.since), key=lambda one: _rank(one.mark.since), default=None)
     earliest = min((one for one in found if one.mark.until), key=lambda one: _rank(one.mark.until), default=None)
-    if said is None:
+    if declared is None:
         return _unsaid(earliest, latest), None
-    if said == PRESENT and latest is not None and latest.mark.since == NUMBERS[-1]:
+    if declared == PRESENT and latest is not None and latest.mark.since == NUMBERS[-1]:
         return NUMBERS[-1], None
-    if latest is not None and _rank(latest.mark.since) > _rank(said):
+    if latest is not None and _rank(latest.mark.since) > _rank(declared):
         # Words of both kinds: what the document says of itself decides.
-        return (said if earliest is not None else _at_least(latest), latest)
-    if earliest is not None and earliest.mark.until is not None and _rank(earliest.mark.until) < _rank(said):
-        return (said, None) if said in _TOLERANT else (earliest.mark.until, earliest)
-    return said, None
+        return (declared if earliest is not None else _at_least(latest), latest)
+    if earliest is not None and earliest.mark.until is not None and _rank(earliest.mark.until) < _rank(declared):
+        return (declared, None) if declared in _TOLERANT else (earliest.mark.until, earliest)
+    return declared, None
 
 
 def _unsaid(earliest: Marked | None, latest: Marked | None) -> str:

@@ -55,10 +55,10 @@ _ACTIONS = ("states.actions", "states.onEvents.actions", "states.branches.action
 _LEAVING = ("states", "states.onErrors", "states.dataConditions", "states.eventConditions", "states.default")
 
 
-def _each(paths: Iterable[str], keys: Iterable[str], **said: Any) -> Iterator[Mark]:
+def _each(paths: Iterable[str], keys: Iterable[str], **fields: Any) -> Iterator[Mark]:
     for path in paths:
         for key in keys:
-            yield Mark(path, key, **said)
+            yield Mark(path, key, **fields)
 
 
 MARKS: Final[tuple[Mark, ...]] = (

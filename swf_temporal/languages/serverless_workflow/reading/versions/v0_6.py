@@ -24,9 +24,9 @@ def quietly(step: Step) -> Step:
     """Return *step* without what it says of spellings: they are those of the version."""
 
     def quiet(node: Object, normalizer: Normalizer) -> None:
-        told = len(normalizer.problems)
+        before = len(normalizer.problems)
         step(node, normalizer)
-        del normalizer.problems[told:]
+        del normalizer.problems[before:]
 
     return quiet
 

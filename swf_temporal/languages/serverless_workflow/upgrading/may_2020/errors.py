@@ -116,8 +116,8 @@ class Errors:
         jq = self._with_error(given.get("dataOutputPath") if isinstance(given, dict) else None)
         if text is not None:
             jq = f"{jq} | {output(text, leads_on=way is not None)}"
-        told = {"type": "inject", "data": {}, "stateDataFilter": {"output": braced(jq)}, **leading}
-        return insert(f"{state.get('name')} has failed", told)
+        inject = {"type": "inject", "data": {}, "stateDataFilter": {"output": braced(jq)}, **leading}
+        return insert(f"{state.get('name')} has failed", inject)
 
     def _with_error(self, text: Any) -> str:
         """Return the data with the error, or what the path *text* selects of it."""

@@ -51,7 +51,7 @@ class Actions:
         return f"[{', '.join(results)}]" if results else value
 
     def branch(self, branch: Tree, owner: str) -> str | None:
-        """Make actions of the states of *branch*; return what they come to, None if they are no sequence."""
+        """Make actions of the states of *branch*; return what they come to, None if they are not a sequence."""
         definition = self._definition
         states = list(children(branch, "states"))
         by_name = {state.get("id"): state for state in states} | {state.get("name"): state for state in states}

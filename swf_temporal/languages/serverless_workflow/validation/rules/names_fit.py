@@ -12,21 +12,21 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for a name that is too long for a server, or that is not free on one."""
     workflow = context.workflow
     at = workflow.where.value("id")
-    if (told := too_long(workflow.id)) is not None:
-        yield context.error("name-too-long", f"the id of the workflow is its type on the server: {told}", at)
+    if (trouble := too_long(workflow.id)) is not None:
+        yield context.error("name-too-long", f"the id of the workflow is its type on the server: {trouble}", at)
     elif len(workflow.id) > STORED_CHARACTERS:
         message = f"the id has {len(workflow.id)} characters: servers on MySQL and PostgreSQL store {STORED_CHARACTERS}"
         yield context.warning("name-too-long", message, at)
-    if (told := taken(workflow.id, WORKFLOW_TYPES)) is not None:
-        yield context.error("reserved-name", f"the id {workflow.id!r} {told}", at)
+    if (trouble := taken(workflow.id, WORKFLOW_TYPES)) is not None:
+        yield context.error("reserved-name", f"the id {workflow.id!r} {trouble}", at)
     for function, _ in context.nodes.each(Function):
         at = function.where.value("name")
-        if (told := too_long(function.name)) is not None:
-            yield context.error("name-too-long", f"a function is an activity on the server: {told}", at)
-        if (told := taken(function.name, ACTIVITY_TYPES)) is not None:
-            yield context.error("reserved-name", f"the name of function {function.name!r} {told}", at)
+        if (trouble := too_long(function.name)) is not None:
+            yield context.error("name-too-long", f"a function is an activity on the server: {trouble}", at)
+        if (trouble := taken(function.name, ACTIVITY_TYPES)) is not None:
+            yield context.error("reserved-name", f"the name of function {function.name!r} {trouble}", at)
     for event, _ in context.nodes.each(Event):
-        if (told := too_long(event.name)) is not None:
-            message = f"no signal can be called as the event is: {told}"
+        if (trouble := too_long(event.name)) is not None:
+            message = f"no signal can be called as the event is: {trouble}"
             hint = "it can be sent as a CloudEvent only"
             yield context.warning("name-too-long", message, event.where.value("name"), hint)

@@ -39,13 +39,13 @@ class Context(DraftContext):
         self._words = _OF_PARENT if root.has_states else {}
         super().__init__(root, root.source)
 
-    def said(self, word: str) -> str:
-        """Return *word*, a key or a noun of the draft, as the author of this definition says it."""
+    def wording(self, word: str) -> str:
+        """Return *word*, a key or a noun of the draft, or the one of its parent that this definition uses."""
         return self._words.get(word, word)
 
     def scopes(self) -> Iterator[Scope]:
         """Yield the tasks that stand together, outer ones first."""
-        return scopes(self.root, self.said("task"))
+        return scopes(self.root, self.wording("task"))
 
     def undefined(self, kind: str, name: str, position: Position, owner: str) -> Iterator[Problem]:
         """Yield a problem if *owner* refers at *position* to a function or event that is not defined."""
@@ -62,4 +62,4 @@ class Context(DraftContext):
             return f"{_NUMBERED[type(node)]} {number}"
         word = next((word for kind, word in _CALLED if isinstance(node, kind)), None)
         name = getattr(node, "name", None)
-        return "" if word is None or not name else f"{self.said(word)} {name!r}"
+        return "" if word is None or not name else f"{self.wording(word)} {name!r}"

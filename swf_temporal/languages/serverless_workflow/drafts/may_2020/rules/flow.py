@@ -13,7 +13,7 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield what is wrong with the ways through the tasks of a workflow, of its branches and of its iterations."""
     for scope in context.scopes():
         if not scope.tasks:
-            message = f"{scope.owner}: {context.said('tasks')} is empty"
+            message = f"{scope.owner}: {context.wording('tasks')} is empty"
             yield context.error("empty-list", message, scope.node.where.value("tasks"))
             continue
         yield from _names(context, scope)
@@ -29,12 +29,12 @@ def check(context: Context) -> Iterator[Problem]:
 
 def _names(context: Context, scope: Scope) -> Iterator[Problem]:
     within = "" if scope.node is context.root else f" in {scope.owner}"
-    yield from context.repeated(context.said("task"), scope.tasks, within)
-    yield from context.repeated_ids(context.said("task"), scope.tasks, within)
+    yield from context.repeated(context.wording("task"), scope.tasks, within)
+    yield from context.repeated_ids(context.wording("task"), scope.tasks, within)
 
 
 def _start(context: Context, scope: Scope) -> Iterator[Problem]:
-    root, word = context.root, context.said("task")
+    root, word = context.root, context.wording("task")
     named = root.starts_at if scope.node is root else None
     known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
     if named is not None and named not in known:
@@ -52,7 +52,7 @@ def _start(context: Context, scope: Scope) -> Iterator[Problem]:
 
 
 def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
-    word = context.said("task")
+    word = context.wording("task")
     prefix = "" if scope.node is context.root else f" of {scope.owner}"
     for task in scope.tasks:
         owner = f"{word} {task.name!r}{prefix}"
@@ -73,7 +73,7 @@ def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
 
 
 def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
-    word, key = context.said("task"), context.said("nextTask")
+    word, key = context.wording("task"), context.wording("nextTask")
     known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
     elsewhere = {task.name for other in context.scopes() for task in other.tasks}
     for task in scope.tasks:
@@ -107,5 +107,5 @@ def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
             waiting += [by_name[way.next_task] for way in ways_of(task) if way.next_task in by_name]
     for task in scope.tasks:
         if id(task) not in entered:
-            message = f"{context.said('task')} {task.name!r} is never entered"
+            message = f"{context.wording('task')} {task.name!r} is never entered"
             yield context.warning("unreachable-state", message, task.where.value("name"), NEVER_ENTERED)

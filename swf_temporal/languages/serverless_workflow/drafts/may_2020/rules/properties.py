@@ -23,8 +23,12 @@ def check(context: Context) -> Iterator[Problem]:
         known = parts(type(node)).keys() - set(_NOT_FOR_AUTHORS.get(type(node), ()))
         for key in sorted(node.where.keys.keys() - known):
             kind = getattr(node, "type", None) if isinstance(node, model.TaskBase) else None
-            of = "that is known here" if kind is None else f"of a {context.said('task')} of the type {kind}"
+            of = "that is known here" if kind is None else f"of a {context.wording('task')} of the type {kind}"
             meant = nearest(key, known, 0.7)
-            hint = f"did you mean {context.said(meant)!r}?" if meant else meant_or_known("", map(context.said, known))
-            message = f"{owner}: {context.said(key)!r} is not a property {of}"
+            hint = (
+                f"did you mean {context.wording(meant)!r}?"
+                if meant
+                else meant_or_known("", map(context.wording, known))
+            )
+            message = f"{owner}: {context.wording(key)!r} is not a property {of}"
             yield context.warning("unknown-property", message, node.where.key(key), hint)

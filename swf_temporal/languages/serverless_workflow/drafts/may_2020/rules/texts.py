@@ -133,14 +133,14 @@ def _texts_in(
 
 def _expressions(context: Context) -> Iterator[Problem]:
     root = context.root
-    told = root.expression_language
-    if told is not None and told.lower() != LANGUAGE:
-        yield _foreign(context, told, "the workflow: expressionLanguage", root.where.value("expressionLanguage"))
+    declared = root.expression_language
+    if declared is not None and declared.lower() != LANGUAGE:
+        yield _foreign(context, declared, "the workflow: expressionLanguage", root.where.value("expressionLanguage"))
     for node, owner in context.each(model.Expression):
         own = node.language
         if own is not None and own.lower() != LANGUAGE:
             yield _foreign(context, own, f"{owner}: language", node.where.value("language"))
-        elif own is not None or told is None or told.lower() == LANGUAGE:
+        elif own is not None or declared is None or declared.lower() == LANGUAGE:
             where = node.where.value("body")
             yield from _compiles(context, partial(SpelCondition, node.body), owner, "body", node.body, where)
 

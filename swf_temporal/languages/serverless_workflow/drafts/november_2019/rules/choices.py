@@ -22,8 +22,8 @@ def check(context: Context) -> Iterator[Problem]:
     for choice, owner in context.each(model.Choice):
         kinds = dict(rules_of(choice))
         if len(kinds) != 1:
-            said = "no rules" if not kinds else " and ".join(map(repr, kinds))
-            message = f"{owner} has {said}: its rules stand under one of 'single', 'and', 'or' and 'not'"
+            present = "no rules" if not kinds else " and ".join(map(repr, kinds))
+            message = f"{owner} has {present}: its rules stand under one of 'single', 'and', 'or' and 'not'"
             yield context.error("switch-conditions", message, choice.where.position)
         for key, rules in kinds.items():
             if not rules:

@@ -117,8 +117,8 @@ def _nowhere(context: Context, state: model.State, owner: str) -> Problem:
 
 
 def _of_switch(context: Context, state: model.SwitchState, owner: str) -> Iterator[Problem]:
-    for key, is_said in (("nextState", state.next_state is not None), ("end", state.end)):
-        if is_said:
+    for key, is_given in (("nextState", state.next_state is not None), ("end", state.end)):
+        if is_given:
             message = f"{owner}: its choices say where it leads, and this {key} is never taken"
             yield context.warning("transition-or-end", message, state.where.key(key))
 

@@ -12,14 +12,14 @@ from swf_temporal.languages.serverless_workflow.execution.functions import funct
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for a function that is another one elsewhere, or whose resource has not the form of its type."""
-    said: dict[tuple[str, str], model.Function] = {}
+    first_uses: dict[tuple[str, str], model.Function] = {}
     for function, owner in context.each(model.Function):
         for key, value in (("type", function.type), ("resource", function.resource)):
             if value is None:
                 continue
-            known = said.setdefault((function.name, key), function)
-            if value != getattr(known, key):
-                line = known.where.position.line
+            first = first_uses.setdefault((function.name, key), function)
+            if value != getattr(first, key):
+                line = first.where.position.line
                 message = f"{owner}: the function {function.name!r} has another {key} than in line {line}"
                 hint = "a name stands for one function: give this one another"
                 yield context.error("duplicate-name", message, function.where.value(key), hint)

@@ -66,13 +66,13 @@ def _duration(context: Context, node: Node, subject: str, key: str, text: str) -
 
 def _path(context: Context, node: Node, owner: str, key: str, text: str | None) -> Iterator[Problem]:
     if text is not None:
-        yield from _told(context, lambda: EarlyPath(text), node, owner, key, text)
+        yield from _unreadable(context, lambda: EarlyPath(text), node, owner, key, text)
 
 
 def _place(context: Context, node: Node, owner: str, key: str, text: str | None) -> Iterator[Problem]:
     if text is None:
         return
-    problems = list(_told(context, lambda: EarlyPath(text), node, owner, key, text))
+    problems = list(_unreadable(context, lambda: EarlyPath(text), node, owner, key, text))
     yield from problems
     if not problems and EarlyPath(text).steps is None:
         message = f"{owner}: {key} {text!r} names no single place in the data, as '$.result' would"
@@ -85,10 +85,10 @@ def _condition(context: Context, condition: model.Condition, owner: str) -> Iter
         message = f"{owner}: the condition is in {language!r}, but conditions are read in {LANGUAGE} alone"
         yield context.error("expression-lang", message, condition.where.value("expressionLanguage"))
     else:
-        yield from _told(context, lambda: SpelCondition(condition.body), condition, owner, "body", condition.body)
+        yield from _unreadable(context, lambda: SpelCondition(condition.body), condition, owner, "body", condition.body)
 
 
-def _told(
+def _unreadable(
     context: Context, compile_it: Callable[[], object], node: Node, owner: str, key: str, text: str
 ) -> Iterator[Problem]:
     try:

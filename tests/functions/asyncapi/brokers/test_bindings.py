@@ -9,7 +9,7 @@ from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switc
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "constant"),
     [
         ("a", "a"),
         ({"const": "a"}, "a"),
@@ -20,9 +20,9 @@ from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switc
         (None, None),
     ],
 )
-def test_a_text_is_a_constant_or_a_schema_that_allows_only_one(value: Any, said: str | None) -> None:
+def test_a_text_is_a_constant_or_a_schema_that_allows_only_one(value: Any, constant: str | None) -> None:
     """A schema that leaves a choice says nothing."""
-    assert word({"groupId": value}, "groupId") == said
+    assert word({"groupId": value}, "groupId") == constant
 
 
 def test_what_a_binding_does_not_say_has_a_default() -> None:

@@ -98,7 +98,7 @@ async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_pat
             assert answer.status_code == status
             assert message in answer.json()["message"]
         answer = await client.post("/orders/decode", content=b"[1]")
-        assert (answer.status_code, "no JSON object" in answer.text) == (400, True)
+        assert (answer.status_code, "is not a JSON object" in answer.text) == (400, True)
         large = await encoded(payloads, {"large": os.urandom(4000).hex()})
         for file in (tmp_path / "objects").rglob("*"):
             if file.is_file():

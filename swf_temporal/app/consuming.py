@@ -46,7 +46,7 @@ class Consuming:
 
     async def serve(self) -> int:
         """Consume until the process is told to stop; return the exit code."""
-        told = stop_signal()
+        stopping = stop_signal()
         client = await Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
         router = Router(client, self.catalogue, self.settings.task_queue)
         async with AsyncExitStack() as stack:
@@ -57,7 +57,7 @@ class Consuming:
 
             if self.settings.health_port is not None:
                 await stack.enter_async_context(health_endpoint(self.settings.health_port, is_ready))
-            await told.wait()
+            await stopping.wait()
             _log.info("told to stop")
         _log.info("stopped")
         return 0

@@ -96,17 +96,17 @@ def read_event_settings(env: Mapping[str, str] = os.environ, *, file: Path | Non
     path = configuration_file(env, file)
     content: Any = {} if path is None else content_of(path)
     section = content.get("events") if isinstance(content, dict) else None
-    said = _Events()
+    events = _Events()
     if path is not None and section is not None:
-        said = validated(_Events, section, path, ("events",))
+        events = validated(_Events, section, path, ("events",))
     reading = _Reading(env, path or Path())
-    sinks = [reading.sink(one) for one in said.sinks]
+    sinks = [reading.sink(one) for one in events.sinks]
     if url := env.get("SWF_SINK", "").strip():
         sinks.append(SinkSettings("SWF_SINK", BrokerAddress(_sink_of_variable(url))))
-    consumers = tuple(reading.consumer(one) for one in said.consumers)
+    consumers = tuple(reading.consumer(one) for one in events.consumers)
     _check_names("consumers", [one.name for one in consumers])
     _check_names("sinks", [one.name for one in sinks])
-    return EventSettings(consumers, tuple(sinks), frozenset(said.lifecycle))
+    return EventSettings(consumers, tuple(sinks), frozenset(events.lifecycle))
 
 
 class _Reading:
@@ -116,70 +116,70 @@ class _Reading:
         self._env = env
         self._path = path
 
-    def consumer(self, said: _Consumer) -> ConsumerSettings:
-        where = f"events › consumers › {said.name}"
-        broker = self._broker(said, said.from_, where, needs_address=True)
-        family = family_of(said.from_)
+    def consumer(self, consumer: _Consumer) -> ConsumerSettings:
+        where = f"events › consumers › {consumer.name}"
+        broker = self._broker(consumer, consumer.from_, where, needs_address=True)
+        family = family_of(consumer.from_)
         if family == "http":
             raise UsageError(f"{self._path}: {where}: events come over HTTP to swf gateway", "name a broker as `from`")
-        if family == "mqtt" and not said.ordered:
+        if family == "mqtt" and not consumer.ordered:
             raise UsageError(f"{self._path}: {where} › ordered: messages of MQTT are acknowledged in their order")
-        if said.dead_letter is not None and family == "ws":
+        if consumer.dead_letter is not None and family == "ws":
             raise UsageError(f"{self._path}: {where} › deadLetter: WebSocket has no place for dead letters")
         return ConsumerSettings(
-            said.name,
+            consumer.name,
             broker,
-            said.group,
-            said.prefetch,
-            ordered=said.ordered,
-            max_bytes=said.max_bytes,
-            dead_letter=said.dead_letter,
+            consumer.group,
+            consumer.prefetch,
+            ordered=consumer.ordered,
+            max_bytes=consumer.max_bytes,
+            dead_letter=consumer.dead_letter,
         )
 
-    def sink(self, said: _Sink) -> SinkSettings:
-        where = f"events › sinks › {said.name}"
-        if said.to == ROUTER:
+    def sink(self, sink: _Sink) -> SinkSettings:
+        where = f"events › sinks › {sink.name}"
+        if sink.to == ROUTER:
             broker = BrokerAddress(ROUTER)
         else:
-            broker = self._broker(said, said.to, where, needs_address=said.exchange is None)
-            if said.mode == "binary" and (family_of(said.to) == "ws" or said.version == "3.1.1"):
+            broker = self._broker(sink, sink.to, where, needs_address=sink.exchange is None)
+            if sink.mode == "binary" and (family_of(sink.to) == "ws" or sink.version == "3.1.1"):
                 raise UsageError(
                     f"{self._path}: {where} › mode: CloudEvents have no binary mode over this protocol",
                     "use structured",
                 )
         return SinkSettings(
-            said.name, broker, said.types, said.sources, said.mode, said.timeout, said.ordered, said.max_attempts
+            sink.name, broker, sink.types, sink.sources, sink.mode, sink.timeout, sink.ordered, sink.max_attempts
         )
 
-    def _broker(self, said: _Place, url: str, where: str, *, needs_address: bool) -> BrokerAddress:
+    def _broker(self, place: _Place, url: str, where: str, *, needs_address: bool) -> BrokerAddress:
         family = family_of(url)
         word = _WORDS.get(family)
         for other in dict.fromkeys(_WORDS.values()):
-            if other != word and getattr(said, other) is not None:
+            if other != word and getattr(place, other) is not None:
                 wanted = f"over {family} there is {'no such thing' if word is None else f'a {word}'}"
                 raise UsageError(f"{self._path}: {where} › {other}: {wanted}")
-        if family != "amqp" and any(getattr(said, option) for option in _OF_AMQP):
+        if family != "amqp" and any(getattr(place, option) for option in _OF_AMQP):
             raise UsageError(f"{self._path}: {where}: exchanges and queues that are declared are AMQP's alone")
-        if said.stream is not None and family != "nats":
+        if place.stream is not None and family != "nats":
             raise UsageError(f"{self._path}: {where} › stream: only NATS has streams")
-        address = None if word is None else getattr(said, word)
+        address = None if word is None else getattr(place, word)
         if word is not None and not address and needs_address:
             raise UsageError(f"{self._path}: {where}: the {word} is missing", f"write {word}: NAME")
-        credentials = said.credentials
+        credentials = place.credentials
         return BrokerAddress(
             url,
             address or "",
-            said.exchange,
-            said.routing_key,
-            said.declare,
+            place.exchange,
+            place.routing_key,
+            place.declare,
             self._secret(credentials.username, where),
             self._secret(credentials.password, where),
             self._secret(credentials.token, where),
             credentials.mechanism,
-            {name: self._secret(value, where) or "" for name, value in said.headers.items()},
-            said.version,
-            said.client_id,
-            said.stream,
+            {name: self._secret(value, where) or "" for name, value in place.headers.items()},
+            place.version,
+            place.client_id,
+            place.stream,
         )
 
     def _secret(self, text: str | None, where: str) -> str | None:

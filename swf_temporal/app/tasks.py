@@ -173,7 +173,7 @@ def refuse_unfit(task: Task, data: JSON) -> None:
     try:
         wrong: Sequence[str] = DataSchemaValidator(task.data_schema).violations(data)
     except BadSchema as error:
-        what = f"the dataSchema of the event {task.event!r} of {task.definition!r} is no JSON Schema: {error}"
+        what = f"the dataSchema of the event {task.event!r} of {task.definition!r} is not a JSON Schema: {error}"
         raise UsageError(what, "complete it by its instance, with `swf event`") from None
     if wrong:
         raise DataRefusedError(f"the data does not fit the event {task.event!r}: {'; '.join(wrong)}")

@@ -42,8 +42,8 @@ async def send_all(
         name = f"the event {event.id!r} of type {event.type!r}"
         for one in receipts:
             instance = one.instance or f"an instance of {one.definition!r}, once all of its events are there"
-            told = _NOT_THERE if one.is_named and one.status == "unreachable" else _TOLD[one.status]
-            text = told.format(event=name, instance=instance, definition=one.definition)
+            template = _NOT_THERE if one.is_named and one.status == "unreachable" else _TOLD[one.status]
+            text = template.format(event=name, instance=instance, definition=one.definition)
             typer.echo(text, err=True)
         if not receipts:
             typer.echo(f"{name} goes nowhere: see swf events explain", err=True)

@@ -103,5 +103,5 @@ def test_definitions_by_their_ids() -> None:
     assert named(catalogue, "orders@1.0.0") is old
     with pytest.raises(UsageError, match=r"there is no version '2'"):
         named(catalogue, "orders@2")
-    with pytest.raises(UsageError, match="no definition of that id"):
+    with pytest.raises(UsageError, match="no definition has that id"):
         named(catalogue, "bills")

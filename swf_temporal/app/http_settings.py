@@ -77,7 +77,7 @@ def secret_of(source: str, env: Mapping[str, str], config: Path | None, place: s
     secret = secret.strip()
     if len(secret) < _SHORTEST_SECRET:
         hint = f"it must have at least {_SHORTEST_SECRET} characters, such as `openssl rand -hex 32` prints"
-        raise UsageError(f"{place}: what {source} holds is no token", hint)
+        raise UsageError(f"{place}: what {source} holds is not a token", hint)
     return secret
 
 

@@ -78,7 +78,7 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ),
         (
             "{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
-            "gateway › tenants › a › keys: what env:NO holds is no token",
+            "gateway › tenants › a › keys: what env:NO holds is not a token",
         ),
         ("{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}", "tenants › a › operations › 0"),
         (

@@ -48,7 +48,7 @@ class ArrayOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BinaryOperation:
     """Two expressions and a sign or word between them."""
 
     sign: str
@@ -72,7 +72,7 @@ class IfElse:
     otherwise: "Tree"
 
 
-Tree: TypeAlias = Literal | Identity | Variable | Index | ObjectOf | ArrayOf | Operation | Builtin | IfElse
+Tree: TypeAlias = Literal | Identity | Variable | Index | ObjectOf | ArrayOf | BinaryOperation | Builtin | IfElse
 
 
 def is_fixed(tree: Tree) -> bool:
@@ -93,7 +93,7 @@ def mentioned(tree: Tree) -> frozenset[str]:
     match tree:
         case Variable(name):
             return frozenset({name})
-        case Index(one, other) | Operation(_, one, other):
+        case Index(one, other) | BinaryOperation(_, one, other):
             return mentioned(one) | mentioned(other)
         case ArrayOf(items):
             return frozenset[str]().union(*map(mentioned, items))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.ast import ArrayOf, Builtin, IfElse, Literal, ObjectOf, Operation, Tree
+from swf_temporal.expressions.ast import ArrayOf, BinaryOperation, Builtin, IfElse, Literal, ObjectOf, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
 """The kinds of value that an unknown expression can yield."""
@@ -46,7 +46,7 @@ def kinds_of(tree: Tree) -> frozenset[str]:
             return frozenset({_CALLS[name]})
         case IfElse(_, chosen, otherwise):
             return kinds_of(chosen) | kinds_of(otherwise)
-        case Operation(sign, left, right):
+        case BinaryOperation(sign, left, right):
             return _of_operation(sign, kinds_of(left), kinds_of(right))
         case _:
             return ANY

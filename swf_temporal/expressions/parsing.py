@@ -11,13 +11,13 @@ from typing import Final
 from swf_temporal.data import JSON
 from swf_temporal.expressions.ast import (
     ArrayOf,
+    BinaryOperation,
     Builtin,
     Identity,
     IfElse,
     Index,
     Literal,
     ObjectOf,
-    Operation,
     Tree,
     Variable,
 )
@@ -66,7 +66,7 @@ class _Parser:
 
     def pipe(self) -> Tree:
         left = self._operation(0)
-        return Operation("|", left, self.pipe()) if self._took("|") else left
+        return BinaryOperation("|", left, self.pipe()) if self._took("|") else left
 
     def expect_end(self) -> None:
         if self._next is not _END:
@@ -80,7 +80,7 @@ class _Parser:
             sign = self._take().text
             # `//` leans to the right; a second comparison is an error, which jq words better.
             right = self._operation(level if level == _ALTERNATIVE else level + 1)
-            left = Operation(sign, left, right)
+            left = BinaryOperation(sign, left, right)
             if level == _COMPARING:
                 break
         return left
@@ -168,7 +168,7 @@ class _Parser:
         items = [self._operation(0)]
         if self._took("|"):
             # A comma would belong to what is right of the pipe.
-            items = [Operation("|", items[0], self.pipe())]
+            items = [BinaryOperation("|", items[0], self.pipe())]
             self._require("]")
             return ArrayOf(tuple(items))
         while self._took(","):

@@ -12,13 +12,13 @@ from swf_temporal.data import JSON
 from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.ast import (
     ArrayOf,
+    BinaryOperation,
     Builtin,
     Identity,
     IfElse,
     Index,
     Literal,
     ObjectOf,
-    Operation,
     Tree,
     Variable,
     is_fixed,
@@ -93,7 +93,7 @@ def _closure(tree: Tree) -> _Closure:
         case IfElse(condition, chosen, otherwise):
             test, one, other = _closure(condition), _closure(chosen), _closure(otherwise)
             return lambda data, variables: (one if is_true(test(data, variables)) else other)(data, variables)
-        case Operation():
+        case BinaryOperation():
             return _operation(tree)
 
 
@@ -136,7 +136,7 @@ def _chain(keys: list[str]) -> _Closure:
     return chain
 
 
-def _operation(tree: Operation) -> _Closure:
+def _operation(tree: BinaryOperation) -> _Closure:
     left, right = _closure(tree.left), _closure(tree.right)
     match tree.sign:
         case "|":

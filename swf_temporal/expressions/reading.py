@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator
 
-from swf_temporal.expressions.ast import ArrayOf, Identity, IfElse, Index, Literal, ObjectOf, Operation, Tree
+from swf_temporal.expressions.ast import ArrayOf, BinaryOperation, Identity, IfElse, Index, Literal, ObjectOf, Tree
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.expressions.parsing import parsed
-from swf_temporal.expressions.template import Source, split
+from swf_temporal.expressions.template import EmbeddedExpression, split
 
 _NULL = Literal(None)
 
@@ -68,7 +68,7 @@ def _sources(text: str) -> list[str]:
         pieces = split(text)
     except BadExpression:
         return []
-    return [piece.text for piece in pieces if isinstance(piece, Source)] or [text]
+    return [piece.text for piece in pieces if isinstance(piece, EmbeddedExpression)] or [text]
 
 
 def _read(tree: Tree) -> Iterator[str]:
@@ -83,11 +83,11 @@ def _read(tree: Tree) -> Iterator[str]:
 def _needed(tree: Tree) -> tuple[Tree, ...]:
     """Return the parts of an expression that read the same data as it does, and that it cannot do without."""
     match tree:
-        case Operation("//", _, _):
+        case BinaryOperation("//", _, _):
             return ()
-        case Operation("|", part, _) | Index(part, _) | IfElse(part, _, _):
+        case BinaryOperation("|", part, _) | Index(part, _) | IfElse(part, _, _):
             return (part,)
-        case Operation(_, left, right):
+        case BinaryOperation(_, left, right):
             return () if _NULL in (left, right) else (left, right)
         case ObjectOf(members):
             return tuple(member for _, member in members)

@@ -17,36 +17,36 @@ from swf_temporal.expressions.lexing import tokens
 _OPENING = "${"
 
 
-class Source(NamedTuple):
+class EmbeddedExpression(NamedTuple):
     """An expression in a text: what stands between the braces, and where that starts."""
 
     text: str
     offset: int
 
 
-def split(text: str) -> list[str | Source]:
+def split(text: str) -> list[str | EmbeddedExpression]:
     """Return the plain pieces and the expressions of a text, in order, without empty pieces.
 
     Raises BadExpression where a `${` is not closed.
     """
-    pieces: list[str | Source] = []
+    pieces: list[str | EmbeddedExpression] = []
     at = 0
     while (start := text.find(_OPENING, at)) >= 0:
         if start > at:
             pieces.append(text[at:start])
         end = _closing(text, start + len(_OPENING))
-        pieces.append(Source(text[start + len(_OPENING) : end], start + len(_OPENING)))
+        pieces.append(EmbeddedExpression(text[start + len(_OPENING) : end], start + len(_OPENING)))
         at = end + 1
     if at < len(text):
         pieces.append(text[at:])
     return pieces
 
 
-def sole(pieces: Sequence[str | Source]) -> Source | None:
+def sole(pieces: Sequence[str | EmbeddedExpression]) -> EmbeddedExpression | None:
     """Return the expression that a text consists of, blanks around it left out, or None."""
-    sources = [piece for piece in pieces if isinstance(piece, Source)]
-    blank = all(isinstance(piece, Source) or not piece.strip() for piece in pieces)
-    return sources[0] if blank and len(sources) == 1 else None
+    found = [piece for piece in pieces if isinstance(piece, EmbeddedExpression)]
+    blank = all(isinstance(piece, EmbeddedExpression) or not piece.strip() for piece in pieces)
+    return found[0] if blank and len(found) == 1 else None
 
 
 def compiled_text(text: str, compile_source: Callable[[str], Compiled]) -> Compiled:
@@ -131,7 +131,7 @@ def _closing(text: str, start: int) -> int:
     raise BadExpression("'${' is not closed", start - len(_OPENING))
 
 
-def _compiled(source: Source, compile_source: Callable[[str], Compiled]) -> Compiled:
+def _compiled(source: EmbeddedExpression, compile_source: Callable[[str], Compiled]) -> Compiled:
     try:
         return compile_source(source.text)
     except BadExpression as error:

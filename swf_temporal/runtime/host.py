@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Protocol, TypedDict
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypedDict
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
@@ -16,6 +16,9 @@ from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.variables import Scope, Variable, VariableRef
 
 NO_TIME: Final = timedelta()
+
+ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
+"""What becomes of a fire-and-forget sub-workflow when its parent ends first (`onParentComplete`)."""
 
 
 class TraceKind(StrEnum):
@@ -178,8 +181,8 @@ class SubflowCall(CallFacts):
     timeout: timedelta | None = None
     fire_and_forget: bool = False
     """Invoked `async`."""
-    outlives_parent: bool = False
-    """`onParentComplete: continue`."""
+    parent_close_policy: ParentClosePolicy = "terminate"
+    """`onParentComplete`, which matters if it is fire-and-forget: "abandon" lets it go on after its parent."""
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that it shares with its caller, as `Instance` has them."""
 

@@ -156,7 +156,7 @@ class SimulatedHost:
         work = partial(self.context.run_child, call, own_id, place, numbers)
         if call.fire_and_forget:
             child = self.context.detach(partial(self._ignoring_errors, work), place)
-            if not call.outlives_parent:
+            if call.parent_close_policy == "terminate":
                 self._children.append(child)
             await self._begun(child, place)
             return None

@@ -15,7 +15,7 @@ from swf_temporal.loading import check_file, holds_definition, load
 LATEST = "latest"
 """The version that is meant without one."""
 
-Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Definition
+DefinitionSource: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Definition
 """A definition: a path, a text, a mapping, or one that was loaded."""
 
 
@@ -29,7 +29,9 @@ class Definitions:
     """By their places, the files that hold definitions which cannot run, and what is wrong with each."""
 
 
-def definitions_in(first: Source, others: Iterable[Source], namespace: str | os.PathLike[str] | None) -> Definitions:
+def definitions_in(
+    first: DefinitionSource, others: Iterable[DefinitionSource], namespace: str | os.PathLike[str] | None
+) -> Definitions:
     """Return *first*, then *others*, then what can be loaded of the definitions in the folder *namespace*.
 
     Raises InvalidDefinition for one of those that are named, and UsageError if the folder is not there.
@@ -54,7 +56,7 @@ def definitions_in(first: Source, others: Iterable[Source], namespace: str | os.
     return Definitions([*known, *more], broken)
 
 
-def _path_in(definition: Source, folder: Path) -> Path | None:
+def _path_in(definition: DefinitionSource, folder: Path) -> Path | None:
     """Return the file in *folder* that *definition* names, or None if it does not."""
     if not isinstance(definition, str | os.PathLike):
         return None
@@ -68,7 +70,7 @@ def _path_in(definition: Source, folder: Path) -> Path | None:
     return None
 
 
-def _version_in(definition: Source, known: Iterable[Definition]) -> Definition | None:
+def _version_in(definition: DefinitionSource, known: Iterable[Definition]) -> Definition | None:
     """Return the one of *known* that *definition* names by its path and, behind a colon, its version."""
     if not isinstance(definition, str | os.PathLike) or "\n" in os.fspath(definition):
         return None
@@ -81,5 +83,5 @@ def _version_in(definition: Source, known: Iterable[Definition]) -> Definition |
     return None
 
 
-def _loaded(definition: Source) -> Definition:
+def _loaded(definition: DefinitionSource) -> Definition:
     return definition if isinstance(definition, Definition) else load(definition)

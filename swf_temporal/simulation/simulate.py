@@ -11,18 +11,18 @@ from swf_temporal.data import JSON, json_of
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.namespaces import Source, definitions_in
+from swf_temporal.simulation.namespaces import DefinitionSource, definitions_in
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.variables import VariableStore
 
 
 def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
-    definition: Source,
+    definition: DefinitionSource,
     input: JSON | bytes = None,  # noqa: A002 - the specification's word
     *,
     events: Iterable[Mapping[str, Any]] = (),
     functions: Mapping[str, Any] | None = None,
-    definitions: Iterable[Source] = (),
+    definitions: Iterable[DefinitionSource] = (),
     secrets: Mapping[str, JSON] | None = None,
     namespace: str | os.PathLike[str] | None = None,
     variables: Mapping[str, Any] | None = None,
@@ -58,7 +58,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     return context.run(input)
 
 
-def event_starts(definition: Source, events: Iterable[Mapping[str, Any]]) -> list[JSON]:
+def event_starts(definition: DefinitionSource, events: Iterable[Mapping[str, Any]]) -> list[JSON]:
     """Return the inputs of the instances of *definition* that *events* start, in their order: none if none does."""
     (loaded,) = definitions_in(definition, (), None).known
     return loaded.event_starts(events_of(events))

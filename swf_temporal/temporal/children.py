@@ -1,8 +1,8 @@
-"""Sub-workflows, and calls that nobody waits for, as child workflows."""
+"""Sub-workflows and fire-and-forget calls, as child workflows."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -21,6 +21,8 @@ from swf_temporal.temporal.failures import fault_of_child
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.records import Pin, call_to_json, catalogue_of
 from swf_temporal.temporal.sizes import check_together
+
+_CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": ParentClosePolicy.ABANDON}
 
 
 class Children:
@@ -64,7 +66,7 @@ class Children:
                 raise asyncio.CancelledError from None
             raise
         if call.fire_and_forget:
-            if not call.outlives_parent:
+            if call.parent_close_policy == "terminate":
                 self._ending_with_this.append(handle)
             return None
         self._outgoing.begun()
@@ -98,7 +100,7 @@ class Children:
             action=call.action,
             priority=call.priority,
             fire_and_forget=True,
-            outlives_parent=True,
+            parent_close_policy="abandon",
         )
         await self._start(call.function.name, child, pin)
 
@@ -128,7 +130,7 @@ class Children:
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
         if call.fire_and_forget:
-            policy = ParentClosePolicy.ABANDON if call.outlives_parent else ParentClosePolicy.TERMINATE
+            policy = _CLOSE_POLICIES[call.parent_close_policy]
         try:
             return await workflow.start_child_workflow(
                 workflow_id,

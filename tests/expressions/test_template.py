@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
-from swf_temporal.expressions.template import Source, split
+from swf_temporal.expressions.template import EmbeddedExpression, split
 
 DATA: dict[str, Any] = {"x": "text", "n": 1.0, "o": {"b": [1, None, "é"]}, "none": None, "yes": True}
 
@@ -64,15 +64,15 @@ def test_filling_leaves_the_template_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("text", "pieces"),
     [
-        ("a ${ .b } c", ["a ", Source(" .b ", 4), " c"]),
-        ("${.a}${.b}", [Source(".a", 2), Source(".b", 7)]),
-        ('${ "a\\"}\\("}" | {a: 1}) }" }', [Source(' "a\\"}\\("}" | {a: 1}) }" ', 2)]),
-        ("${ . # }\n}", [Source(" . # }\n", 2)]),
-        ("} ${ . }", ["} ", Source(" . ", 4)]),
+        ("a ${ .b } c", ["a ", EmbeddedExpression(" .b ", 4), " c"]),
+        ("${.a}${.b}", [EmbeddedExpression(".a", 2), EmbeddedExpression(".b", 7)]),
+        ('${ "a\\"}\\("}" | {a: 1}) }" }', [EmbeddedExpression(' "a\\"}\\("}" | {a: 1}) }" ', 2)]),
+        ("${ . # }\n}", [EmbeddedExpression(" . # }\n", 2)]),
+        ("} ${ . }", ["} ", EmbeddedExpression(" . ", 4)]),
         ("", []),
     ],
 )
-def test_splitting(text: str, pieces: list[str | Source]) -> None:
+def test_splitting(text: str, pieces: list[str | EmbeddedExpression]) -> None:
     """The closing brace is the one that jq would see: not in strings, comments or inner braces."""
     assert split(text) == pieces
 
@@ -109,5 +109,7 @@ def test_any_text_around_any_string(parts: list[tuple[str, str]]) -> None:
     plain = [(text, string) for text, string in plain if "${" not in text]
     text = "".join(f"{piece}${{ {string} }}" for piece, string in plain)
     pieces = split(text)
-    assert [piece.text for piece in pieces if isinstance(piece, Source)] == [f" {string} " for _, string in plain]
+    assert [piece.text for piece in pieces if isinstance(piece, EmbeddedExpression)] == [
+        f" {string} " for _, string in plain
+    ]
     assert [piece for piece in pieces if isinstance(piece, str)] == [piece for piece, _ in plain if piece]

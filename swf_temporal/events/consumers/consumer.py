@@ -20,7 +20,7 @@ from typing import Final
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import at, channel_of, client_id_of, family_of
-from swf_temporal.events.consumers.port import Incoming, NeverError, NotNowError, Source, Take
+from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import event_in
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
@@ -42,7 +42,7 @@ _MAX_REMEMBERED: Final = 1000
 class Consumer:
     """Consumes from one source until it is cancelled, and connects again whenever the connection breaks."""
 
-    def __init__(self, consumer: ConsumerSettings, source: Source, take: Take, settings: Settings) -> None:
+    def __init__(self, consumer: ConsumerSettings, source: MessageSource, take: Take, settings: Settings) -> None:
         self.settings = consumer
         self.is_connected = False
         self._source = source

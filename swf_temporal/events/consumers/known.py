@@ -4,7 +4,7 @@ import importlib
 from typing import Final
 
 from swf_temporal.events.channels import channel_of, client_id_of, family_of
-from swf_temporal.events.consumers.port import Source
+from swf_temporal.events.consumers.port import MessageSource
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.operator.settings import Settings
 
@@ -18,9 +18,11 @@ SOURCES: Final = {
 """By family: the module and the class, each with a library of its own that is an extra."""
 
 
-def source_of(consumer: ConsumerSettings, settings: Settings) -> Source:
+def source_of(consumer: ConsumerSettings, settings: Settings) -> MessageSource:
     """Return where *consumer* takes messages from. Raises CallFailed if the library of its protocol is missing."""
     module, name = SOURCES[family_of(consumer.broker.url)]
     channel = channel_of(settings, consumer.broker, client_id_of(consumer.name), consumer.max_bytes)
-    made: Source = getattr(importlib.import_module(f"swf_temporal.events.consumers.{module}"), name)(channel, consumer)
+    made: MessageSource = getattr(importlib.import_module(f"swf_temporal.events.consumers.{module}"), name)(
+        channel, consumer
+    )
     return made

@@ -40,7 +40,7 @@ class Incoming:
     """Of messages with the same one the broker keeps the order: the partition."""
 
 
-class Source(Protocol):
+class MessageSource(Protocol):
     """One queue, topic or subject of a broker. The exceptions of its library become CallFailed."""
 
     def open(self) -> AbstractAsyncContextManager[AsyncGenerator[Incoming]]:

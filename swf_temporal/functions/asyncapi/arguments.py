@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.locations import value_at
-from swf_temporal.functions.asyncapi.operations import AddressParameter, Operation, Place
+from swf_temporal.functions.asyncapi.operations import AddressParameter, AsyncApiOperation, Place
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.call import permanent_failure
@@ -37,7 +37,7 @@ class Given:
         return None if self.correlation is None else as_text(self.correlation)
 
 
-def read_arguments(operation: Operation, query_names: Sequence[str], arguments: JSON) -> Given:
+def read_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arguments: JSON) -> Given:
     """Return what *arguments* are used for.
 
     Those that the address needs, or the query, go there. `headers`, `payload` and `correlationId` are what they say,
@@ -97,18 +97,20 @@ def is_many(address: str, family: str) -> bool:
     return address in {"", ".", ".."} or bool(set(address) & set(_WILD.get(family, "\0")))
 
 
-def _parameters(operation: Operation) -> tuple[AddressParameter, ...]:
+def _parameters(operation: AsyncApiOperation) -> tuple[AddressParameter, ...]:
     """Return the parameters of the addresses that a call needs."""
     reply = operation.reply if operation.sends else None
     return (*operation.place.parameters, *(reply.place.parameters if reply else ()))
 
 
-def _with_parameters(operation: Operation, given: Given, arguments: Mapping[str, JSON]) -> Given:
+def _with_parameters(operation: AsyncApiOperation, given: Given, arguments: Mapping[str, JSON]) -> Given:
     parameters = _parameters(operation)
     return replace(given, parameters={each.name: _value(operation, each, given, arguments) for each in parameters})
 
 
-def _value(operation: Operation, parameter: AddressParameter, given: Given, arguments: Mapping[str, JSON]) -> str:
+def _value(
+    operation: AsyncApiOperation, parameter: AddressParameter, given: Given, arguments: Mapping[str, JSON]
+) -> str:
     argument = arguments.get(parameter.name)
     value = None if argument is None else as_text(argument)
     if value is None and parameter.location is not None:

@@ -10,7 +10,7 @@ from swf_temporal.functions.asyncapi.arguments import read_arguments
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.channels import query_names
 from swf_temporal.functions.asyncapi.exchanges import Exchanges, Task
-from swf_temporal.functions.asyncapi.operations import Operation
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation
 from swf_temporal.functions.asyncapi.parts import is_version_3
 from swf_temporal.functions.asyncapi.security import authenticate
 from swf_temporal.functions.asyncapi.servers import find_server
@@ -72,13 +72,13 @@ class AsyncApi(Performer):
         operation = await self._documents.reading(document, reading, base=call.base)
         return Described({"sendsTo" if operation.sends else "receivesFrom": operation.place.address})
 
-    async def _operation(self, call: Call) -> Operation:
+    async def _operation(self, call: Call) -> AsyncApiOperation:
         name, operation_id = document_and_operation(call, "asyncapi")
         location = locate(name, call.base)
         configured = configured_url(self._settings, call.function.name, name)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
 
-        async def read(call: Call) -> Operation:
+        async def read(call: Call) -> AsyncApiOperation:
             headers = headers_for(resource, call)
             document = await self._documents.load(name, call.base, headers, check_asyncapi)
             find = (asyncapi_version3 if is_version_3(document) else asyncapi_version2).find_operation

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType, Place
 from swf_temporal.functions.asyncapi.operations import Bindings as AllBindings
-from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.asyncapi.servers import Target
 from swf_temporal.functions.call import Call
@@ -57,7 +57,7 @@ def identity_of(call: Call) -> str:
     return f"swf-{hashlib.sha256(key.encode()).hexdigest()[:18]}"
 
 
-def query_names(operation: Operation, family: str) -> Sequence[str]:
+def query_names(operation: AsyncApiOperation, family: str) -> Sequence[str]:
     """Return the arguments that go into the query of what begins as HTTP does."""
     about = {
         "ws": _bindings_of(operation.place.bindings, "ws").get("query"),
@@ -76,7 +76,7 @@ def with_query(address: str, query: Mapping[str, JSON], secret: Mapping[str, str
     return f"{address}{'&' if '?' in address else '?'}{text}" if text else address
 
 
-def bindings_of(target: Target, place: Place, operation: Operation, kind: MessageType | None) -> Bindings:
+def bindings_of(target: Target, place: Place, operation: AsyncApiOperation, kind: MessageType | None) -> Bindings:
     """Return what the document says about the protocol of *target*, in each place where it may say something."""
     family = target.wire.family
     return Bindings(

@@ -11,7 +11,7 @@ from swf_temporal.functions.asyncapi.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
 from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.messages import ReceivedMessage, ids_of, read_message, write_message
-from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Reply
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType, Place, Reply
 from swf_temporal.functions.asyncapi.schemas import check_schemas
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
 from swf_temporal.functions.asyncapi.servers import Target
@@ -28,7 +28,7 @@ class Task:
     """One call, and everything that is known of it before a broker is asked."""
 
     call: Call
-    operation: Operation
+    operation: AsyncApiOperation
     target: Target
     given: Given
     authentication: Authentication

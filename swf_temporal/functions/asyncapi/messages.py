@@ -8,7 +8,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.arguments import Given
 from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.functions.asyncapi.locations import placed, value_at
-from swf_temporal.functions.asyncapi.operations import MessageType, Operation
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType
 from swf_temporal.functions.asyncapi.schemas import header_violations, named_properties, payload_violations
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, read_answer, split_content_type
@@ -39,7 +39,7 @@ class ReceivedMessage:
 
 
 def write_message(
-    operation: Operation, given: Given, *, request_id: str | None = None, reply_to: str | None = None
+    operation: AsyncApiOperation, given: Given, *, request_id: str | None = None, reply_to: str | None = None
 ) -> tuple[MessageType, Message]:
     """Return the message that the arguments are, and its kind: the first of the operation's that it fits.
 
@@ -104,7 +104,7 @@ def ids_of(kinds: Iterable[MessageType], message: Message) -> set[str]:
 
 
 def _filled(
-    operation: Operation, kind: MessageType, given: Given, request_id: str | None, reply_to: str | None
+    operation: AsyncApiOperation, kind: MessageType, given: Given, request_id: str | None, reply_to: str | None
 ) -> tuple[Mapping[str, JSON], JSON, str | None]:
     """Return headers and payload as they are sent as *kind*, and the id by which a reply is known to belong to it."""
     headers = given.headers

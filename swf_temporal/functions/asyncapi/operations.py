@@ -83,7 +83,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class AsyncApiOperation:
     """What can be done with a channel."""
 
     id: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Possibilities, Server
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType, Place, Possibilities, Server
 from swf_temporal.functions.asyncapi.parts import (
     last_step,
     read_bindings,
@@ -16,13 +16,13 @@ from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.text.suggestions import suggestion
 
 
-def find_operation(document: Document, operation_id: str) -> Operation:
+def find_operation(document: Document, operation_id: str) -> AsyncApiOperation:
     """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
     known: list[str] = []
     for address, channel, verb, operation in _operations(document):
         known.append(str(operation.value.get("operationId", "")))
         if known[-1] == operation_id:
-            return Operation(
+            return AsyncApiOperation(
                 id=operation_id,
                 document=document,
                 sends=verb == "publish",

@@ -1,6 +1,13 @@
 """Operations of AsyncAPI documents of version 3.0."""
 
-from swf_temporal.functions.asyncapi.operations import MessageType, Operation, Place, Possibilities, Reply, Server
+from swf_temporal.functions.asyncapi.operations import (
+    AsyncApiOperation,
+    MessageType,
+    Place,
+    Possibilities,
+    Reply,
+    Server,
+)
 from swf_temporal.functions.asyncapi.parts import (
     last_step,
     read_bindings,
@@ -15,7 +22,7 @@ from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.text.suggestions import suggestion
 
 
-def find_operation(document: Document, operation_id: str) -> Operation:
+def find_operation(document: Document, operation_id: str) -> AsyncApiOperation:
     """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
     operations = Part(document, document.content).part("operations")
     if operation_id not in operations.value:
@@ -26,7 +33,7 @@ def find_operation(document: Document, operation_id: str) -> Operation:
     if action not in {"send", "receive"}:
         message = f"operation '{operation_id}' of '{document.name}' has the action {action!r}"
         raise permanent_failure("BadDocument", f"{message}; it must be 'send' or 'receive'")
-    return Operation(
+    return AsyncApiOperation(
         id=operation_id,
         document=document,
         sends=action == "send",

@@ -24,7 +24,7 @@ from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.http.answers import Answer, result_of
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import Operation, find_operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.responses import Expected, violations
 from swf_temporal.functions.openapi.security import secure
@@ -68,14 +68,14 @@ class OpenApi(Performer):
             await _check(request, operation, expected, answer)
         return answer
 
-    async def _described(self, call: Call) -> tuple[Document, Operation, Headers]:
+    async def _described(self, call: Call) -> tuple[Document, OpenApiOperation, Headers]:
         """Return the operation that the function names, its document, and with which headers that was fetched."""
         name, operation_id = document_and_operation(call, "rest")
         configured = configured_url(self._settings, call.function.name, name)
         location = locate(name, call.base)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
 
-        async def load(call: Call) -> tuple[Document, Operation, Headers]:
+        async def load(call: Call) -> tuple[Document, OpenApiOperation, Headers]:
             headers = headers_for(resource, call)
             document = await self._documents.load(name, call.base, headers)
             operation = await self._documents.reading(
@@ -85,7 +85,7 @@ class OpenApi(Performer):
 
         return await reading_document(resource, call, self._tokens, load)
 
-    def _is_checked(self, call: Call, operation: Operation, server: str) -> bool:
+    def _is_checked(self, call: Call, operation: OpenApiOperation, server: str) -> bool:
         """Tell whether answers must fit: the function's own word counts before what the operator says for all."""
         asked = switch(call, CHECK_RESPONSE)
         if asked is not None or operation.method == "HEAD":
@@ -98,7 +98,7 @@ class OpenApi(Performer):
         return self._settings.options_for(call.function.name, url.host, port).check_responses
 
 
-async def _check(request: Request, operation: Operation, expected: Expected, answer: Answer) -> None:
+async def _check(request: Request, operation: OpenApiOperation, expected: Expected, answer: Answer) -> None:
     # Patterns can take their time; other calls go on meanwhile.
     found = await asyncio.to_thread(violations, expected, answer)
     if found:

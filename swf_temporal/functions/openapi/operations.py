@@ -21,7 +21,7 @@ _NEGOTIATED = frozenset({"accept", "content-type"})
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OpenApiOperation:
     """What can be asked of a service, and how."""
 
     id: str
@@ -37,7 +37,7 @@ class Operation:
     responses: Responses | None = field(default=None, repr=False)
 
 
-def find_operation(document: Document, operation_id: str) -> Operation:
+def find_operation(document: Document, operation_id: str) -> OpenApiOperation:
     """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
     known: list[str] = []
     for path, method, item, operation in _operations(document):
@@ -55,7 +55,7 @@ def _operations(document: Document) -> Iterator[tuple[str, str, Part, Part]]:
                 yield path, method, item, item.part(method)
 
 
-def _read(document: Document, path: str, method: str, item: Part, operation: Part) -> Operation:
+def _read(document: Document, path: str, method: str, item: Part, operation: Part) -> OpenApiOperation:
     root, fields = document.content, operation.value
     declared = {
         (str(part.value.get("name")), str(part.value.get("in"))): part
@@ -64,7 +64,7 @@ def _read(document: Document, path: str, method: str, item: Part, operation: Par
     consumes = _texts(fields.get("consumes") or root.get("consumes"))
     servers = (_objects(holder.get("servers")) for holder in (fields, item.value, root))
     security = fields.get("security", root.get("security"))
-    return Operation(
+    return OpenApiOperation(
         id=str(fields["operationId"]),
         method=method.upper(),
         path=path,

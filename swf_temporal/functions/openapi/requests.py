@@ -10,7 +10,7 @@ from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.request_bodies import Body, Content
 from swf_temporal.text.suggestions import suggestion
 
@@ -18,7 +18,7 @@ _ACCEPT = "accept"
 _CONTENT_TYPE = "content-type"
 
 
-def build_request(operation: Operation, server: str, arguments: JSON) -> Request:
+def build_request(operation: OpenApiOperation, server: str, arguments: JSON) -> Request:
     """Return the request that asks *server* for *operation*.
 
     Each parameter takes the argument of its name, or its default; null is the same as absent. The arguments `Accept`
@@ -46,7 +46,7 @@ def build_request(operation: Operation, server: str, arguments: JSON) -> Request
     return Request(operation.method, _url(operation, server, given), tuple(headers), content)
 
 
-def _without_media_types(operation: Operation, arguments: JSON) -> tuple[dict[str, str], JSON]:
+def _without_media_types(operation: OpenApiOperation, arguments: JSON) -> tuple[dict[str, str], JSON]:
     """Return the media types that the arguments ask for, in small letters, and the other arguments."""
     if not isinstance(arguments, dict):
         return {}, arguments
@@ -58,7 +58,7 @@ def _without_media_types(operation: Operation, arguments: JSON) -> tuple[dict[st
     return asked, {name: value for name, value in arguments.items() if name not in names} if names else arguments
 
 
-def _named(operation: Operation, arguments: JSON) -> dict[str, JSON]:
+def _named(operation: OpenApiOperation, arguments: JSON) -> dict[str, JSON]:
     if isinstance(arguments, dict):
         return arguments
     if arguments is None or operation.body is not None:
@@ -66,7 +66,7 @@ def _named(operation: Operation, arguments: JSON) -> dict[str, JSON]:
     raise permanent_failure("BadArguments", f"operation '{operation.id}' takes its arguments by name, as an object")
 
 
-def _value(operation: Operation, parameter: Parameter, named: dict[str, JSON]) -> JSON:
+def _value(operation: OpenApiOperation, parameter: Parameter, named: dict[str, JSON]) -> JSON:
     value = named.get(parameter.name)
     if value is None:
         value = parameter.default
@@ -77,7 +77,7 @@ def _value(operation: Operation, parameter: Parameter, named: dict[str, JSON]) -
     return value
 
 
-def _body_value(operation: Operation, named: dict[str, JSON]) -> JSON:
+def _body_value(operation: OpenApiOperation, named: dict[str, JSON]) -> JSON:
     """Return the arguments that are the body, or None if there is none."""
     parameters = {parameter.name for parameter in operation.parameters}
     body = operation.body
@@ -99,7 +99,7 @@ def _unwrapped(body: Body, rest: dict[str, JSON]) -> JSON:
     return rest
 
 
-def _written(operation: Operation, body: Body, value: JSON, asked: dict[str, str]) -> tuple[bytes, str]:
+def _written(operation: OpenApiOperation, body: Body, value: JSON, asked: dict[str, str]) -> tuple[bytes, str]:
     content, media_type = _content(operation, body, {} if value is None else value, asked.get(_CONTENT_TYPE))
     if value is None:
         # Whether nothing at all will do, the service knows where an object could be; nowhere else can it be written.
@@ -111,7 +111,7 @@ def _written(operation: Operation, body: Body, value: JSON, asked: dict[str, str
     return write_body(value, media_type, content.fields)
 
 
-def _content(operation: Operation, body: Body, value: JSON, asked: str | None) -> tuple[Content, str]:
+def _content(operation: OpenApiOperation, body: Body, value: JSON, asked: str | None) -> tuple[Content, str]:
     """Return how the body is sent: as the argument `Content-Type` says, or as suits the value."""
     contents = {content.media_type: content for content in body.contents}
     if not asked:
@@ -125,7 +125,7 @@ def _content(operation: Operation, body: Body, value: JSON, asked: str | None) -
     return contents[declared], asked
 
 
-def _url(operation: Operation, server: str, given: Sequence[tuple[Parameter, JSON]]) -> str:
+def _url(operation: OpenApiOperation, server: str, given: Sequence[tuple[Parameter, JSON]]) -> str:
     places = {parameter.name: in_path(parameter, value) for parameter, value in given if parameter.where == "path"}
 
     def fill(match: re.Match[str]) -> str:

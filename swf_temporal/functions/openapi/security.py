@@ -10,10 +10,12 @@ from swf_temporal.functions.auth.credentials import properties_of
 from swf_temporal.functions.auth.schemes import matching, secret_named
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Document
-from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation
 
 
-def secure(document: Document, operation: Operation, server: str, call: Call) -> tuple[Call, tuple[Credential, ...]]:
+def secure(
+    document: Document, operation: OpenApiOperation, server: str, call: Call
+) -> tuple[Call, tuple[Credential, ...]]:
     """Return *call* with the auths that the operation asks for in place of its own, and the credentials to add.
 
     The credentials are those of the auth that the function names, or else of a secret that is called like the

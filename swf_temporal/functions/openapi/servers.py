@@ -8,7 +8,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
-from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.urls import split_url
 from swf_temporal.text.suggestions import suggestion
@@ -18,7 +18,7 @@ def server_url(
     settings: Settings,
     function: str,
     document: Document,
-    operation: Operation,
+    operation: OpenApiOperation,
     variables: Mapping[str, JSON] | None = None,
 ) -> str:
     """Return the URL in front of an operation's path.
@@ -44,7 +44,7 @@ def server_url(
     return url
 
 
-def _server(document: Document, operation: Operation, given: Mapping[str, JSON]) -> str:
+def _server(document: Document, operation: OpenApiOperation, given: Mapping[str, JSON]) -> str:
     servers = operation.servers or ({},)
     known = [document.resolve(server.get("variables")) for server in servers]
     place = next((place for place, declared in enumerate(known) if given.keys() <= declared.keys()), 0)
@@ -65,7 +65,7 @@ def _server(document: Document, operation: Operation, given: Mapping[str, JSON])
     return re.sub(r"\{([^{}]+)\}", fill, str(server.get("url", "/")))
 
 
-def _swagger_server(document: Document, operation: Operation) -> str:
+def _swagger_server(document: Document, operation: OpenApiOperation) -> str:
     content = document.content
     path = str(content.get("basePath", "/"))
     host = content.get("host")

@@ -18,7 +18,7 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.openapi.operations import Operation, find_operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
 
@@ -35,7 +35,7 @@ def call(operation: str, base: str, *, is_checked: bool = True) -> Call:
     return Call(function, {"id": "7", "fields": ["a", "b"]} if operation == "getOrder" else {**ORDER}, base=base)
 
 
-async def find(base: Path | str, name: str = "api.json", resources: Resources | None = None) -> Operation:
+async def find(base: Path | str, name: str = "api.json", resources: Resources | None = None) -> OpenApiOperation:
     """Return the operation `op` of a document."""
     async with aclosing(Http(Settings())) as http:
         documents = Documents(lambda: http, timedelta(minutes=1), resources)

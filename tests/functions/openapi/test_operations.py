@@ -11,12 +11,12 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.http.parameters import Parameter
-from swf_temporal.functions.openapi.operations import Operation, find_operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 
 FOLDER = Path(__file__).parents[1] / "data"
 
 
-def operation(version: str, operation_id: str) -> Operation:
+def operation(version: str, operation_id: str) -> OpenApiOperation:
     """Return an operation of the shop, as the document of that version describes it."""
     file = next(FOLDER.glob(f"shop-{version}.*"))
     text = file.read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def operation(version: str, operation_id: str) -> Operation:
     return find_operation(Document(file.name, str(file), content), operation_id)
 
 
-def parameter(operation: Operation, name: str) -> Parameter:
+def parameter(operation: OpenApiOperation, name: str) -> Parameter:
     """Return the parameter of that name."""
     return next(parameter for parameter in operation.parameters if parameter.name == name)
 

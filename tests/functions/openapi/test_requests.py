@@ -9,12 +9,12 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.request_bodies import Body, Content
 from swf_temporal.functions.openapi.requests import build_request
 
 ID = Parameter("id", "path", required=True, style="simple")
-GET = Operation(
+GET = OpenApiOperation(
     "getOrder",
     "GET",
     "/orders/{id}",
@@ -31,13 +31,15 @@ GET = Operation(
 
 def put(arguments: JSON, body: Body | None = None) -> Request:
     """Return the request that changes an order."""
-    operation = Operation("putOrder", "PUT", "/orders/{id}", (ID,), body or Body(properties=frozenset({"id"})))
+    operation = OpenApiOperation("putOrder", "PUT", "/orders/{id}", (ID,), body or Body(properties=frozenset({"id"})))
     return build_request(operation, "http://shop/api/", arguments)
 
 
 def post(arguments: JSON, body: Body | None = None) -> bytes | None:
     """Return the body of the request that makes an order."""
-    return build_request(Operation("post", "POST", "/orders", (), body or Body()), "http://shop", arguments).content
+    return build_request(
+        OpenApiOperation("post", "POST", "/orders", (), body or Body()), "http://shop", arguments
+    ).content
 
 
 def test_each_argument_goes_where_it_is_declared() -> None:
@@ -132,7 +134,7 @@ SEVERAL = Body((Content("application/xml"), Content(defaults={"kind": "new", "no
 
 def sent(arguments: JSON, body: Body = SEVERAL) -> tuple[str, bytes | None]:
     """Return the content type and the body of the request that makes an order."""
-    request = build_request(Operation("post", "POST", "/orders", (), body), "http://shop", arguments)
+    request = build_request(OpenApiOperation("post", "POST", "/orders", (), body), "http://shop", arguments)
     return dict(request.headers)["Content-Type"], request.content
 
 
@@ -181,12 +183,14 @@ def test_a_default_may_be_a_list() -> None:
     """Defaults of any kind are sent."""
     tags = Parameter("tags", "query", default=["a", "b"], explode=True)
 
-    assert build_request(Operation("x", "GET", "/orders", (tags,)), "http://shop", None).url.endswith("?tags=a&tags=b")
+    assert build_request(OpenApiOperation("x", "GET", "/orders", (tags,)), "http://shop", None).url.endswith(
+        "?tags=a&tags=b"
+    )
 
 
 def test_a_path_may_have_a_query() -> None:
     """What a document writes into the path stays there."""
-    operation = Operation("x", "GET", "/orders?v=2", (Parameter("page", "query", explode=True),))
+    operation = OpenApiOperation("x", "GET", "/orders?v=2", (Parameter("page", "query", explode=True),))
 
     assert build_request(operation, "http://shop", {"page": 1}).url == "http://shop/orders?v=2&page=1"
 
@@ -194,6 +198,6 @@ def test_a_path_may_have_a_query() -> None:
 def test_a_path_with_a_hole_is_the_documents_mistake() -> None:
     """A place in the path that no parameter declares is told as such."""
     with pytest.raises(CallFailed, match="undeclared 'id'") as caught:
-        build_request(Operation("x", "GET", "/orders/{id}"), "http://shop", None)
+        build_request(OpenApiOperation("x", "GET", "/orders/{id}"), "http://shop", None)
 
     assert caught.value.code == "BadDocument"

@@ -7,7 +7,7 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import Document
-from swf_temporal.functions.openapi.operations import Operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.operator.settings import Settings
 
@@ -21,7 +21,7 @@ def url(
     **server: Any,
 ) -> str:
     """Return the URL of the function `check-stock` for a document that says *content*."""
-    operation = Operation(
+    operation = OpenApiOperation(
         "op", "GET", "/", servers=(server,) if server else (), schemes=tuple(content.get("schemes", ()))
     )
     return server_url(settings or Settings(), "check-stock", Document(ORDERS, location, content), operation)
@@ -73,7 +73,7 @@ REGIONS: dict[str, Any] = {
 def given(*servers: dict[str, Any], **variables: JSON) -> str:
     """Return the URL for a definition that gives *variables*."""
     document = Document(ORDERS, "/defs/orders.json", {"openapi": "3.0.0"})
-    return server_url(Settings(), "f", document, Operation("op", "GET", "/", servers=servers), variables)
+    return server_url(Settings(), "f", document, OpenApiOperation("op", "GET", "/", servers=servers), variables)
 
 
 def test_variables_are_given() -> None:

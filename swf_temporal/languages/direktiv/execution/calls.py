@@ -150,7 +150,7 @@ async def _run_subflow(action: Action, function: SubflowFunction, lane: Lane, *,
             state=lane.state,
             action=action.function,
             fire_and_forget=forget,
-            outlives_parent=forget,
+            parent_close_policy="abandon" if forget else "terminate",
             thread=lane.execution.thread,
         )
         try:

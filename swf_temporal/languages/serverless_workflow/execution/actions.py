@@ -256,7 +256,7 @@ async def _run_subflow(
             state=lane.state_path,
             action=name,
             fire_and_forget=fire_and_forget,
-            outlives_parent=ref.on_parent_complete == "continue",
+            parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
         )
         try:
             return await lane.run.host.run_subflow(call)

@@ -145,7 +145,10 @@ def test_a_sub_workflow_knows_who_asked(monkeypatch: pytest.MonkeyPatch) -> None
         ("Do/child#1", "child", "1.0", "Do", "child"),
         ("Do/aside#1", "child", None, "Do", "aside"),
     ]
-    assert [(one.fire_and_forget, one.outlives_parent) for one in asked] == [(False, False), (True, True)]
+    assert [(one.fire_and_forget, one.parent_close_policy) for one in asked] == [
+        (False, "terminate"),
+        (True, "abandon"),
+    ]
 
 
 def test_attempts_at_a_sub_workflow_are_told_and_counted() -> None:

@@ -22,6 +22,7 @@ from swf_temporal.app.logs import log_lines
 from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.settings import LogFormat, WorkerSettings
 from swf_temporal.app.stopping import stop_signal
+from swf_temporal.app.ui_codec import codec_for_ui
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.events.settings import EventSettings
@@ -66,9 +67,12 @@ class Development:
         """Serve the folder until the process is told to stop; return the exit code."""
         stopping = stop_signal()
         at = self.listening
-        async with local_server(
-            port=at.port, ui_port=at.ui_port, database=at.database, payloads=self.payloads
-        ) as server:
+        async with (
+            codec_for_ui(self.payloads, at.ui_port, self.tell) as codec,
+            local_server(
+                port=at.port, ui_port=at.ui_port, database=at.database, extra=codec, payloads=self.payloads
+            ) as server,
+        ):
             worker = Worker(
                 Client.of(server),
                 definitions=self.live,

@@ -1,10 +1,13 @@
 """The server that a command embeds: whose it is, and when it ends."""
 
+import base64
 import json
 import re
+import secrets
 import signal
 import time
 
+import httpx
 import pytest
 
 from tests.cli.conftest import PATIENCE, Running, Swf, free_port, listens
@@ -91,3 +94,30 @@ def test_a_killed_dev_is_no_obstacle(swf: Swf) -> None:
         assert json.loads(status.out)["status"] == "running"
         assert second.stop(signal.SIGTERM).code == 0
     until_nothing_listens(port)
+
+
+def test_the_ui_reads_what_is_encrypted(swf: Swf) -> None:
+    """The UI is told of a codec server, which decrypts for pages of that UI, and for no others."""
+    swf.write("definitions/hello.yaml", (swf.folder / "hello.yaml").read_text())
+    swf.write("key", base64.b64encode(secrets.token_bytes(32)).decode())
+    (swf.folder / "key").chmod(0o600)
+    swf.write("swf.yaml", "encryption: {key: a, keys: {a: 'file:key'}}")
+    port = free_port()
+    with swf.running(*dev_on(port, "--config", "swf.yaml")) as dev:
+        dev.until("ready: ")
+        ui = re.findall(r"UI (http://\S+)", dev.said)[0]
+        codec = httpx.get(f"{ui}/api/v1/settings").json()["Codec"]["Endpoint"]
+        plain = {
+            "metadata": {"encoding": base64.b64encode(b"json/plain").decode()},
+            "data": base64.b64encode(b'{"card": "4711"}').decode(),
+        }
+        encoded = httpx.post(f"{codec}/encode", json={"payloads": [plain]}, headers={"Origin": ui}).json()
+        assert b"4711" not in base64.b64decode(encoded["payloads"][0]["data"])
+        decoded = httpx.post(f"{codec}/decode", json=encoded, headers={"Origin": ui})
+        assert decoded.json() == {"payloads": [plain]}
+        assert decoded.headers["Access-Control-Allow-Origin"] == ui
+        elsewhere = httpx.post(f"{codec}/decode", json=encoded, headers={"Origin": "https://other.example.com"})
+        assert elsewhere.status_code == 403
+        stopped = dev.stop(signal.SIGTERM)
+    assert stopped.code == 0
+    assert "decoded" not in stopped.err

@@ -42,8 +42,9 @@ class _RefusedError(Exception):
         self.status = status
 
 
-def codec_application(settings: CodecServerSettings, converter_of: ConverterOf) -> Starlette:
-    """Return the application that encodes and decodes payloads."""
+def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, *, is_logged: bool = True) -> Starlette:
+    """Return the application that encodes and decodes payloads, and logs who asks for it."""
+    level = logging.INFO if is_logged else logging.DEBUG
     authentication = Authentication(settings)
     converters: dict[str, DataConverter] = {}
 
@@ -67,9 +68,8 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf) 
             await converter._transform_inbound_payloads(payloads)  # noqa: SLF001 - see above
         else:
             await converter._transform_outbound_payloads(payloads)  # noqa: SLF001 - see above
-        _log.info(
-            "%s %d payloads of %s for %s", "decoded" if decode else "encoded", count, namespace, _in_one_line(subject)
-        )
+        done = "decoded" if decode else "encoded"
+        _log.log(level, "%s %d payloads of %s for %s", done, count, namespace, _in_one_line(subject))
         return Response(MessageToJson(payloads, indent=None), media_type="application/json")
 
     async def decode(request: Request) -> Response:

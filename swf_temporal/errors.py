@@ -22,6 +22,7 @@
             ├── StepTooLong                one step takes longer than a workflow may hold up its worker
             ├── StepLimitExceeded          states lead round in a circle without ever waiting
             ├── PayloadTooLarge            more data than the engine can carry
+            ├── HistoryTooLong             more events than the engine keeps of one execution
             ├── UnknownDefinition          no definition of that id is known here
             └── UnreadableDefinition       the definition of that id cannot run
 
@@ -331,6 +332,12 @@ class PayloadTooLarge(FatalFault):
     default_name = "PayloadTooLarge"
 
 
+class HistoryTooLong(FatalFault):
+    """A run can neither stay in its execution, which the server is about to end, nor go on in another."""
+
+    default_name = "HistoryTooLong"
+
+
 class UnknownDefinition(FatalFault):
     """No definition of that id, or of that version, is known here."""
 
@@ -348,7 +355,7 @@ _KINDS: dict[str, type[WorkflowFault]] = {
     for kind in (
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
         TransitionRefused, NotActive,
-        FatalFault, ExpressionLimitExceeded, StepTooLong, StepLimitExceeded, PayloadTooLarge, UnknownDefinition,
-        UnreadableDefinition,
+        FatalFault, ExpressionLimitExceeded, StepTooLong, StepLimitExceeded, PayloadTooLarge, HistoryTooLong,
+        UnknownDefinition, UnreadableDefinition,
     )
 }  # fmt: skip

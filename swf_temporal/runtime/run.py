@@ -153,6 +153,7 @@ class Run(Tracer):
         self._giving_way: list[asyncio.Future[None]] | None = None
         """Who waits until the host has had control, if it is being given to it."""
         self._steps = 0
+        self.semantics = program.semantics
         self.is_compact = is_compact(program.semantics)
         """Whether what it carries on does not grow with the number of its iterations."""
         self._turns = Turns(host) if takes_turns(program.semantics) else None
@@ -190,6 +191,11 @@ class Run(Tracer):
             self.inbox.interrupt()
             for task in list(self._sleeping):
                 task.cancel()
+
+    @property
+    def is_suspending(self) -> bool:
+        """Whether every path is to stop before its next step."""
+        return self._suspending
 
     def awaits(self, event: CloudEvent) -> bool:
         """Tell whether a path of this instance waits for an event like *event*."""

@@ -37,6 +37,9 @@ continued as new.
 6: where several things have come by the time a workflow task begins, because no worker was there, what has come counts
 before any timeout, and timers are taken in the order of their moments, one after the other. Before, a timeout could win
 over a result, or over a shorter sleep, that came before it. So it is where a run continues as new.
+A run that should continue as new goes on where it is, up to 30,000 events, while a call is under way that is much
+slower than others, because all would have to wait for it; and one that waits for it still, shortly before the server
+would end it, fails. Before, it began nothing until the call had ended, and events that came could be too many.
 """
 
 from typing import Final
@@ -90,6 +93,11 @@ def is_compact(semantics: int) -> bool:
 
 def takes_turns(semantics: int) -> bool:
     """Tell whether timers of a run of that reading are taken in the order of their moments, after what has come."""
+    return semantics >= _TURNS
+
+
+def outlasts_slow_calls(semantics: int) -> bool:
+    """Tell whether a run of that reading puts off continuing as new while a slow call is under way."""
     return semantics >= _TURNS
 
 

@@ -69,7 +69,7 @@ class Children:
             if call.parent_close_policy == "terminate":
                 self._ending_with_this.append(handle)
             return None
-        self._outgoing.begun()
+        number = self._outgoing.begun(call.id)
         try:
             return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
         except ChildWorkflowError as error:
@@ -84,7 +84,7 @@ class Children:
                 state_word=definition.words.state,
             ) from None
         finally:
-            self._outgoing.ended()
+            self._outgoing.ended(number)
             if self._budget is not None:
                 self._budget.waited()
 

@@ -5,20 +5,26 @@ many updates as it may have; it refuses further signals at 10,000 and ends an ex
 execution is looked at where its run takes a step and, since a run that waits takes none, where an event comes that
 nothing waits for. It is looked at once in a workflow task, within which its history does not grow.
 
+Before a run leaves, the calls that are under way have to end, and nothing else is begun until then. So one that is much
+slower than others does not hold it up: the run stays, and does what it has to, up to `PATIENT_EVENTS`.
+
 What does not fit into one payload cannot be carried over: the run then goes on where it is, and tries again after
 `TRY_AGAIN` events, when it may hold less. Shortly before the server would end it, it fails instead.
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from temporalio import workflow
 
-from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.errors import HistoryTooLong, PayloadTooLarge
 from swf_temporal.runtime.outputs import fronts_in
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import CARRY_LESS, Run
+from swf_temporal.runtime.semantics import outlasts_slow_calls
+from swf_temporal.temporal.host import TemporalHost
+from swf_temporal.temporal.outgoing import Slowest
 
 MAX_EVENTS, MAX_BYTES = 40_000, 40 * 1024 * 1024
 """How many events and bytes an execution may have that should not continue as new.
@@ -32,6 +38,17 @@ LAST_EVENTS, LAST_BYTES = 47_000, 46 * 1024 * 1024
 
 Up to 1,900 calls that are under way then still end, with two events each.
 """
+
+PATIENT_EVENTS, PATIENT_BYTES = 30_000, 30 * 1024 * 1024
+"""How many events and bytes an execution may have that goes on because a slow call is under way.
+
+From there on it waits for the call. Some ten thousand events can come meanwhile: the server takes no more signals.
+"""
+
+SLOW: Final = timedelta(minutes=1)
+"""For how long a call has been under way that is slow."""
+OVERTAKEN: Final = 500
+"""By how many later calls a slow one is overtaken: more than the order in which workers take them would explain."""
 
 _EVENTS_OF_CALL: Final = 3
 """The least that a call adds to a history."""
@@ -54,26 +71,46 @@ class LengthCheck:
         self._again_from: int | None = None
         """From how many events on a run is looked at again that could not be carried over."""
 
-    def at_step(self, at: datetime, run: Run, has_children: Callable[[], bool]) -> None:
+    def at_step(self, run: Run, host: TemporalHost) -> None:
         """Suspend *run*, which takes a step, if it should continue as new.
 
-        Not one that is being cancelled or *has_children* that are to end with it, as long as the server lets it live.
+        Not one that is being cancelled, has sub-workflows that are to end with it, or waits for a slow call, as long as
+        the server lets it live.
         """
+        at = host.now()
         if at is not self._stepped_at:  # the host's time is one object as long as a workflow task lasts
             self._stepped_at = at
-            if self._is_due() and (self._is_endangered() or not (run.execution.is_cancelled or has_children())):
+            if self._is_due() and self._can_leave(run, host):
                 run.suspend()
 
-    def at_event(self, at: datetime, run: Run, has_children: Callable[[], bool]) -> None:
-        """Suspend *run*, which keeps an event that has come, if it should continue as new."""
+    def at_event(self, run: Run, host: TemporalHost) -> None:
+        """Suspend *run*, which keeps an event that has come, if it should continue as new.
+
+        Raises HistoryTooLong if it was to do so long ago, still waits for a call, and is about to be ended.
+        """
+        at = host.now()
         if at is not self._came_at:
             self._came_at = at
-            if (
-                self._is_due()
-                and (self._is_endangered() or not (run.execution.is_cancelled or has_children()))
-                and workflow.patched(_ANYWHERE)
-            ):
+            if self._is_due() and self._can_leave(run, host) and workflow.patched(_ANYWHERE):
                 run.suspend()
+            if run.is_suspending and self._is_at_its_end() and outlasts_slow_calls(run.semantics):
+                self._give_up(host.slowest, at)
+
+    def _can_leave(self, run: Run, host: TemporalHost) -> bool:
+        if self._is_endangered():
+            return True
+        if run.execution.is_cancelled or host.has_children_to_end():
+            return False
+        return not (outlasts_slow_calls(run.semantics) and self._is_patient() and _is_slow(host.slowest, host.now()))
+
+    def _give_up(self, slowest: Slowest | None, at: datetime) -> None:
+        if slowest is not None:
+            seconds = (at - slowest.since).total_seconds()
+            raise HistoryTooLong(
+                f"the history has {workflow.info().get_current_history_length():,} events, and the run cannot go on in "
+                f"a new one, because {slowest.name!r} has been under way for {seconds:,.0f} seconds: give it a timeout "
+                "(actionExecTimeout), or send the events to an instance that does not make the call"
+            )
 
     def could_not_carry_over(self, size: int, most: int, run: Run) -> None:
         """Take note that the record of *run* is larger than *most*. Raises PayloadTooLarge if it cannot stay either."""
@@ -101,9 +138,17 @@ class LengthCheck:
         info = workflow.info()
         return info.get_current_history_length() >= MAX_EVENTS or info.get_current_history_size() >= MAX_BYTES
 
+    def _is_patient(self) -> bool:
+        info = workflow.info()
+        return info.get_current_history_length() < PATIENT_EVENTS and info.get_current_history_size() < PATIENT_BYTES
+
     def _is_at_its_end(self) -> bool:
         info = workflow.info()
         return info.get_current_history_length() >= LAST_EVENTS or info.get_current_history_size() >= LAST_BYTES
+
+
+def _is_slow(slowest: Slowest | None, at: datetime) -> bool:
+    return slowest is not None and (slowest.overtaken >= OVERTAKEN or at - slowest.since >= SLOW)
 
 
 def _check_iterations(size: int, most: int, run: Run) -> None:

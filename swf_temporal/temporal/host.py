@@ -32,7 +32,7 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
-from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.records import LIMITS, PUBLISH, Pin, call_to_json
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
@@ -118,6 +118,11 @@ class TemporalHost:
         """Tell whether sub-workflows are running that end with this execution, without being waited for."""
         return self._children.are_to_end()
 
+    @property
+    def slowest(self) -> Slowest | None:
+        """The call or sub-workflow that has been under way for the longest time, if any is."""
+        return self._outgoing.slowest
+
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
@@ -194,7 +199,7 @@ class TemporalHost:
         if terms is not None:
             return await self._run_engine_activity(call, terms)
         payload = await self._outgoing.payload(call_to_json(call, self.source))
-        self._outgoing.begun()
+        number = self._outgoing.begun(call.id)
         try:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
                 call.function.name,
@@ -213,7 +218,7 @@ class TemporalHost:
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, call.action) from None
         finally:
-            self._outgoing.ended()
+            self._outgoing.ended(number)
             self._waited()
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
@@ -225,13 +230,13 @@ class TemporalHost:
     async def _run_engine_activity(self, call: FunctionCall, terms: ActivityOptions) -> JSON:
         """Run an activity that is none of ours."""
         payloads = [await self._outgoing.payload(value) for value in arguments_of(call)]
-        self._outgoing.begun()
+        number = self._outgoing.begun(call.id)
         try:
             return await ExternalActivity(
                 call, terms, payloads, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
             ).run(CALL_LIMIT)
         finally:
-            self._outgoing.ended()
+            self._outgoing.ended(number)
             self._waited()
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadConverter
@@ -23,6 +23,15 @@ MAX_PENDING: Final = 1900
 """The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
 
 
+class Slowest(NamedTuple):
+    """What has been under way for the longest time."""
+
+    name: str
+    since: datetime
+    overtaken: int
+    """How much was begun later and has ended already."""
+
+
 class Outgoing:
     """Makes payloads of values, each once there is room to send it."""
 
@@ -38,7 +47,9 @@ class Outgoing:
         self._converter = converter
         self._now = now
         self._yield_control = yield_control
-        self._pending = 0
+        self._under_way: dict[int, tuple[str, datetime]] = {}
+        """By numbers that count what was begun."""
+        self._begun = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._sent = 0
         self._sent_at: datetime | None = None
@@ -49,7 +60,7 @@ class Outgoing:
         size = len(payload.data)
         check_fits(size, ONE_STEP, self.limit)
         size = min(size, MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
-        while self._pending >= MAX_PENDING:
+        while len(self._under_way) >= MAX_PENDING:
             # A future for each: whoever is cancelled cancels the one that it waits for.
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting_for_room.append(room)
@@ -62,13 +73,23 @@ class Outgoing:
         self._sent += size
         return payload
 
-    def begun(self) -> None:
-        """Count an activity or a sub-workflow that is under way from now on."""
-        self._pending += 1
+    @property
+    def slowest(self) -> Slowest | None:
+        """What has been under way for the longest time, if anything is."""
+        if not self._under_way:
+            return None
+        number, (name, since) = next(iter(self._under_way.items()))
+        return Slowest(name, since, self._begun - number - len(self._under_way) + 1)
 
-    def ended(self) -> None:
-        """Count one less, and let those go on that wait for room."""
-        self._pending -= 1
+    def begun(self, name: str) -> int:
+        """Count an activity or a sub-workflow that is under way from now on; return its number."""
+        self._begun += 1
+        self._under_way[self._begun] = name, self._now()
+        return self._begun
+
+    def ended(self, number: int) -> None:
+        """Count it no more, and let those go on that wait for room."""
+        del self._under_way[number]
         waiting, self._waiting_for_room = self._waiting_for_room, []
         for room in waiting:
             if not room.done():

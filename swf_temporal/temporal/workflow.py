@@ -18,9 +18,16 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import InvalidDefinition, NewerRecord, PayloadUnavailable, WorkflowFault, unforeseen
+from swf_temporal.errors import (
+    HistoryTooLong,
+    InvalidDefinition,
+    NewerRecord,
+    PayloadUnavailable,
+    WorkflowFault,
+    unforeseen,
+)
 from swf_temporal.languages.port import Definition, Words
-from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Outcome, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.outputs import parts_in
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
@@ -91,6 +98,8 @@ class Interpreter:
         self._run: Run | None = None
         self._host: TemporalHost | None = None
         self._length = LengthCheck(self.is_long)
+        self._given_up: HistoryTooLong | None = None
+        self._main: asyncio.Task[Any] | None = None
         self._to_show: TraceEntry | None = None
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(is_call=is_call, is_continued=is_continued)
@@ -217,6 +226,7 @@ class Interpreter:
         info = workflow.info()
         host = self._host = self._new_host(definition.source.name)
         host.on_trace = self._on_trace
+        self._main = asyncio.current_task()
         self._definition = definition
         self._log.started(definition)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
@@ -225,7 +235,7 @@ class Interpreter:
         while True:
             run = Run(program, host, self._data, instance, progress, limit)
             self._begin(run)
-            outcome = await run.run()
+            outcome = await self._outcome_of(run)
             await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
                 case Completed():
@@ -249,6 +259,14 @@ class Interpreter:
                     # Too much is under way to be carried over in one payload: go on in this execution.
                     self._length.could_not_carry_over(size, most, run)
                     self._log.stays(size, len(run.inbox.kept))
+
+    async def _outcome_of(self, run: Run) -> Outcome:
+        """Run *run*. Raises HistoryTooLong where that was given up."""
+        try:
+            return await run.run()
+        finally:
+            if self._given_up is not None:
+                raise self._given_up
 
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)
@@ -311,16 +329,19 @@ class Interpreter:
     def _deliver(self, event: CloudEvent, run: Run) -> bool:
         """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
         is_new = run.deliver(event)
-        self._length.at_event(run.host.now(), run, self._has_children_to_end)
+        if self._host is not None:
+            try:
+                self._length.at_event(run, self._host)
+            except HistoryTooLong as fault:
+                self._given_up = fault
+                if self._main is not None:
+                    self._main.cancel()
         return is_new
 
     def _semantics(self) -> int:
         if self._pin.semantics is None:
             self._pin.semantics = _recorded_semantics()
         return self._pin.semantics
-
-    def _has_children_to_end(self) -> bool:
-        return self._host is not None and self._host.has_children_to_end()
 
     def _show(self, entry: TraceEntry) -> None:
         """Show in the UI what *entry* tells, once what can be done now is done: few of many entries are ever seen."""
@@ -337,15 +358,15 @@ class Interpreter:
         if self._log.is_detailed:
             self._log.noted(entry)
         run, definition = self._run, self._definition
-        if run is None or definition is None:
+        if run is None or definition is None or self._host is None:
             return
-        budget = None if self._host is None else self._host.budget
+        budget = self._host.budget
         if budget is not None and budget.is_suspicious and _is_of_main_path(entry):
             budget.enter_with(entry.state, run.execution.data)
         if entry.kind in _SHOWN:
             self._show(entry)
         if entry.kind in MAY_CONTINUE_AS_NEW:
-            self._length.at_step(entry.at, run, self._has_children_to_end)
+            self._length.at_step(run, self._host)
 
 
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:

@@ -3,15 +3,23 @@
 import asyncio
 import json
 import re
+from contextlib import suppress
 from itertools import count
+from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
+from temporalio.service import RPCError
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.records import Pin
+from swf_temporal.temporal import continuing
+from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.suspending import SUSPEND_AFTER
 
 LOOP = (
     calling("work", "f", transition="more"),
@@ -254,16 +262,87 @@ async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench)
     assert len(worker.scripted.calls) < 100
 
 
-async def test_a_slow_call_among_many_holds_nobody_up_for_good(bench: Bench) -> None:
-    """A run that is to continue waits for it, begins nothing meanwhile, and does nothing twice."""
-    definition = define(
+def each(number: int, *, batch: int) -> Definition:
+    """Return a definition with so many calls of `f`, of which a batch is under way at once."""
+    return define(
         {
-            "name": "each", "type": "foreach", "inputCollection": "${ [range(80)] }", "iterationParam": "number",
-            "outputCollection": "${ .out }", "batchSize": 5,
+            "name": "each", "type": "foreach", "inputCollection": f"${{ [range({number})] }}",
+            "iterationParam": "number", "outputCollection": "${ .out }", "batchSize": batch,
             "actions": [{"functionRef": {"refName": "f", "arguments": {"number": "${ .number }"}}}],
         },
         functions=("f",),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("semantics", [5, SEMANTICS])
+async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest.MonkeyPatch, semantics: int) -> None:
+    """A run that is to continue as new does not wait for a call that later ones have passed, as earlier readings do."""
+    monkeypatch.setattr(continuing, "OVERTAKEN", 5)
+    monkeypatch.setattr(continuing, "PATIENT_EVENTS", 180)
+    ended: list[int] = []
+
+    async def f(given: dict[str, int]) -> int:
+        if given["number"] == 0:
+            while not ended or asyncio.get_running_loop().time() - latest[0] < 1:
+                await asyncio.sleep(0.1)
+            passed.append(len(ended))
+        latest[0] = asyncio.get_running_loop().time()
+        ended.append(given["number"])
+        return given["number"]
+
+    latest, passed = [0.0], list[int]()
+    definition = each(200, batch=5)
+    async with bench.worker(definition, f=f) as worker:
+        pin = Pin(pinned([definition]), definition.version, semantics=semantics, others={SUSPEND_AFTER: 60})
+        handle = await bench.client.start_workflow(
+            definition.id, args=[{}, pin.to_json()], id=f"beside-{semantics}", task_queue=worker.queue
+        )
+        output: Any = await asyncio.wait_for(swf.result(handle), 60)
+        longest = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
+
+    assert output == {"out": list(range(200))}
+    assert sorted(ended) == list(range(200))
+    assert (passed[0] > 30) == (semantics == SEMANTICS), f"{passed} calls went past it"
+    assert longest.history_length < 250
+
+
+async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the server ends the execution, the run fails, and names the call."""
+    monkeypatch.setattr(continuing, "LAST_EVENTS", 60)
+    never = asyncio.Event()
+
+    async def f(_: JSON) -> JSON:
+        await never.wait()
+        return None
+
+    definition = define(
+        calling("slow", "f"),
+        {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]},
+        functions=("f",),
+        events=[{"name": "more", "type": "more", "source": "test"}],
+    )
+    async with bench.worker(definition, f=f) as worker:
+        handle = await worker.start({}, suspend_after=20)
+        with suppress(RPCError, UsageError):  # it ends while it is sent more
+            for number in range(200):
+                await swf.send_event(bench.client, handle.id, more(number))
+        with pytest.raises(swf.RunEnded, match="'slow/f#1' has been under way for") as failed:
+            await asyncio.wait_for(swf.result(handle), 60)
+        never.set()
+
+    assert failed.value.name == "HistoryTooLong"
+
+
+def more(number: int) -> dict[str, JSON]:
+    """Return an event that nothing waits for."""
+    return {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {}}
+
+
+async def test_a_slow_call_among_many_holds_nobody_up_for_good(bench: Bench) -> None:
+    """A run that is to continue waits for it, begins nothing meanwhile, and does nothing twice."""
+    definition = each(80, batch=5)
     others = asyncio.Event()
     seen: list[int] = []
 

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -17,10 +17,12 @@ from swf_temporal.app.documents import missing
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
+from swf_temporal.app.gateway.serving import GATEWAY_PORT, gateway, is_installed
+from swf_temporal.app.gateway.settings import GatewaySettings
 from swf_temporal.app.live import LiveCatalogue
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.payload_settings import read_payload_settings
-from swf_temporal.app.settings import LogFormat, WorkerSettings
+from swf_temporal.app.settings import Address, LogFormat, WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.ui_codec import codec_for_ui
 from swf_temporal.app.worker import Worker
@@ -43,11 +45,13 @@ _INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where the server listens, where its UI does, and where it remembers its workflows."""
+    """Where the server listens, where its UI does, where it remembers its workflows, and where the gateway listens."""
 
     port: int
     ui_port: int
     database: Path
+    gateway_port: int | None = None
+    """The usual one if it is None, or another one where that is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,8 @@ class Development:
                 events=self.events,
             )
             router = Router(Client.of(server), self.live, self.settings.task_queue)
-            async with worker, consuming(self.events, self.call_settings, router):
-                self.tell(self._explanation(server))
+            async with worker, consuming(self.events, self.call_settings, router), self._gateway(server) as gateway:
+                self.tell(self._explanation(server, gateway))
                 await self._follow(worker, stopping)
             self.tell("stopping the server")
         return 0
@@ -103,7 +107,28 @@ class Development:
         for text in texts:
             self.tell(text)
 
-    def _explanation(self, server: Server) -> str:
+    @asynccontextmanager
+    async def _gateway(self, server: Server) -> AsyncIterator[str | None]:
+        """Serve the gateway on this machine alone, where its extra is installed; yield its URL."""
+        if not is_installed():
+            yield None
+            return
+
+        def at(port: int) -> AbstractAsyncContextManager[str]:
+            settings = GatewaySettings(Address("127.0.0.1", port), task_queue=self.settings.task_queue)
+            return gateway(settings, self.live, {None: Client.of(server)}, "choose another with --gateway-port")
+
+        wanted = self.listening.gateway_port
+        async with AsyncExitStack() as stack:
+            try:
+                url = await stack.enter_async_context(at(GATEWAY_PORT if wanted is None else wanted))
+            except UsageError:
+                if wanted is not None:
+                    raise
+                url = await stack.enter_async_context(at(0))
+            yield url
+
+    def _explanation(self, server: Server, gateway_url: str | None) -> str:
         port, task_queue = self.listening.port, self.settings.task_queue
         example = next((workflow.id for workflow in self.live), "ID")
         command = f"swf start {example} --input '{{}}'"
@@ -111,7 +136,8 @@ class Development:
             command += f" --task-queue {task_queue}"
         if port != DEFAULT_PORT:
             command += f" --address 127.0.0.1:{port}"
-        return f"ready: 127.0.0.1:{port}, UI {server.ui}\nstart an instance with\n  {command}"
+        places = f"127.0.0.1:{port}, UI {server.ui}" + (f", gateway {gateway_url}" if gateway_url else "")
+        return f"ready: {places}\nstart an instance with\n  {command}"
 
 
 def prepare(

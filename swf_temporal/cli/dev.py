@@ -37,6 +37,17 @@ def dev(
         int,
         typer.Option("--ui-port", envvar="SWF_DEV_UI_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where its UI is."),
     ] = DEFAULT_UI_PORT,
+    gateway_port: Annotated[
+        int | None,
+        typer.Option(
+            "--gateway-port",
+            envvar="SWF_DEV_GATEWAY_PORT",
+            min=0,
+            max=HIGHEST_PORT,
+            show_default="8080, or a free one",
+            help="Where the gateway listens; 0 is any free port.",
+        ),
+    ] = None,
     database: Annotated[
         Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")
     ] = Path(".swf", "temporal.db"),
@@ -55,7 +66,7 @@ def dev(
         from swf_temporal.app.stopping import run_until_stopped
     development = prepare(
         folder,
-        Listening(port, ui_port, database),
+        Listening(port, ui_port, database, gateway_port),
         functions=functions or (),
         config=config,
         strict=strict,

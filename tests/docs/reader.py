@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swf_temporal.temporal.server import free_port
-from tests.docs.pages import Block, Command, blocks_of, of_the_checkout
+from tests.docs.pages import APART, Block, Command, blocks_of, of_the_checkout
 from tests.processes import ending_with_us
 
 PATIENCE = 90
@@ -48,10 +48,14 @@ USUAL = "localhost:7233"
 FUNCTION = "8081"
 """The port of a function that a page serves. The test has another, and puts it there and into what is written."""
 
+GATEWAY = ":8080"
+"""Where the gateway listens in the pages. The test has another port, and puts it there."""
+
 SERVERS = {
     "swf dev": ("ready: ", ""),
     "swf worker": ("working for ", ""),
     "swf serve-function": ("http://", ""),
+    "python3 receiver.py": ("receiving", ""),
     "temporal server start-dev": ("Server: ", " --port {port} --ui-port {ui_port}"),
 }
 """What runs on, in a terminal of its own: what it says when it is ready, and what the test has to add to what is typed.
@@ -230,7 +234,7 @@ class Reader:
         started.seen(printed)
         if server not in QUIET or ready not in printed:
             self._compare(command.where, f"$ {command.typed}", command.printed, printed)
-        if server not in ("swf worker", "swf serve-function"):
+        if server not in ("swf worker", "swf serve-function", "python3 receiver.py"):
             self.terminal.type(f"export TEMPORAL_ADDRESS=localhost:{self.ports['port']}")
 
     def _look(self, block: Block) -> None:
@@ -246,7 +250,8 @@ class Reader:
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace(FUNCTION, str(self.ports["function_port"])), encoding="utf-8")
+        text = text.replace(FUNCTION, str(self.ports["function_port"]))
+        path.write_text(text.replace(GATEWAY, f":{self.ports['gateway_port']}"), encoding="utf-8")
         self.written = name
 
     def _change(self, block: Block) -> None:
@@ -263,6 +268,7 @@ class Reader:
 
     def _on_our_server(self, typed: str) -> str:
         ours = typed.replace(USUAL, f"localhost:{self.ports['port']}")
+        ours = ours.replace(GATEWAY, f":{self.ports['gateway_port']}")
         return ours.replace(FUNCTION, str(self.ports["function_port"]))
 
     def _compare(self, where: str, typed: str, expected: str, printed: str) -> None:
@@ -280,7 +286,14 @@ def follow(reader: Reader, blocks: list[Block]) -> None:
 def follow_page(page: str, folder: Path) -> None:
     """Follow all of *page* from an empty folder, with an empty environment; each command prints what the page says."""
     with reading(folder) as reader:
-        follow(reader, [block for block in blocks_of(page) if not of_the_checkout(block)])
+        blocks = [block for block in blocks_of(page) if not of_the_checkout(block)]
+        follow(reader, [block for block in blocks if block.heading != APART.get(page)])
+
+
+def follow_section(page: str, folder: Path) -> None:
+    """Follow the section of *page* that is followed by itself."""
+    with reading(folder) as reader:
+        follow(reader, [block for block in blocks_of(page) if block.heading == APART[page]])
 
 
 @contextmanager
@@ -290,7 +303,7 @@ def reading(folder: Path, variables: Mapping[str, str] | None = None) -> Iterato
     home.mkdir()
     here.mkdir()
     port = _free_ports()
-    ports = {"port": port, "ui_port": port + 1000, "function_port": free_port()}
+    ports = {"port": port, "ui_port": port + 1000, "function_port": free_port(), "gateway_port": free_port()}
     env = {
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}{os.pathsep}/usr/local/bin",
@@ -298,6 +311,7 @@ def reading(folder: Path, variables: Mapping[str, str] | None = None) -> Iterato
         "TERM": "dumb",
         "SWF_DEV_PORT": str(ports["port"]),
         "SWF_DEV_UI_PORT": str(ports["ui_port"]),
+        "SWF_DEV_GATEWAY_PORT": str(ports["gateway_port"]),
         **(variables or {}),
     }
     terminal = Terminal(here, env)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.reader import follow_page
+from tests.docs.reader import follow_page, follow_section
 
 
 @pytest.mark.temporal
@@ -26,3 +26,10 @@ def test_the_one_from_direktiv_is_true(tmp_path: Path) -> None:
 def test_the_page_on_events_is_true(tmp_path: Path) -> None:
     """So is the page on events that start instances."""
     follow_page("docs/events.md", tmp_path)
+
+
+@pytest.mark.temporal
+@pytest.mark.timeout(900)
+def test_its_part_about_http_is_true(tmp_path: Path) -> None:
+    """So is its part about events over HTTP, by itself."""
+    follow_section("docs/events.md", tmp_path)

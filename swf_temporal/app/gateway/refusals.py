@@ -56,7 +56,7 @@ class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of t
         """Return the answer to the request."""
         problem = {"type": "about:blank", "title": _TITLES[self.status], "status": self.status, "code": self.code}
         problem |= {"detail": self.detail} | ({} if self.hint is None else {"hint": self.hint}) | self.facts
-        return Response(json.dumps(problem), self.status, self.headers, PROBLEM)
+        return Response(json.dumps(problem, separators=(",", ":")), self.status, self.headers, PROBLEM)
 
 
 def refusal_of(error: BaseException) -> Refused:

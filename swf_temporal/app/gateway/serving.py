@@ -4,7 +4,9 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import catalogue_of, resources_of
@@ -18,6 +20,8 @@ from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
 
+GATEWAY_PORT: Final = 8080
+"""The port where it listens if no other is chosen."""
 EXTRA = "pip install 'swf-temporal[gateway]'"
 _PORT_HINT = "choose another with --host and --port"
 
@@ -79,6 +83,11 @@ async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
         name: await Client.connect(prepared.server, namespace=name or prepared.namespace, payloads=prepared.payloads)
         for name in names
     }
+
+
+def is_installed() -> bool:
+    """Tell whether what the gateway needs is there."""
+    return all(find_spec(name) is not None for name in ("jwt", "prometheus_client", "starlette", "uvicorn"))
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from swf_temporal import __version__
 from swf_temporal.app.gateway.cloud_events import BATCH, STRUCTURED
 from swf_temporal.app.gateway.refusals import PROBLEM
 from swf_temporal.app.gateway.schemas import EXAMPLE, SCHEMAS
-from swf_temporal.app.gateway.workflows import path_of
+from swf_temporal.app.gateway.workflows import KEY_PATTERN, path_of
 from swf_temporal.app.instances import STATUSES
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
@@ -40,7 +40,7 @@ _SECURITY: Final[_Facts] = {
     "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
 
-_KEY: Final[_Facts] = {"type": "string", "minLength": 1, "maxLength": 200}
+_KEY: Final[_Facts] = {"type": "string", "pattern": KEY_PATTERN}
 _WAIT: Final[_Facts] = {
     "name": "wait",
     "in": "query",
@@ -59,14 +59,14 @@ _START_OPTIONS: Final[list[_Facts]] = [
     {
         "name": "id",
         "in": "query",
-        "description": "The id of the instance, if it is not to be any.",
-        "schema": _KEY | {"pattern": "^[A-Za-rt-z0-9][A-Za-z0-9._:/@-]*$"},
+        "description": "The id of the instance, if it is not to be any. It must not begin with `swf-`.",
+        "schema": _KEY,
     },
     {
         "name": "Idempotency-Key",
         "in": "header",
         "description": "All requests with the same key start one instance.",
-        "schema": _KEY | {"pattern": "^[A-Za-z0-9._:/@-]+$"},
+        "schema": _KEY,
     },
     _WAIT,
 ]

@@ -107,8 +107,8 @@ class Asked:
         if text is None:
             found = next(filter(None, map(_PREFERENCE.match, self.request.headers.get("prefer", "").split(","))), None)
             text = found[1] if found else "0"
-        if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text, re.ASCII):
-            raise Refused(400, "bad-parameter", f"wait is {text!r}", "it is a number of seconds, such as wait=30")
+        if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+            raise Refused(400, "bad-parameter", f"wait is {text!r}", "it is a whole number of seconds, such as wait=30")
         return min(float(text), self.settings.max_wait)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -18,7 +19,9 @@ from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client_errors import AlreadyStartedError
 
-_LONGEST_ID: Final = 200
+LONGEST_KEY: Final = 200
+KEY_PATTERN: Final = f"^[!-~]{{1,{LONGEST_KEY}}}$"
+"""The ids of instances, and keys of requests, that clients choose."""
 _OURS: Final = "swf-"
 """The beginning of the ids of workflows that hold events and variables."""
 
@@ -96,8 +99,9 @@ def _workflow_id(asked: Asked, definition: Definition) -> tuple[str | None, bool
     """Return the id of the instance that is to be started, if it is not to be any, and whether it is started once."""
     chosen, key = asked.query("id"), asked.request.headers.get("idempotency-key")
     for name, value in (("the parameter id", chosen), ("the header Idempotency-Key", key)):
-        if value is not None and not (value.strip() and value.isprintable() and len(value) <= _LONGEST_ID):
-            raise Refused(400, "bad-parameter", f"{name} is empty, or longer than {_LONGEST_ID} characters")
+        if value is not None and not re.fullmatch(KEY_PATTERN, value):
+            hint = f"it has 1 to {LONGEST_KEY} characters of ASCII, and no space"
+            raise Refused(400, "bad-parameter", f"{name} cannot be {value!r}", hint)
     if chosen is not None and chosen.startswith(_OURS):
         raise Refused(400, "bad-parameter", f"ids that begin with {_OURS} are not to be chosen")
     if chosen is not None:

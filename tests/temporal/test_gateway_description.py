@@ -3,7 +3,6 @@
 import asyncio
 from typing import Any
 
-import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -13,7 +12,7 @@ from schemathesis.core.failures import FailureGroup
 from tests.temporal.conftest import Bench
 from tests.temporal.test_gateway import CALCULATION, ORDER, WAITING, named, working
 
-EXAMPLES = 15
+EXAMPLES = 12
 """How many requests that fit, and how many that do not, are made of each operation."""
 
 pytestmark = pytest.mark.temporal

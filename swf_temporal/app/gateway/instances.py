@@ -51,7 +51,8 @@ async def list_instances(asked: Asked) -> Response:
     definition, status = asked.query("definition"), asked.query("status")
     if status is not None and status not in STATUSES:
         raise Refused(400, "bad-parameter", f"status is {status!r}", f"it is one of {', '.join(STATUSES)}")
-    limit = asked.query("limit") or "20"
+    given = asked.query("limit")
+    limit = "20" if given is None else given
     if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_LISTED:
         raise Refused(400, "bad-parameter", f"limit is {limit!r}", f"it is a number from 1 to {_MOST_LISTED}")
     known = sorted({one.id for one in asked.catalogue if definition in (None, one.id)})

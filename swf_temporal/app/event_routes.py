@@ -31,6 +31,7 @@ def facts_of(event: CloudEvent, route: Route) -> dict[str, Any]:
             {
                 **_facts(one.definition, one.event),
                 "key": None if one.key is None else dict(one.key),
+                "values": dict(one.values),
                 "instance": one.instance_id,
             }
             for one in route.awaited
@@ -52,9 +53,7 @@ def text_of(event: CloudEvent, route: Route) -> str:
         if one.key is None:
             which = f"all running instances of {one.definition.id!r}"
         elif one.instance_id is None:
-            which = (
-                f"instances of {one.definition.id!r} that wait for {_text_of(one.key)}, which only their ids lead to"
-            )
+            which = f"the instances of {one.definition.id!r} that wait for it with {_text_of(one.values)}"
         else:
             which = f"the instance with {_text_of(one.key)} of {one.definition.id!r}, which is {one.instance_id}"
         lines.append(f"may be taken by {which}: it is its {one.event}")

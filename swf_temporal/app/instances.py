@@ -13,6 +13,7 @@ from temporalio.service import RPCError
 from swf_temporal.app.client import Client
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import Handle, RunEnded, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 
@@ -137,7 +138,8 @@ async def with_sub_workflows(client: Client, workflow_id: str) -> AsyncIterator[
             description = await client.temporal.get_workflow_handle(member).describe()
         except RPCError:
             continue  # it has just ended
-        found += [child.workflow_id for child in description.raw_description.pending_children]
+        children = description.raw_description.pending_children
+        found += [child.workflow_id for child in children if child.workflow_type_name not in WORKFLOW_TYPES]
 
 
 async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
@@ -181,7 +183,9 @@ async def _under_way(client: Client, execution: WorkflowExecutionDescription) ->
     described = execution.raw_description
     found: dict[str, list[Any]] = {
         "calls": [await _call(client, pending) for pending in described.pending_activities],
-        "subflows": [child.workflow_id for child in described.pending_children],
+        "subflows": [
+            child.workflow_id for child in described.pending_children if child.workflow_type_name not in WORKFLOW_TYPES
+        ],
     }
     return {kind: those for kind, those in found.items() if those}
 

@@ -10,17 +10,16 @@ from swf_temporal.app.event_sending import receipt_facts, send
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.temporal.event_dispatch import Receipt
 
 _TOLD = {
     "started": "{event} started {instance}",
     "duplicate": "{event} had started {instance} before",
     "accepted": "{event} goes to {instance}",
     "sent": "sent {event} to {instance}",
-    "unreachable": "{event} reaches no instance of {definition!r}: send it to one by its id, with swf event",
+    "unreachable": "{event} does not reach {instance}: no such instance runs",
 }
 """The message for each way that an event goes."""
-
-_NOT_THERE = "{event} does not reach {instance}: no such instance runs"
 
 
 async def send_all(
@@ -41,9 +40,8 @@ async def send_all(
         receipts = await send(client, event, catalogue, task_queue, instance=instance, trusts_instance=trusts_instance)
         name = f"the event {event.id!r} of type {event.type!r}"
         for one in receipts:
-            instance = one.instance or f"an instance of {one.definition!r}, once all of its events are there"
-            template = _NOT_THERE if one.is_named and one.status == "unreachable" else _TOLD[one.status]
-            text = template.format(event=name, instance=instance, definition=one.definition)
+            instance = one.instance or _unknown(one)
+            text = _TOLD[one.status].format(event=name, instance=instance, definition=one.definition)
             typer.echo(text, err=True)
         if not receipts:
             typer.echo(f"{name} goes nowhere: see swf events explain", err=True)
@@ -53,3 +51,9 @@ async def send_all(
     if form is not Form.TEXT:
         print_data(answers, form)
     return int(reached < len(events))
+
+
+def _unknown(receipt: Receipt) -> str:
+    if receipt.is_for_waiting:
+        return f"the instances of {receipt.definition!r} that wait for it"
+    return f"an instance of {receipt.definition!r}, once all of its events are there"

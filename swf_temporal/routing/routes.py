@@ -4,18 +4,19 @@ An event starts an instance of a definition if it is like one of the events that
 events with the same values belong to one instance, whose id follows from the values; the same holds where an instance
 needs several events. Otherwise each event has an instance of its own, whose id follows from the event's source and id.
 
-An event that a definition consumes elsewhere may be awaited by running instances. Where it is correlated, they are
-found by its values; where it is not, all running instances of that definition may take it.
+An event that a definition consumes elsewhere may be awaited by running instances. Where it is correlated, it meets them
+under its values (`subscriptions.py`); where it is not, all running instances of that definition may take it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import as_text
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.routing.keys import Key, instance_id, single_id
+from swf_temporal.routing.subscriptions import meeting_attributes, shared, started_with
 from swf_temporal.runtime.event_matching import is_like
 
 
@@ -40,7 +41,9 @@ class Awaiting:
     definition: Definition
     event: str
     key: Key | None
-    """By which they are known; None if all that are running may take it."""
+    """Under which it meets them; None if all that are running may take it."""
+    values: Key = field(default_factory=dict)
+    """All the values by which it is correlated."""
     instance_id: str | None = None
     """The id of the instance with this key that events start, where they are correlated by the same attributes."""
 
@@ -89,9 +92,9 @@ def _started(event: CloudEvent, definition: Definition, reasons: list[Passed]) -
     start = definition.event_start
     if start is None:
         return []
-    shared = _shared(start)
+    in_all = shared(start)
     for kind in start.events:
-        rules = [rule for rule in kind.correlation if start.join == "any" or rule.attribute.lower() in shared]
+        rules = [rule for rule in kind.correlation if start.join == "any" or rule.attribute.lower() in in_all]
         reason = _mismatch(event, kind, definition) or _unknown(kind) or _lacking(event, kind.correlation, definition)
         if reason is not None:
             reasons.append(Passed(definition, kind.name, reason))
@@ -117,36 +120,23 @@ def _awaited(event: CloudEvent, definition: Definition, reasons: list[Passed]) -
         if reason is not None:
             reasons.append(Passed(definition, kind.name, reason))
             continue
-        key = _key(event, kind.correlation, definition) if kind.correlation else None
-        found.setdefault(
-            None if key is None else tuple(sorted(key.items())),
-            Awaiting(definition, kind.name, key, _started_with(key, definition)),
-        )
+        if not kind.correlation:
+            found.setdefault(None, Awaiting(definition, kind.name, None))
+            continue
+        values = _key(event, kind.correlation, definition)
+        names = meeting_attributes(definition, kind)
+        key = {name: value for name, value in values.items() if name in names}
+        place = tuple(sorted(key.items()))
+        if place in found:
+            found[place] = replace(found[place], values={**found[place].values, **values})
+        else:
+            found[place] = Awaiting(definition, kind.name, key, values, started_with(definition, key))
     return list(found.values())
 
 
 def fits(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> bool:
     """Tell whether *event* is of that kind."""
     return _mismatch(event, kind, definition) is None
-
-
-def _started_with(key: Key | None, definition: Definition) -> str | None:
-    """Return the id of the instance that events with *key* start."""
-    start = definition.event_start
-    if not key or start is None or not start.gathers_itself:
-        return None
-    keys = [_shared(start)] if start.join == "all" else [_attributes(kind) for kind in start.events]
-    return instance_id(definition.id, key) if set(key) in keys else None
-
-
-def _shared(start: EventStart) -> set[str]:
-    """Return the attributes that correlate every one of the events of *start*."""
-    names = [_attributes(kind) for kind in start.events]
-    return set.intersection(*names) if names else set()
-
-
-def _attributes(kind: ConsumedEvent) -> set[str]:
-    return {rule.attribute.lower() for rule in kind.correlation}
 
 
 def _key(event: CloudEvent, rules: Iterable[CorrelationRule], definition: Definition) -> Key:

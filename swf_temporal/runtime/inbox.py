@@ -35,6 +35,8 @@ class InboxRecord(TypedDict, total=False):
     """The records of the events that no path has taken yet."""
     seen: list[list[str]]
     """`[source, id]` of those that came."""
+    returnable: list[list[str]]
+    """The same of those that are kept, and go elsewhere if this instance never takes them."""
 
 
 class Inbox:
@@ -44,6 +46,7 @@ class Inbox:
         record = record or {}
         self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
         self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
+        self._returnable = dict.fromkeys((source, id_) for source, id_ in record.get("returnable", ()))
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
         """The sizes of the kept events that were measured, by the identity of each."""
@@ -57,7 +60,13 @@ class Inbox:
         """Return what must survive a suspension."""
         if not self.kept and not self.seen:
             return {}
-        return {"kept": [event.to_record() for event in self.kept], "seen": [list(key) for key in self.seen]}
+        record: InboxRecord = {
+            "kept": [event.to_record() for event in self.kept],
+            "seen": [list(key) for key in self.seen],
+        }
+        if self._returnable:
+            record["returnable"] = [list(key) for key in self._returnable]
+        return record
 
     @property
     def size(self) -> int:
@@ -73,8 +82,28 @@ class Inbox:
         """Whether no event is kept."""
         return not self.kept
 
-    def deliver(self, event: CloudEvent) -> bool:
-        """Take in *event*. Returns False if it was taken in before."""
+    @property
+    def has_untaken(self) -> bool:
+        """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
+        return bool(self._returnable) and any(key not in self._returnable for key in self.seen)
+
+    def give_untaken(self) -> list[CloudEvent]:
+        """Return the kept events that go elsewhere, and forget that they came."""
+        given = [event for event in self.kept if (event.source, event.id) in self._returnable]
+        for event in given:
+            self.kept.remove(event)
+            self.seen.pop((event.source, event.id), None)
+            self._unmeasured.pop(id(event), None)
+            self._measured -= self._sizes.pop(id(event), 0)
+        self._returnable.clear()
+        self._searched.clear()
+        return given
+
+    def deliver(self, event: CloudEvent, *, is_returnable: bool = False) -> bool:
+        """Take in *event*. Returns False if it was taken in before.
+
+        One that *is_returnable* goes elsewhere if this instance ends and has never taken it.
+        """
         if event.id:
             key = (event.source, event.id)
             if key in self.seen:
@@ -82,17 +111,19 @@ class Inbox:
             self.seen[key] = None
             if len(self.seen) > MAX_SEEN:
                 del self.seen[next(iter(self.seen))]
-        self.hand_over(event)
+        if not self.hand_over(event) and is_returnable and event.id:
+            self._returnable[event.source, event.id] = None
         return True
 
-    def hand_over(self, event: CloudEvent) -> None:
-        """Give *event* to the first path that waits for one like it, or keep it."""
+    def hand_over(self, event: CloudEvent) -> bool:
+        """Give *event* to the first path that waits for one like it, or keep it; tell whether a path waited."""
         for accepts, waiting in self._waiting:
             if not waiting.done() and accepts(event):
                 waiting.set_result(event)
-                return
+                return True
         self.kept.append(event)
         self._unmeasured[id(event)] = event
+        return False
 
     def give_back(self, events: Sequence[CloudEvent]) -> None:
         """Take in again what a path had taken in vain, before all that is kept: it came before that."""
@@ -117,6 +148,7 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
+                self._returnable.pop((event.source, event.id), None)
                 if self._unmeasured.pop(id(event), None) is None:
                     self._measured -= self._sizes.pop(id(event))
                 self._note_searched(criterion, index)

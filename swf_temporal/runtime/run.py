@@ -144,6 +144,8 @@ class Run(Tracer):
         """When the instance began, as seconds of the epoch."""
         self.awaited: dict[int, Awaited] = {}
         """What is waited for now."""
+        self.on_wait: Callable[[Awaited], None] | None = None
+        """Is told what a path begins to wait for."""
         self._suspending = False
         self._sleeping: dict[asyncio.Task[None], None] = {}
         self.cost = 0
@@ -180,9 +182,9 @@ class Run(Tracer):
                 self.emit(TraceKind.WORKFLOW_CONTINUED, outcome.workflow_id)
         return outcome
 
-    def deliver(self, event: CloudEvent) -> bool:
+    def deliver(self, event: CloudEvent, *, is_returnable: bool = False) -> bool:
         """Take in an event. Never waits; returns False for an event that was taken in before."""
-        return self.inbox.deliver(event)
+        return self.inbox.deliver(event, is_returnable=is_returnable)
 
     def suspend(self) -> None:
         """Ask every path to stop before its next step."""
@@ -369,7 +371,9 @@ class Run(Tracer):
         """
         self._steps = 0
         waiting = id(accepts)
-        self.awaited[waiting] = Awaited(state, list(refs), deadline, values)
+        awaited = self.awaited[waiting] = Awaited(state, list(refs), deadline, values)
+        if self.on_wait is not None:
+            self.on_wait(awaited)
         try:
             if deadline is None:
                 return await self.inbox.wait(accepts, criterion)

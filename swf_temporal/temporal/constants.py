@@ -18,6 +18,12 @@ DEFAULT_UI_PORT = 8233
 EVENT = "event"
 """The signal that carries a whole CloudEvent."""
 
+ROUTED = "routed event"
+"""The signal that carries a CloudEvent which a mailbox takes back if it is not taken."""
+
+PROBE = "swf-are-you-there"
+"""The signal by which a mailbox finds out that an instance has ended; it means nothing to one that runs."""
+
 DELIVER = "deliver"
 """The update that carries an event, and answers what became of it."""
 

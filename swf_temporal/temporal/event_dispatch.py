@@ -19,7 +19,7 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import EVENT
-from swf_temporal.temporal.event_mailboxes import MAILBOX, TAKE, Delivery
+from swf_temporal.temporal.mailbox_records import MAILBOX, NEW_MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.sending import sendable
 
@@ -36,8 +36,8 @@ class Receipt:
     """An instance was started; it had been before; a mailbox has it; an instance has it; or it reaches none."""
     instance: str | None = None
     """The id of the instance, where it is known."""
-    is_named: bool = False
-    """Whether the sender or the event named the instance."""
+    is_for_waiting: bool = False
+    """Whether it goes to instances that wait for it, and begins none."""
 
 
 async def dispatch(
@@ -55,15 +55,17 @@ async def dispatch(
             if start.key is None:
                 receipts.append(await _start(client, event, start, family, task_queue))
             else:
-                receipts.append(await _post(client, event, start, start.key, family, task_queue))
+                same = next((one for one in route.awaited if _place(one) == _place(start)), None)
+                receipts.append(await _post(client, event, start, start.key, family, task_queue, same))
         started = {has_it, *(one.instance for one in receipts)}
+        posted = [_place(one) for one in route.starts]
         for awaiting in route.awaited:
+            if awaiting.key is not None and _place(awaiting) in posted:
+                continue  # those that wait get it with what it starts
             if awaiting.key is None:
                 receipts += await _broadcast(client, event, awaiting.definition.id, started)
-            elif awaiting.instance_id is None:
-                receipts.append(Receipt(awaiting.definition.id, "unreachable"))
             else:
-                receipts.append(await _post(client, event, awaiting, awaiting.key, family, task_queue))
+                receipts.append(await _post(client, event, awaiting, awaiting.key, family, task_queue, awaiting))
     except RPCError as error:
         raise UsageError(f"the server did not take the event {event.id!r}: {error.message}") from None
     return receipts
@@ -80,13 +82,18 @@ async def send_to(client: Client, event: CloudEvent, instance: str) -> Receipt:
     try:
         definition = (await handle.describe()).workflow_type
         if definition in WORKFLOW_TYPES:
-            return Receipt(definition, "unreachable", instance, is_named=True)
+            return Receipt(definition, "unreachable", instance)
         await handle.signal(EVENT, value)
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:
             raise not_there(error, instance) from None
-        return Receipt(definition, "unreachable", instance, is_named=True)
-    return Receipt(definition, "sent", instance, is_named=True)
+        return Receipt(definition, "unreachable", instance)
+    return Receipt(definition, "sent", instance)
+
+
+def _place(to: Started | Awaiting) -> str | None:
+    """Return the id of the mailbox where *to* is met, if it has one."""
+    return None if to.key is None else mailbox_id(to.definition.id, to.key)
 
 
 async def _start(client: Client, event: CloudEvent, start: Started, family: Family, task_queue: str) -> Receipt:
@@ -116,9 +123,18 @@ async def _start(client: Client, event: CloudEvent, start: Started, family: Fami
 
 
 async def _post(
-    client: Client, event: CloudEvent, to: Started | Awaiting, key: Key, family: Family, task_queue: str
+    client: Client,
+    event: CloudEvent,
+    to: Started | Awaiting,
+    key: Key,
+    family: Family,
+    task_queue: str,
+    awaiting: Awaiting | None,
 ) -> Receipt:
-    """Send the event to the mailbox of its key, which is begun by that if need be."""
+    """Send the event to the mailbox of its key, which is begun by that if need be.
+
+    *awaiting* is what those wait for that have subscribed there, if instances may wait for the event.
+    """
     definition = to.definition
     delivery = Delivery(
         event=event.to_json(),
@@ -126,9 +142,12 @@ async def _post(
         starts=isinstance(to, Started),
         instance=to.instance_id,
     )
+    if awaiting is not None:
+        delivery["values"] = dict(awaiting.values)
     [value] = sendable(client, {"an event and the definitions": delivery})
     await client.start_workflow(
         MAILBOX,
+        NEW_MAILBOX,
         id=mailbox_id(definition.id, key),
         task_queue=task_queue,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
@@ -136,7 +155,7 @@ async def _post(
         start_signal_args=[value],
         static_summary=shortened(f"events of {definition.id}"),
     )
-    return Receipt(definition.id, "accepted", to.instance_id)
+    return Receipt(definition.id, "accepted", to.instance_id, is_for_waiting=isinstance(to, Awaiting))
 
 
 async def _broadcast(client: Client, event: CloudEvent, definition_id: str, but: set[str | None]) -> list[Receipt]:

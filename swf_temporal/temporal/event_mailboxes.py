@@ -1,20 +1,24 @@
 """Events that are correlated, on Temporal: a workflow for each definition and correlation key, its mailbox.
 
 Theory of operation. Who routes an event sends it to the mailbox by a signal, which begins the mailbox if need be. The
-mailbox takes one event after the other, each once, by its source and id. It begins the instance of its key with the
-first, as a child that is abandoned when the mailbox ends, and gives it the others by signals as long as it runs; once
-it has ended, the next event that starts instances begins another with the same id. Commands of a workflow are carried
-out exactly once, which an activity that starts workflows could not promise. Where an instance is begun with all of its
-events, the mailbox keeps them until there is one of each kind.
+mailbox takes one thing after the other that comes, each event once, by its source and id. It begins the instance of its
+key with the first, as a child that is abandoned when the mailbox ends, and gives it the others by signals as long as it
+runs; once it has ended, the next event that starts instances begins another with the same id. Commands of a workflow
+are carried out exactly once, which an activity that starts workflows could not promise. Where an instance is begun with
+all of its events, the mailbox keeps them until there is one of each kind.
 
-An event that starts nothing is kept for an hour if no instance of the key runs. Ids are remembered for a day, the last
-2,000 of them; a mailbox that has nothing to remember ends, and one whose history grows long continues as new.
+Instances that the mailbox did not begin subscribe when they begin to wait, and get the events whose values agree with
+what they know. An event that starts nothing and that nobody waits for is kept for an hour. What an instance was given
+and did not take comes back when it ends (`subscribing.py`), and begins the next one if it is of the kind that does.
+
+Ids are remembered for a day, the last 2,000 of them; a mailbox that has nothing to remember ends, and one whose history
+grows long continues as new. Subscribers that were terminated are noticed by a signal that fails, once a day at least.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import WorkflowIDReusePolicy
@@ -27,13 +31,10 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import single_id
 from swf_temporal.temporal.call_facts import shortened
-from swf_temporal.temporal.constants import EVENT
+from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
+from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Arriving, Delivery, Held, MailboxRecord, Untaken
 from swf_temporal.temporal.records import Pin, Pinned, PinnedRecord, catalogue_of
 
-MAILBOX: Final = "swf events"
-"""The workflow type."""
-TAKE: Final = "take"
-"""The signal that carries a delivery."""
 REMEMBERED: Final = timedelta(days=1)
 """The time for which an event is known again."""
 MAX_REMEMBERED: Final = 2000
@@ -43,35 +44,12 @@ HELD: Final = timedelta(hours=1)
 _PAUSE: Final = timedelta(seconds=1)
 """The pause before an instance is looked for again that could be neither begun nor reached."""
 
+_TRIES: Final = 300
+_SHORT_PAUSE: Final = timedelta(milliseconds=100)
+"""How often, and after which pauses, the next instance is begun with what the one before gives back, which is to end."""
+
 _MARGIN: Final = 0.001
 """Seconds by which a wait is longer than the time until there is something to forget."""
-
-
-class Delivery(TypedDict):
-    """An event as it travels to a mailbox, with the definitions that an instance is to run."""
-
-    event: dict[str, Any]
-    definitions: list[PinnedRecord]
-    """The one that consumes the event comes first."""
-    starts: bool
-    """Whether the event starts an instance."""
-    instance: str | None
-    """The id of the instance of this key; None if each has events, and so an id, of its own."""
-
-
-class MailboxRecord(TypedDict, total=False):
-    """What a mailbox carries on when it continues as new."""
-
-    seen: list[tuple[str, str, float]]
-    """Source, id and time of the events that came, in seconds since 1970."""
-    arrived: list[Delivery]
-    """Those that it has yet to look at."""
-    gathered: list[Arrived]
-    """Those that wait for others."""
-    window: float | None
-    """The seconds for which they do; None is without a limit."""
-    held: list[Arrived]
-    """Those that wait for an instance."""
 
 
 @workflow.defn(name=MAILBOX, sandboxed=False)
@@ -86,6 +64,11 @@ class EventMailbox:
         self._gathered = list(record.get("gathered", ()))
         self._window = record.get("window")
         self._held = list(record.get("held", ()))
+        self._subscribers = dict(record.get("subscribers", {}))
+        self._definitions = list(record.get("definitions", ()))
+        self._signal_name = ROUTED if record.get("takes_back") else EVENT
+        self._probed = workflow.time()
+        self._begun = record.get("begun")
         self._looked_at = 0
 
     @workflow.run
@@ -99,44 +82,130 @@ class EventMailbox:
                 del self._arrived[0]
                 self._looked_at += 1
             self._forget()
-            if not self._seen and not self._gathered:
+            await self._probe()
+            if not (self._seen or self._gathered or self._held or self._subscribers):
+                if self._arrived:
+                    continue
                 return
             with suppress(TimeoutError):
                 await workflow.wait_condition(lambda: bool(self._arrived), timeout=self._time_left())
 
     @workflow.signal(name=TAKE)
-    def take(self, delivery: Delivery) -> None:
+    def take(self, arriving: Arriving) -> None:
         """Keep what came until it is looked at."""
-        self._arrived.append(delivery)
+        self._arrived.append(arriving)
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return what any instance returns, and how many events are kept."""
-        return {"state": None, "awaiting": [], "gathered": len(self._gathered), "held": len(self._held)}
+        return {
+            "state": None,
+            "awaiting": [],
+            "gathered": len(self._gathered),
+            "held": len(self._held),
+            "subscribers": list(self._subscribers),
+        }
 
     @workflow.query(name="looked at")
     def looked_at(self) -> int:
         """Return how many deliveries this execution has looked at."""
         return self._looked_at
 
-    async def _look_at(self, delivery: Delivery) -> None:
+    async def _look_at(self, arriving: Arriving) -> None:
+        if "subscriber" in arriving:
+            await self._subscribe(arriving["subscriber"], arriving["values"])
+        elif "untaken" in arriving:
+            await self._take_back(arriving)
+        else:
+            await self._deliver(arriving)
+
+    async def _deliver(self, delivery: Delivery) -> None:
         event = CloudEvent.from_json(delivery["event"])
         known = (event.source, event.id)
         if event.id and known in self._seen:
             return
         self._forget()
-        pinned = [Pinned.from_json(one) for one in delivery["definitions"]]
-        definition = next(iter(catalogue_of(tuple(pinned))))
-        pin = Pin(pinned, version=definition.version)
-        arrived = Arrived(event=event.to_json(), at=workflow.time())
-        if delivery["instance"] is None:
-            await self._gather(arrived, definition, pin)
-        elif delivery["starts"]:
-            await self._hand_over(arrived, definition, pin, delivery["instance"])
-        elif not await self._signal(delivery["instance"], arrived["event"]):
+        self._definitions = delivery["definitions"]
+        arrived = Held(event=event.to_json(), at=workflow.time())
+        if "values" in delivery:
+            arrived["values"] = delivery["values"]
+        others = self._subscribers_of(arrived)
+        got = [await self._tell(one, arrived, alone=len(others) == 1 and not delivery["instance"]) for one in others]
+        if delivery["starts"]:
+            definition, pin = self._definition_of(delivery["definitions"])
+            if delivery["instance"] is None:
+                await self._gather(arrived, definition, pin)
+            else:
+                await self._hand_over(arrived, definition, pin, delivery["instance"])
+        elif not await self._signal(delivery["instance"], arrived["event"]) and not any(got):
             self._held.append(arrived)
         if event.id:
             self._seen[known] = arrived["at"]
+
+    def _definition_of(self, records: Sequence[PinnedRecord]) -> tuple[Definition, Pin]:
+        """Return the definition that is to run: that of the latest event that came or, if none did, of *records*."""
+        pinned = [Pinned.from_json(one) for one in self._definitions or records]
+        definition = next(iter(catalogue_of(tuple(pinned))))
+        return definition, Pin(pinned, version=definition.version)
+
+    def _subscribers_of(self, arrived: Held) -> list[str]:
+        """Return the ids of the instances that have subscribed to such an event."""
+        values = arrived.get("values")
+        if values is None:
+            return []
+        agrees = {
+            one: any(wanted.items() <= values.items() for wanted in all_) for one, all_ in self._subscribers.items()
+        }
+        return [one for one, is_theirs in agrees.items() if is_theirs]
+
+    async def _subscribe(self, instance: str, values: dict[str, str] | None) -> None:
+        """Take note of what an instance waits for, and give it what was kept for it; or that it has ended."""
+        self._forget()
+        if values is None:
+            self._subscribers.pop(instance, None)
+            return
+        waits = self._subscribers.setdefault(instance, [])
+        if values not in waits:
+            waits.append(values)
+        for held in list(self._held):
+            if instance in self._subscribers_of(held) and await self._tell(instance, held, alone=True):
+                self._held.remove(held)
+
+    async def _tell(self, instance: str, arrived: Held, *, alone: bool) -> bool:
+        """Give an event to a subscriber, which gives it back if it is *alone*; forget one that has ended."""
+        if await self._signal(instance, arrived["event"], comes_back=alone):
+            return True
+        self._subscribers.pop(instance, None)
+        return False
+
+    async def _take_back(self, given: Untaken) -> None:
+        """Give what an instance has not taken to another, or keep it; what starts instances begins the next one."""
+        now, instance = workflow.time(), given["instance"]
+        rest = [
+            (one["starts"], Held(event=one["event"], at=now, values=one.get("values", {}))) for one in given["untaken"]
+        ]
+        if self._begun not in (None, given["run"]):  # another has been begun since
+            rest = [one for one in rest if not await self._signal(instance, one[1]["event"])]
+        if any(starts for starts, _ in rest):
+            rest.sort(key=lambda one: not one[0])
+            if await self._begin_next(instance, [one["event"] for _, one in rest], given["definitions"]):
+                return
+            rest = [one for one in rest if not await self._signal(instance, one[1]["event"])]
+        for _, one in rest:
+            others = self._subscribers_of(one)
+            if not any([await self._tell(other, one, alone=len(others) == 1) for other in others]):
+                self._held.append(one)
+
+    async def _begin_next(self, instance: str, events: list[dict[str, Any]], records: Sequence[PinnedRecord]) -> bool:
+        """Begin the next instance with what another gives back, which is about to end; tell whether that worked."""
+        definition, pin = self._definition_of(records)
+        pin.events = [*events, *(one["event"] for one in self._held)]
+        for _ in range(_TRIES):
+            if await self._begin(instance, definition, {}, pin):
+                self._held = []
+                return True
+            await workflow.sleep(_SHORT_PAUSE)
+        return False
 
     async def _gather(self, arrived: Arrived, definition: Definition, pin: Pin) -> None:
         """Keep an event until there is one of each kind, and begin an instance with all of them then."""
@@ -162,7 +231,7 @@ class EventMailbox:
     async def _begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
         """Begin an instance; tell whether there was none that runs."""
         try:
-            await workflow.start_child_workflow(
+            begun = await workflow.start_child_workflow(
                 definition.id,
                 args=[data, pin.to_json()],
                 id=instance,
@@ -172,21 +241,39 @@ class EventMailbox:
             )
         except WorkflowAlreadyStartedError:
             return False
+        self._begun = begun.first_execution_run_id
         return True
 
-    async def _signal(self, instance: str, event: Mapping[str, JSON]) -> bool:
-        """Give an event to the instance; tell whether it runs."""
+    async def _signal(self, instance: str | None, event: Mapping[str, JSON], *, comes_back: bool = True) -> bool:
+        """Give an event to the instance; tell whether it runs. It *comes_back* if the instance does not take it."""
+        name = self._signal_name if comes_back else EVENT
+        return instance is not None and await self._send(instance, name, event)
+
+    async def _send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
         try:
-            await workflow.get_external_workflow_handle(instance).signal(EVENT, event)
+            await workflow.get_external_workflow_handle(instance).signal(name, value)
         except FailureError:
             return False
         return True
+
+    async def _probe(self) -> None:
+        """Forget subscribers that have ended without saying so, once a day."""
+        if not self._subscribers or workflow.time() - self._probed < REMEMBERED.total_seconds():
+            return
+        self._probed = workflow.time()
+        for instance in list(self._subscribers):
+            if not await self._send(instance, PROBE, {}):
+                self._subscribers.pop(instance, None)
 
     def _time_left(self) -> float | None:
         """Return the seconds until there is something to forget; None if nothing is, in time."""
         ends = [at + REMEMBERED.total_seconds() for at in self._seen.values()]
         if self._window is not None:
             ends += [one["at"] + self._window for one in self._gathered]
+        if self._subscribers:
+            ends.append(self._probed + REMEMBERED.total_seconds())
+        if not ends:
+            ends += [one["at"] + HELD.total_seconds() for one in self._held]
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
 
     def _forget(self) -> None:
@@ -204,4 +291,8 @@ class EventMailbox:
             "gathered": self._gathered,
             "window": self._window,
             "held": self._held,
+            "subscribers": self._subscribers,
+            "definitions": self._definitions,
+            "begun": self._begun,
+            "takes_back": True,
         }

@@ -30,6 +30,7 @@ class AnsweringAll(Interpreter):
     """One execution of a definition in a scenario, which answers all functions, those too that name an activity."""
 
     runs_external_activities = False
+    subscribes = False
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:

@@ -17,7 +17,7 @@ from temporalio.worker import WorkerDeploymentConfig, WorkflowInstance, Workflow
 from swf_temporal import __version__
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.deployment import Deployment, Versioning
-from swf_temporal.temporal.event_mailboxes import MAILBOX
+from swf_temporal.temporal.mailbox_records import MAILBOX
 from swf_temporal.temporal.variables import TYPE as VARIABLES
 
 _UNVERSIONED = "swf-temporal"

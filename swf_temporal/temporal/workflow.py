@@ -32,7 +32,7 @@ from swf_temporal.runtime.outputs import parts_in
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
-from swf_temporal.temporal.constants import DELIVER, INBOX_FULL
+from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.descriptions import details, entry_to_json, failure_text, status_of
@@ -63,6 +63,7 @@ from swf_temporal.temporal.signal_events import (
     refused,
 )
 from swf_temporal.temporal.sizes import check_fits, fits
+from swf_temporal.temporal.subscribing import Subscriptions, was_begun_by_mailbox
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -89,6 +90,9 @@ class Interpreter:
     runs_external_activities: ClassVar[bool] = True
     """Whether `temporal:ACTIVITY` is the activity of another worker, and not a function that this one answers."""
 
+    subscribes: ClassVar[bool] = True
+    """Whether instances subscribe to the events that are sent where they go, and give those back that they leave."""
+
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._data, self._pin, self._wrong = read_input(args)
@@ -97,6 +101,7 @@ class Interpreter:
         self._definition: Definition | None = None
         self._run: Run | None = None
         self._host: TemporalHost | None = None
+        self._subscriptions: Subscriptions | None = None
         self._length = LengthCheck(self.is_long)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
@@ -133,6 +138,8 @@ class Interpreter:
     @workflow.signal(dynamic=True)
     def signal(self, name: str, args: Sequence[RawValue]) -> None:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
+        if name == PROBE:
+            return
         try:
             value = value_of(args[0]) if args else None
         except UNREADABLE as error:
@@ -232,10 +239,18 @@ class Interpreter:
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
+        if self.subscribes:
+            self._subscriptions = Subscriptions(definition, self._pin.definitions)
         while True:
             run = Run(program, host, self._data, instance, progress, limit)
             self._begin(run)
-            outcome = await self._outcome_of(run)
+            try:
+                outcome = await self._outcome_of(run)
+            except (WorkflowFault, asyncio.CancelledError):
+                await self._leave_mailboxes(run)
+                raise
+            if isinstance(outcome, Completed):
+                await self._leave_mailboxes(run)
             await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
                 case Completed():
@@ -268,6 +283,10 @@ class Interpreter:
             if self._given_up is not None:
                 raise self._given_up
 
+    async def _leave_mailboxes(self, run: Run) -> None:
+        if self._subscriptions is not None:
+            await self._subscriptions.end(run)
+
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)
 
@@ -283,8 +302,11 @@ class Interpreter:
         """Hand over what came before the first step."""
         self._run = run
         events, self._pin.events = self._pin.events, []
+        if self._subscriptions is not None:
+            run.on_wait = self._subscriptions.begin
+        is_returnable = bool(events) and was_begun_by_mailbox()
         for event in events:
-            run.deliver(CloudEvent.from_record(event))
+            run.deliver(CloudEvent.from_record(event), is_returnable=is_returnable)
         signals, self._signals = self._signals, []
         for name, value in signals:
             self._take(name, value)
@@ -324,11 +346,11 @@ class Interpreter:
         except ValueError as error:
             workflow.logger.warning("signal %r was not taken: %s", name, error)
             return
-        self._deliver(event, run)
+        self._deliver(event, run, is_returnable=name == ROUTED)
 
-    def _deliver(self, event: CloudEvent, run: Run) -> bool:
+    def _deliver(self, event: CloudEvent, run: Run, *, is_returnable: bool = False) -> bool:
         """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
-        is_new = run.deliver(event)
+        is_new = run.deliver(event, is_returnable=is_returnable)
         if self._host is not None:
             try:
                 self._length.at_event(run, self._host)

@@ -233,3 +233,22 @@ def test_what_was_seen_survives_what_was_kept() -> None:
     kept.deliver(_event("a"))
     assert seen.to_json() == {"kept": [], "seen": [["s", "1"]]}
     assert kept.to_json() == {"kept": [_event("a").to_record()], "seen": []}
+
+
+async def test_what_was_never_taken_goes_elsewhere() -> None:
+    """Not what was sent to this instance alone, or was taken and given back; and nothing if nothing was ever taken."""
+    inbox = Inbox()
+    for id_ in ("1", "2"):
+        inbox.deliver(_event("a", id_), is_returnable=True)
+    assert not inbox.has_untaken
+    taken = inbox.take(_like("a"))
+    assert taken is not None
+    inbox.give_back([taken])
+    inbox.deliver(_event("b", "3"))
+    inbox = Inbox(json.loads(json.dumps(inbox.to_json())))
+    assert inbox.has_untaken
+    assert [event.id for event in inbox.give_untaken()] == ["2"]
+    assert ([event.id for event in inbox.kept], inbox.has_untaken) == (["1", "3"], False)
+    assert inbox.size == sum(size_of(event.to_record()) for event in inbox.kept)
+    assert inbox.deliver(_event("a", "2"), is_returnable=True)
+    assert not inbox.deliver(_event("a", "2"))

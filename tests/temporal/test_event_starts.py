@@ -15,7 +15,8 @@ from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch
-from swf_temporal.temporal.event_mailboxes import MAILBOX, EventMailbox, MailboxRecord
+from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from tests.temporal.conftest import Bench, Running
 
 pytestmark = pytest.mark.temporal

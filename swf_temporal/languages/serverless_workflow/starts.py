@@ -57,4 +57,6 @@ def _consumed(event: Event, *, is_awaited: bool) -> ConsumedEvent:
             filters[rule.context_attribute_name] = value
         else:
             rules.append(CorrelationRule(rule.context_attribute_name, is_calculated, rule.path))
+    # What is compared with data of an instance starts none: one that was begun by hand waits for it.
+    is_awaited = is_awaited or any(rule.is_calculated for rule in rules)
     return ConsumedEvent(event.name, event.type, event.source or None, filters, tuple(rules), is_awaited)

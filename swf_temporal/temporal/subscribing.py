@@ -1,0 +1,151 @@
+"""An instance and the mailboxes of its events: it subscribes when it begins to wait, and leaves when it ends.
+
+Theory of operation. Only waits for correlated events subscribe, and none of the instance that the events of that key
+start: it is sent them anyway. What is sent to a mailbox is sent by the engine, exactly once: by a signal or, where
+there is no mailbox, with its start as a child that is abandoned. An execution that goes on with a run subscribes again,
+which changes nothing. At its end, an instance that has taken events gives those back that came through a mailbox and
+were never taken. One that has taken none would only have the next one do the same.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
+from temporalio.workflow import ParentClosePolicy
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.languages.port import Definition
+from swf_temporal.routing.keys import MAILBOX_PREFIX, mailbox_id
+from swf_temporal.routing.routes import route
+from swf_temporal.routing.subscriptions import subscription
+from swf_temporal.runtime.performing import size_of
+from swf_temporal.runtime.run import Awaited, Run
+from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.mailbox_records import (
+    MAILBOX,
+    NEW_MAILBOX,
+    TAKE,
+    Arriving,
+    MailboxRecord,
+    Subscribing,
+    Untaken,
+    UntakenEvent,
+)
+from swf_temporal.temporal.records import Pinned
+
+_SUBSCRIBES: Final = "subscribe-to-events"
+_GIVES_BACK: Final = "give-events-back"
+"""The changes that brought this: runs of earlier releases do neither."""
+_TRIES: Final = 5
+"""How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
+_MOST_BYTES: Final = 500_000
+"""How much of what is given back is sent at once."""
+
+
+class Subscriptions:
+    """The subscriptions of one execution."""
+
+    def __init__(self, definition: Definition, pinned: Sequence[Pinned]) -> None:
+        self._definition = definition
+        self._pinned = pinned
+        self._subscribed: dict[str, list[dict[str, str]]] = {}
+        """By the ids of mailboxes, what this instance knows of the attributes of its events."""
+        self._under_way: list[asyncio.Task[None]] = []
+
+    def begin(self, awaited: Awaited) -> None:
+        """Subscribe to what a path begins to wait for, if that is needed. Never waits."""
+        for event, values in awaited.values.items():
+            found = subscription(self._definition, event, values)
+            if found is None or found.started == workflow.info().workflow_id:
+                continue
+            mailbox, known = mailbox_id(self._definition.id, found.key), dict(found.values)
+            if known in self._subscribed.get(mailbox, ()) or not workflow.patched(_SUBSCRIBES):
+                continue
+            self._subscribed.setdefault(mailbox, []).append(known)
+            message = Subscribing(subscriber=workflow.info().workflow_id, values=known)
+            self._under_way.append(asyncio.create_task(self._begin_or_post(mailbox, message)))
+
+    async def end(self, run: Run) -> None:
+        """Leave the mailboxes, and give back what came from them and was never taken."""
+        for task in self._under_way:
+            await task
+        left, self._subscribed = self._subscribed, {}
+        for mailbox in left:
+            await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
+        while run.inbox.has_untaken and workflow.patched(_GIVES_BACK):
+            for mailbox, untaken in self._batches(run.inbox.give_untaken()):
+                await self._post(mailbox, untaken)
+
+    def _batches(self, events: Sequence[CloudEvent]) -> list[tuple[str, Untaken]]:
+        batches: list[tuple[str, Untaken]] = []
+        latest: dict[str, Untaken] = {}
+        sizes: dict[str, int] = {}
+        for event in events:
+            found = self._given_back(event)
+            if found is None:
+                continue
+            mailbox, one = found
+            size = size_of(one["event"])
+            if mailbox not in latest or sizes[mailbox] + size > _MOST_BYTES:
+                latest[mailbox], sizes[mailbox] = self._nothing_taken(), 0
+                batches.append((mailbox, latest[mailbox]))
+            latest[mailbox]["untaken"].append(one)
+            sizes[mailbox] += size
+        return batches
+
+    def _nothing_taken(self) -> Untaken:
+        info = workflow.info()
+        definitions = [one.to_json() for one in self._pinned]
+        return Untaken(untaken=[], definitions=definitions, instance=info.workflow_id, run=info.first_execution_run_id)
+
+    def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:
+        """Return the mailbox to which *event* goes back; None if it goes to none."""
+        found = route(event, [self._definition])
+        own = workflow.info().workflow_id
+        for start in found.starts:
+            if start.key is not None and start.instance_id == own:
+                return mailbox_id(self._definition.id, start.key), UntakenEvent(event=event.to_json(), starts=True)
+        for awaiting in found.awaited:
+            if awaiting.key is not None:
+                mailbox = mailbox_id(self._definition.id, awaiting.key)
+                return mailbox, UntakenEvent(event=event.to_json(), starts=False, values=dict(awaiting.values))
+        return None
+
+    async def _begin_or_post(self, mailbox: str, message: Arriving) -> None:
+        if not await self._begin(mailbox, message):
+            await self._post(mailbox, message)
+
+    async def _post(self, mailbox: str, message: Arriving) -> None:
+        for _ in range(_TRIES):
+            with suppress(FailureError):
+                await workflow.get_external_workflow_handle(mailbox).signal(TAKE, message)
+                return
+            if await self._begin(mailbox, message):
+                return
+        workflow.logger.warning("the mailbox %s could neither be begun nor reached", mailbox)
+
+    async def _begin(self, mailbox: str, message: Arriving) -> bool:
+        """Begin the mailbox with *message*; tell whether there was none that runs."""
+        record: MailboxRecord = {**NEW_MAILBOX, "arrived": [message]}
+        try:
+            await workflow.start_child_workflow(
+                MAILBOX,
+                record,
+                id=mailbox,
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                static_summary=shortened(f"events of {self._definition.id}"),
+            )
+        except (FailureError, WorkflowAlreadyStartedError):
+            return False
+        return True
+
+
+def was_begun_by_mailbox() -> bool:
+    """Tell whether events with which this instance began came through a mailbox."""
+    parent = workflow.info().parent
+    return parent is not None and parent.workflow_id.startswith(MAILBOX_PREFIX)

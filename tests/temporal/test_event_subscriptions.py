@@ -1,0 +1,137 @@
+"""Events that reach instances which no event began, or by other values than those that began them, on a real server."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.routing.keys import mailbox_id
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.client import result
+from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import Bench, Running
+from tests.temporal.test_event_starts import BOTH, ORDER, event, instances, looked_at, named, output, send
+
+pytestmark = pytest.mark.temporal
+
+SHIPMENT = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events:
+- name: Shipped
+  type: shipped
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}, {contextAttributeName: leg}]
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .first}}], transition: On}
+- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .second}}], end: true}
+"""
+
+
+def shipped(id_: str, data: Any = None, *, parcel: Any, leg: Any) -> Any:
+    """Return an event of a parcel and a leg of its way."""
+    return event(id_, "shipped", "depot", data, parcel=parcel, leg=leg)
+
+
+async def kept_by(running: Running, key: dict[str, str], held: int) -> None:
+    """Wait until the mailbox of a key keeps so many events."""
+    handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
+    async with asyncio.timeout(30):
+        while (await handle.query("status"))["held"] != held:
+            await asyncio.sleep(0.02)
+
+
+async def test_an_instance_subscribes_by_its_data(bench: Bench) -> None:
+    """It gets the events with its value, those too that came before it, and that agree with the first."""
+    async with bench.worker(named(SHIPMENT)) as running:
+        [receipt] = await send(running, shipped("1", "early", parcel=7, leg="a"))
+        assert (receipt.status, receipt.instance) == ("accepted", None)
+        mine = await running.start({"parcel": "7"})
+        other = await running.start({"parcel": "8"})
+        await send(running, shipped("2", "other", parcel=7, leg="b"), shipped("3", "mine", parcel=7, leg="a"))
+        assert await result(mine) == {"parcel": "7", "first": "early", "second": "mine"}
+        await send(running, shipped("4", "x", parcel="8", leg="a"), shipped("5", "y", parcel=8, leg="a"))
+        await send(running, shipped("5", "y", parcel=8, leg="a"))
+        assert await result(other) == {"parcel": "8", "first": "x", "second": "y"}
+        await kept_by(running, {"parcel": "7"}, 1)  # what it was given, and left, is there for another
+        again = await running.start({"parcel": "7"})
+        await send(running, shipped("6", "last", parcel=7, leg="b"))
+        assert await result(again) == {"parcel": "7", "first": "other", "second": "last"}
+        replayer = Replayer(workflows=[EventMailbox, Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
+        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        for handle in (mine, other, again, mailbox):
+            await replayer.replay_workflow(await handle.fetch_history())
+
+
+async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> None:
+    """All that wait get it; one that was terminated is forgotten."""
+    async with bench.worker(named(SHIPMENT)) as running:
+        handles = [await running.start({"parcel": "7"}) for _ in range(3)]
+        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        for handle in handles:
+            await running.awaiting(handle, "Shipped")
+        async with asyncio.timeout(30):
+            while not await _are_subscribed(mailbox, 3):
+                await asyncio.sleep(0.05)
+        await handles[2].terminate()
+        await send(running, shipped("1", 1, parcel=7, leg="a"), shipped("2", 2, parcel=7, leg="a"))
+        for handle in handles[:2]:
+            assert await result(handle) == {"parcel": "7", "first": 1, "second": 2}
+        async with asyncio.timeout(30):
+            while not await _are_subscribed(mailbox, 0):
+                await asyncio.sleep(0.05)
+
+
+async def _are_subscribed(mailbox: swf.Handle, number: int) -> bool:
+    try:
+        return len((await mailbox.query("status"))["subscribers"]) == number
+    except Exception:  # noqa: BLE001 - it has yet to be begun, or to be taken up
+        return False
+
+
+async def test_an_instance_begun_by_hand_gets_what_its_events_fix(bench: Bench) -> None:
+    """What its first event says is known from then on, beside the instance that events of this key begin."""
+    async with bench.worker(named(ORDER)) as running:
+        handle = await running.start()
+        await running.awaiting(handle, "Placed")
+        await swf.send_event(bench.client, handle.id, event("1", "placed", "shop", "by hand", order=7).to_json())
+        await send(running, event("2", "paid", "bank", "yes", order="7"))
+        assert await result(handle) == {"placed": "by hand", "paid": "yes"}
+
+
+async def test_what_was_not_taken_begins_the_next(bench: Bench) -> None:
+    """An event that starts instances, and came while one ran that did not want it, begins one when that has ended."""
+    async with bench.worker(named(ORDER)) as running:
+        placed = [event(str(n), "placed", "shop", n, order=1) for n in range(3)]
+        paid = [event(f"p{n}", "paid", "bank", n, order=1) for n in range(3)]
+        [receipt] = await send(running, *placed)
+        await looked_at(running, {"order": "1"}, 3)
+        await send(running, paid[0])
+        await instances(running, 2)
+        await send(running, *paid[1:])
+        await instances(running, 3)
+        outputs: list[Any] = [
+            await result(bench.client.get_workflow_handle(one.id, run_id=one.run_id))
+            for one in await instances(running, 3)
+        ]
+        assert sorted(one["placed"] for one in outputs) == [0, 1, 2]
+        assert sorted(one["paid"] for one in outputs) == [0, 1, 2]
+        assert receipt.instance is not None
+
+
+async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:
+    """A state that gathers has two rounds of what came twice."""
+    async with bench.worker(named(BOTH)) as running:
+        [receipt] = await send(
+            running,
+            event("1", "a", "s", {"a": 1}, of=1),
+            event("2", "a", "s", {"a": 2}, of=1),
+            event("3", "b", "s", {"b": 1}, of=1),
+        )
+        await instances(running, 2)
+        await send(running, event("4", "b", "s", {"b": 2}, of=1))
+        assert await output(bench, receipt.instance) == {"got": {"a": 2, "b": 2}}

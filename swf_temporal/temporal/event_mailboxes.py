@@ -46,7 +46,7 @@ _PAUSE: Final = timedelta(seconds=1)
 
 _TRIES: Final = 300
 _SHORT_PAUSE: Final = timedelta(milliseconds=100)
-"""How often, and after which pauses, the next instance is begun with what the one before gives back, which is to end."""
+"""How often, and after which pauses, the next instance is begun with what the one before gives back, which ends."""
 
 _MARGIN: Final = 0.001
 """Seconds by which a wait is longer than the time until there is something to forget."""

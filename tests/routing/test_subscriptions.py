@@ -38,15 +38,15 @@ def definition(*correlation: dict[str, Any], start: tuple[dict[str, Any], ...] =
 
 
 @pytest.mark.parametrize(
-    ("correlation", "known", "key", "values", "is_started"),
+    ("correlation", "known", "key", "values", "started"),
     [
-        ((ORDER,), {"order": "7"}, {"order": "7"}, {"order": "7"}, True),
-        ((ORDER, LEG), {"order": "7", "leg": "x"}, {"order": "7"}, {"order": "7", "leg": "x"}, True),
-        ((ORDER, LEG), {"order": "7"}, {"order": "7"}, {"order": "7"}, True),
-        ((MINE, LEG, FIXED), {"mine": "1", "kind": "big"}, {"mine": "1"}, {"mine": "1"}, False),
-        ((MINE, ORDER), {"mine": "1", "order": "7"}, {"mine": "1", "order": "7"}, None, False),
-        ((LEG,), {"leg": "x"}, {}, {"leg": "x"}, False),
-        ((LEG,), {}, {}, {}, False),
+        ((ORDER,), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+        ((ORDER, LEG), {"order": "7", "leg": "x"}, {"order": "7"}, {"order": "7", "leg": "x"}, "order"),
+        ((ORDER, LEG), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+        ((MINE, LEG, FIXED), {"mine": "1", "kind": "big"}, {"mine": "1"}, {"mine": "1"}, None),
+        ((MINE, ORDER), {"mine": "1", "order": "7"}, {"mine": "1", "order": "7"}, None, None),
+        ((LEG,), {"leg": "x"}, {}, {"leg": "x"}, None),
+        ((LEG,), {}, {}, {}, None),
     ],
 )
 def test_both_know_where_they_meet(
@@ -54,14 +54,14 @@ def test_both_know_where_they_meet(
     known: dict[str, str],
     key: dict[str, str],
     values: dict[str, str] | None,
-    is_started: bool,
+    started: str | None,
 ) -> None:
     """An instance subscribes where an event comes that it may take, and says what it knows beside that."""
     one = definition(*correlation)
     found = subscription(one, "Paid", known)
     assert found is not None
     assert (found.key, found.values) == (key, known if values is None else values)
-    assert found.started == (instance_id("order", key) if is_started else None)
+    assert found.started == (instance_id("order", key) if started else None)
     event = CloudEvent("1", "bank", "paid", None, {"order": 7, "leg": "x", "mine": 1, "kind": "big"})
     [awaiting] = route(event, [one]).awaited
     assert (awaiting.key, awaiting.instance_id) == (found.key, found.started)

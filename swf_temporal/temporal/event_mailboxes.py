@@ -39,6 +39,8 @@ REMEMBERED: Final = timedelta(days=1)
 """The time for which an event is known again."""
 MAX_REMEMBERED: Final = 2000
 """The number of events that are known again."""
+MAX_SUBSCRIBERS: Final = 2000
+"""The number of instances that may wait for events of one key."""
 HELD: Final = timedelta(hours=1)
 """The time for which an event is kept that starts no instance, and finds none."""
 _PAUSE: Final = timedelta(seconds=1)
@@ -163,6 +165,11 @@ class EventMailbox:
         self._forget()
         if values is None:
             self._subscribers.pop(instance, None)
+            return
+        if len(self._subscribers) >= MAX_SUBSCRIBERS and instance not in self._subscribers:
+            workflow.logger.warning(
+                "%s has %d subscribers, and takes no more", workflow.info().workflow_id, MAX_SUBSCRIBERS
+            )
             return
         waits = self._subscribers.setdefault(instance, [])
         if values not in waits:

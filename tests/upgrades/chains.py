@@ -8,6 +8,8 @@ from typing import Any
 
 from temporalio.client import Client, WorkflowHistory
 
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -55,7 +57,7 @@ class Execution:
         """The ids of the sub-workflows that it started."""
         for event in self.history["events"]:
             begun = event.get("childWorkflowExecutionStartedEventAttributes")
-            if begun is not None:
+            if begun is not None and begun["workflowType"]["name"] not in WORKFLOW_TYPES:
                 yield begun["workflowExecution"]["workflowId"]
 
     @property

@@ -116,7 +116,7 @@ class Unsupported(SwfError):  # noqa: N818 - an adjective, like NotImplemented
     def __init__(self, what: str, section: str) -> None:
         self.what = what
         self.section = section
-        super().__init__(f"{what} (section “{section}”) is not carried out here")
+        super().__init__(f"{what} (section “{section}”) is not supported here")
 
 
 class NewerRecord(SwfError):  # noqa: N818 - named for what it is about

@@ -21,7 +21,7 @@ from swf_temporal.languages.port import Upgraded
 from swf_temporal.text.origin import Source
 
 _COLOURS = {"respelled": None, "reshaped": "cyan", "unsayable": "yellow"}
-_TOLD = {"respelled": "respelled", "reshaped": "changed", "unsayable": "cannot be said"}
+_LABELS = {"respelled": "respelled", "reshaped": "changed", "unsayable": "cannot be expressed"}
 
 
 class Mode(Enum):
@@ -105,7 +105,7 @@ def _show(one: _Rewritten, mode: Mode) -> None:
         lines = (one.before.splitlines(keepends=True), one.result.text.splitlines(keepends=True))
         typer.echo("".join(unified_diff(*lines, one.name, one.name)), nl=False)
     for change in one.result.changes:
-        word = styled(_TOLD[change.kind], sys.stderr, fg=_COLOURS[change.kind])
+        word = styled(_LABELS[change.kind], sys.stderr, fg=_COLOURS[change.kind])
         place = one.name if change.line is None else f"{one.name}:{change.line}"
         typer.echo(f"{place}: {word}: {change.message}", err=True)
     typer.echo(f"{one.name}: {_outcome(one, mode)}", err=True)
@@ -115,7 +115,9 @@ def _outcome(one: _Rewritten, mode: Mode) -> str:
     if not one.is_changed:
         return f"{one.result.version}, nothing to change"
     if not one.result.is_complete:
-        return f"{one.result.version}, not all of it can be said" + (": not replaced" if mode is Mode.WRITE else "")
+        return f"{one.result.version}, not all of it can be expressed" + (
+            ": not replaced" if mode is Mode.WRITE else ""
+        )
     done = {Mode.PRINT: "rewritten", Mode.WRITE: "replaced", Mode.DIFF: "would change", Mode.CHECK: "would change"}
     return f"{one.result.version}, {done[mode]}"
 

@@ -20,5 +20,5 @@ class _Refusing(Performer):
     async def perform(self, call: Call) -> JSON:
         name, kind = call.function.name, call.function.type
         section = "Using Functions for Expression Evaluation"
-        message = f"function '{name}': the type '{kind}' (section “{section}”) is not carried out here"
+        message = f"function '{name}': the type '{kind}' (section “{section}”) is not supported here"
         raise permanent_failure("Unsupported", message)

@@ -42,7 +42,7 @@ def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
     ended = swf("upgrade", swf.write("old.yaml", PARTIAL), "--write")
 
     assert ended.code == 1
-    assert "old.yaml:3: cannot be said: the repeat of state 'A'\n" in ended.err
+    assert "old.yaml:3: cannot be expressed: the repeat of state 'A'\n" in ended.err
     assert (swf.folder / "old.yaml").read_text() == PARTIAL
 
 

@@ -34,7 +34,7 @@ def main() -> int:
             if told:
                 disagreements += 1
                 typer.echo(f"{version}, seed {seed}: {'; '.join(told)[:600]}")
-        typer.echo(f"{version}: {compared} compared, {partial} cannot be said in 0.8")
+        typer.echo(f"{version}: {compared} compared, {partial} cannot be expressed in 0.8")
     return int(bool(disagreements))
 
 

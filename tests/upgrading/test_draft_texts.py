@@ -1,4 +1,4 @@
-"""What is written of drafts: comments and order stay, and what cannot be said is told with its line."""
+"""What is written of drafts: comments and order stay, and what cannot be expressed is told with its line."""
 
 import pytest
 

@@ -23,7 +23,7 @@ UNSAYABLE = {
     "21-retrying-failed-steps": "runs once more if '$.exit_code == 1' holds of its data",
     "32-partial": "its timeout is the time between events",
 }
-"""What cannot be said in 0.8, by how the names of the files begin, with what is told of it."""
+"""What cannot be expressed in 0.8, by how the names of the files begin, with what is told of it."""
 
 
 def test_the_examples_are_there() -> None:

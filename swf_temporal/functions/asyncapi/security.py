@@ -109,7 +109,7 @@ def _first(
         return []
     kinds = {str(scheme.get("type")) for possibility in possibilities for scheme, _ in possibility.values()}
     if kinds <= _BEYOND:
-        message = f"the document '{document}' asks for security of type '{min(kinds)}', which is not carried out here"
+        message = f"the document '{document}' asks for security of type '{min(kinds)}', which is not supported here"
         raise permanent_failure("Unsupported", message)
     if named is None:
         return []

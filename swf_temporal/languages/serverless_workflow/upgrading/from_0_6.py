@@ -154,7 +154,7 @@ def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
 
 
 def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
-    """Say a repeat by a switch that leads back; tell whether it could be said."""
+    """Express a repeat by a switch that leads back; tell whether that was possible."""
     plain = repeat.keys() <= {"expression", "checkBefore"} and "expression" in repeat
     special = state.keys() & {"stateDataFilter", "onErrors", "compensatedBy", "usedForCompensation", "metadata"}
     name = state.get("name")

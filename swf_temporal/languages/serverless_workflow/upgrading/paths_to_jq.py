@@ -1,6 +1,6 @@
 """JSONPath in double braces, as 0.5 has it, said in jq.
 
-Names, indexes, all elements, and filters that compare one path with a value can be said. What else JSONPath can do is
+Names, indexes, all elements, and filters that compare one path with a value can be translated. What else JSONPath can do is
 told as what cannot.
 """
 

@@ -34,7 +34,7 @@ class Report:
         self._add(Change("reshaped", message, self._line(node)))
 
     def unsayable(self, message: str, node: Any = None) -> None:
-        """Note that something in *node* cannot be said in the newer version, and is left as it was."""
+        """Note that something in *node* cannot be expressed in the newer version, and is left as it was."""
         self._add(Change("unsayable", message, self._line(node)))
 
     def _line(self, node: Any) -> int | None:

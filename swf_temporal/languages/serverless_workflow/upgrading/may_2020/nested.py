@@ -1,7 +1,7 @@
 """Branches and iterations: the draft has states in them, and since 0.5 they have actions alone.
 
 States that follow each other without a choice become actions: what they call, a wait as the sleep of an action, and
-data that are put in as a function that is an expression. What else they do cannot be said.
+data that are put in as a function that is an expression. What else they do cannot be expressed.
 """
 
 from collections.abc import Iterator

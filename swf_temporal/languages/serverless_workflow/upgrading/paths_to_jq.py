@@ -1,7 +1,7 @@
 """JSONPath in double braces, as 0.5 has it, said in jq.
 
-Names, indexes, all elements, and filters that compare one path with a value can be translated. What else JSONPath can do is
-told as what cannot.
+Names, indexes, all elements, and filters that compare one path with a value are translated. Everything else is reported as
+something that cannot be expressed.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""JSONPath as the drafts of 2019 and 2020 write it, said in jq.
+"""JSONPath as the drafts of 2019 and 2020 write it, in jq.
 
 A path finds values, or nothing: null that stands there is a value. So `found` is exact, and yields nothing where the
 path leads nowhere; `loose` is shorter, and may yield null there, for where that is the same.

@@ -1,7 +1,7 @@
-"""JSONPath in double braces, as 0.5 has it, said in jq.
+"""JSONPath in double braces, as 0.5 has it, in jq.
 
-Names, indexes, all elements, and filters that compare one path with a value are translated. Everything else is reported as
-something that cannot be expressed.
+Names, indexes, all elements, and filters that compare one path with a value are translated. Everything else is reported
+as something that cannot be expressed.
 """
 
 import json

@@ -68,11 +68,11 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
 
 async def serve(prepared: Prepared, ready: Callable[[str], None]) -> int:
     """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError."""
-    told = stop_signal()
+    stopping = stop_signal()
     clients = await clients_of(prepared)
     async with gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url:
         ready(url)
-        await told.wait()
+        await stopping.wait()
     return 0
 
 

@@ -134,26 +134,26 @@ def read_gateway_settings(
 ) -> GatewaySettings:
     """Return what the configuration says of the gateway at *address*; *origins* are further ones.
 
-    Raises UsageError for what cannot be read, and for a gateway that others reach and that asks nobody for a key.
+    Raises UsageError for what cannot be read, and for a gateway that others reach and that asks for no key.
     """
     path = configuration_file(env, file)
     content: Any = {} if path is None else content_of(path)
     section = content.get("gateway") if isinstance(content, dict) else None
-    said = _Gateway() if path is None or section is None else validated(_Gateway, section, path, ("gateway",))
+    configured = _Gateway() if path is None or section is None else validated(_Gateway, section, path, ("gateway",))
     settings = GatewaySettings(
         address,
-        tenants=tuple(_tenant(name, one, env, path) for name, one in said.tenants.items()),
-        jwts=jwt_settings(said.jwks, said.issuer, said.audience, "gateway"),
-        origins=tuple(dict.fromkeys([*said.origins, *(origin_of_option(one) for one in origins)])),
-        task_queue=said.task_queue,
-        rate=said.rate,
-        max_bytes=said.max_bytes,
-        max_batch_bytes=max(said.max_batch_bytes, said.max_bytes),
-        max_batch=said.max_batch,
-        max_wait=said.max_wait,
+        tenants=tuple(_tenant(name, one, env, path) for name, one in configured.tenants.items()),
+        jwts=jwt_settings(configured.jwks, configured.issuer, configured.audience, "gateway"),
+        origins=tuple(dict.fromkeys([*configured.origins, *(origin_of_option(one) for one in origins)])),
+        task_queue=configured.task_queue,
+        rate=configured.rate,
+        max_bytes=configured.max_bytes,
+        max_batch_bytes=max(configured.max_batch_bytes, configured.max_bytes),
+        max_batch=configured.max_batch,
+        max_wait=configured.max_wait,
     )
     _refuse_contradictions(settings)
-    if settings.is_open and not said.unauthenticated and address.host not in LOOPBACK:
+    if settings.is_open and not configured.unauthenticated and address.host not in LOOPBACK:
         raise UsageError(
             f"the gateway at {address} would start workflows for everyone who reaches it",
             "set gateway › tenants, or unauthenticated: true behind a proxy that authenticates",
@@ -161,22 +161,22 @@ def read_gateway_settings(
     return settings
 
 
-def _tenant(name: str, said: _Tenant, env: Mapping[str, str], path: Path | None) -> Tenant:
+def _tenant(name: str, tenant: _Tenant, env: Mapping[str, str], path: Path | None) -> Tenant:
     place = f"gateway › tenants › {name}"
-    if not said.keys and not said.claims:
+    if not tenant.keys and not tenant.claims:
         raise UsageError(
             f"{place} has neither keys nor claims", "by one of them a request is known to be of this tenant"
         )
     return Tenant(
         name,
-        workflows=tuple(said.workflows),
-        sources=tuple(said.sources),
-        operations=frozenset(said.operations),
-        keys=tuple(secret_of(one, env, path, f"{place} › keys") for one in said.keys),
-        claims=said.claims,
-        namespace=said.namespace,
-        task_queue=said.task_queue,
-        rate=said.rate,
+        workflows=tuple(tenant.workflows),
+        sources=tuple(tenant.sources),
+        operations=frozenset(tenant.operations),
+        keys=tuple(secret_of(one, env, path, f"{place} › keys") for one in tenant.keys),
+        claims=tenant.claims,
+        namespace=tenant.namespace,
+        task_queue=tenant.task_queue,
+        rate=tenant.rate,
     )
 
 

@@ -75,10 +75,14 @@ format: $(VENV)/.dev  ## put the code into its usual form
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev  ## measure against hand-written workflows, in one run
-	$(BIN)/python -m bench.interpreter
-	$(BIN)/python -m bench.loading
-	$(BIN)/python -m bench.starting
-	$(BIN)/python -m bench
+	@echo "interpreting by itself, under a minute:"
+	@$(BIN)/python -m bench.interpreter
+	@echo "reading and validating, under a minute:"
+	@$(BIN)/python -m bench.loading
+	@echo "starting commands, a minute:"
+	@$(BIN)/python -m bench.starting
+	@echo "against workflows written by hand, seven minutes at most:"
+	@$(BIN)/python -m bench
 
 bench-scale: $(VENV)/.dev  ## measure runs of 100,000 calls and a million transitions
 	$(BIN)/python -m bench.scale

@@ -16,7 +16,8 @@ _MEASURES = {"cpu": "worker CPU", "wall": "wall"}
 def main() -> None:
     """Measure, and print a table or JSON."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured")
+    parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured at most")
+    parser.add_argument("--minutes", type=float, default=6, help="after which fewer rounds are measured (default: 6)")
     parser.add_argument("--only", choices=[work.name for work in WORK], action="append", help="only this work")
     parser.add_argument("--json", action="store_true", help="print what was measured, in seconds, as JSON")
     parser.add_argument("--before", metavar="REVISION", help="compare with what this revision of git measures")
@@ -27,7 +28,7 @@ def main() -> None:
         for measure, title in _MEASURES.items():
             print(_changes(changes, measure, title), "\n")
         return
-    comparisons = asyncio.run(compare(works, given.rounds))
+    comparisons = asyncio.run(compare(works, given.rounds, 60 * given.minutes))
     if given.json:
         print(json.dumps([comparison.to_json() for comparison in comparisons], indent=2))
         return

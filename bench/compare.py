@@ -4,6 +4,8 @@ All contenders run against one server, in turn and in one run, so that what the 
 alike. Their ratios are taken within each round; the median of those is what counts.
 """
 
+import sys
+import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -14,6 +16,9 @@ from bench.contender import Contender, Cost, contender, service
 from bench.work import Work
 from bench.worker import CONTENDERS, INTERPRETED
 from swf_temporal.temporal.server import local_server
+
+FEWEST_ROUNDS = 3
+"""How often everything is measured at least, however long it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +47,30 @@ class Comparison:
         }
 
 
-async def compare(works: Sequence[Work], rounds: int) -> list[Comparison]:
-    """Measure all *works*, each in that many rounds of all contenders."""
+async def compare(works: Sequence[Work], rounds: int, seconds: float) -> list[Comparison]:
+    """Measure all *works*, each in so many rounds of all contenders, or fewer where its share of *seconds* is over.
+
+    How far it is goes to standard error.
+    """
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(local_server())
         url = await stack.enter_async_context(service())
         contenders = [await stack.enter_async_context(contender(name, server.client, url)) for name in CONTENDERS]
-        return [await _compared(work, contenders, rounds) for work in works]
+        return [await _compared(work, contenders, rounds, seconds / len(works)) for work in works]
 
 
-async def _compared(work: Work, contenders: Sequence[Contender], rounds: int) -> Comparison:
+async def _compared(work: Work, contenders: Sequence[Contender], rounds: int, seconds: float) -> Comparison:
+    begun = time.perf_counter()
     outputs = [await one.run(work) for one in contenders]
     assert all(output == outputs[0] for output in outputs), f"the contenders disagree about {work.title}"
     for one in contenders:
         await one.measure(work)
-    return Comparison(work, [await _round(work, contenders, number) for number in range(rounds)])
+    measured: list[dict[str, Cost]] = []
+    while len(measured) < rounds and (len(measured) < FEWEST_ROUNDS or time.perf_counter() - begun < seconds):
+        measured.append(await _round(work, contenders, len(measured)))
+        told = f"{work.title}: round {len(measured)} of {rounds}, {time.perf_counter() - begun:.0f} s"
+        print(told, file=sys.stderr, flush=True)
+    return Comparison(work, measured)
 
 
 async def _round(work: Work, contenders: Sequence[Contender], number: int) -> dict[str, Cost]:

@@ -15,8 +15,8 @@ from pydantic import BeforeValidator
 from swf_temporal.app.settings import Address, LogFormat, LogLevel, WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
-from swf_temporal.functions.operator.parsers import as_count, as_switch, as_timeout
-from swf_temporal.runtime.budgets import MIN_DEPTH, MIN_EXECUTIONS, MIN_STATES
+from swf_temporal.functions.operator.parsers import as_count, as_size, as_switch, as_timeout
+from swf_temporal.runtime.budgets import MIN_DEPTH, MIN_EXECUTIONS, MIN_HELD_BYTES, MIN_STATES
 from swf_temporal.stores.addresses import as_store, without_password
 from swf_temporal.temporal.deployment import Versioning
 
@@ -85,6 +85,13 @@ def _at_least(least: int) -> Callable[[object], int]:
     return read
 
 
+def _held(value: object) -> int:
+    size = as_size(value)
+    if size < MIN_HELD_BYTES:
+        raise ValueError(f"it must be at least {MIN_HELD_BYTES // 2**20}MiB")
+    return size
+
+
 _READERS: dict[str, Callable[[object], Any]] = {
     "task_queue": _as_name,
     "known_definitions_only": as_switch,
@@ -93,6 +100,7 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "max_states_without_waiting": _at_least(MIN_STATES),
     "max_executions_without_waiting": _at_least(MIN_EXECUTIONS),
     "max_subflow_depth": _at_least(MIN_DEPTH),
+    "max_held_bytes": _held,
     "grace_period": as_timeout,
     "health_port": _as_port,
     "container_endpoint": _as_address,
@@ -117,6 +125,7 @@ class _Worker(Section):
         int | None, BeforeValidator(_READERS["max_executions_without_waiting"])
     ] = None
     max_subflow_depth: Annotated[int | None, BeforeValidator(_READERS["max_subflow_depth"])] = None
+    max_held_bytes: Annotated[int | None, BeforeValidator(_READERS["max_held_bytes"])] = None
     grace_period: Annotated[timedelta | None, BeforeValidator(_READERS["grace_period"])] = None
     health_port: Annotated[int | None, BeforeValidator(_READERS["health_port"])] = None
     container_endpoint: Annotated[Address | None, BeforeValidator(_READERS["container_endpoint"])] = None

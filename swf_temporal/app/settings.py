@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from swf_temporal import __version__
-from swf_temporal.runtime.budgets import DEPTH, EXECUTIONS, STATES, Limits
+from swf_temporal.runtime.budgets import DEPTH, EXECUTIONS, HELD_BYTES, STATES, Limits
 from swf_temporal.stores.addresses import TEMPORAL
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.deployment import Deployment, Versioning
@@ -61,6 +61,8 @@ class WorkerSettings:
     """How many executions may be begun without waiting for anything, each by the one before."""
     max_subflow_depth: int = DEPTH
     """How many sub-workflows may wait for one another."""
+    max_held_bytes: int = HELD_BYTES
+    """How many bytes of collected results one instance may hold."""
     grace_period: timedelta = timedelta(seconds=30)
     """How long calls that are under way may still take when the worker is told to stop."""
     health_port: int | None = None
@@ -90,4 +92,5 @@ class WorkerSettings:
     @property
     def limits(self) -> Limits:
         """How long an instance may go on without waiting."""
-        return Limits(self.max_states_without_waiting, self.max_executions_without_waiting, self.max_subflow_depth)
+        executions = self.max_executions_without_waiting
+        return Limits(self.max_states_without_waiting, executions, self.max_subflow_depth, self.max_held_bytes)

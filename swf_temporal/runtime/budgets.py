@@ -12,7 +12,7 @@ from typing import Final, Self, TypedDict
 from urllib.parse import quote, unquote
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import StepLimitExceeded
+from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded
 from swf_temporal.runtime.circles import Rounds, named_states, too_deep, too_many_executions
 
 STATES: Final = 10_000_000
@@ -20,9 +20,13 @@ EXECUTIONS: Final = 1_000
 DEPTH: Final = 500
 """Of what a worker keeps in memory, such a tower of instances takes a quarter."""
 
+HELD_BYTES: Final = 1024 * 1024 * 1024
+"""Of collected results, as JSON, that a worker keeps in memory for one run."""
+
 MIN_STATES: Final = 1_000
 MIN_EXECUTIONS: Final = 10
 MIN_DEPTH: Final = 20
+MIN_HELD_BYTES: Final = 16 * 1024 * 1024
 """The least that may be set: how far an instance comes before it asks for limits."""
 
 _TIMES_THE_SAME: Final = 5_000
@@ -41,6 +45,7 @@ class LimitsRecord(TypedDict, total=False):
     states: int
     executions: int
     depth: int
+    heldBytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +58,27 @@ class Limits:
     """How many executions may be begun without waiting, each by the one before."""
     depth: int = DEPTH
     """How many sub-workflows may wait for one another."""
+    held_bytes: int = HELD_BYTES
+    """How many bytes of collected results a run may hold from one execution to the next."""
 
     def to_json(self) -> LimitsRecord:
         """Return the limits as JSON."""
-        return {"states": self.states, "executions": self.executions, "depth": self.depth}
+        counts: LimitsRecord = {"states": self.states, "executions": self.executions, "depth": self.depth}
+        return {**counts, "heldBytes": self.held_bytes}
+
+    def check_held(self, size: int) -> None:
+        """Raise PayloadTooLarge where a run holds more than that."""
+        if size > self.held_bytes:
+            raise PayloadTooLarge(
+                f"the run holds {size:,} bytes of collected results, and a run may hold {self.held_bytes:,} "
+                "(maxHeldBytes of its worker): collect less of each result, or let a service keep them"
+            )
 
     @classmethod
     def from_json(cls, record: LimitsRecord) -> Self:
         """Return the limits that `to_json` wrote, in this release or another."""
         states, executions = record.get("states", STATES), record.get("executions", EXECUTIONS)
-        return cls(states, executions, record.get("depth", DEPTH))
+        return cls(states, executions, record.get("depth", DEPTH), record.get("heldBytes", HELD_BYTES))
 
 
 class Budget:

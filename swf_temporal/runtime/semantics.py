@@ -40,6 +40,7 @@ over a result, or over a shorter sleep, that came before it. So it is where a ru
 A run that should continue as new goes on where it is, up to 30,000 events, while a call is under way that is much
 slower than others, because all would have to wait for it; and one that waits for it still, shortly before the server
 would end it, fails. Before, it began nothing until the call had ended, and events that came could be too many.
+A run that holds more collected results than its worker's `maxHeldBytes` fails when it continues as new.
 """
 
 from typing import Final
@@ -98,6 +99,11 @@ def takes_turns(semantics: int) -> bool:
 
 def outlasts_slow_calls(semantics: int) -> bool:
     """Tell whether a run of that reading puts off continuing as new while a slow call is under way."""
+    return semantics >= _TURNS
+
+
+def limits_what_is_held(semantics: int) -> bool:
+    """Tell whether a run of that reading may hold only as much as its worker lets it."""
     return semantics >= _TURNS
 
 

@@ -14,14 +14,16 @@ from temporalio.workflow import ActivityCancellationType, ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.runtime.budgets import Budget, Limits
+from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import (
+    FIRST_SEMANTICS,
     SEMANTICS,
     gives_circles_up,
+    limits_what_is_held,
     slow_is_fatal,
 )
 from swf_temporal.runtime.variables import Variable, VariableRef
@@ -188,6 +190,12 @@ class TemporalHost:
         """Raise StepLimitExceeded where too many executions were begun without waiting, each by the one before."""
         if self.budget is not None and self.budget.asks_for_executions:
             self.budget.check_executions(await self._limits())
+
+    async def check_held(self) -> None:
+        """Raise PayloadTooLarge where the run holds more than the operator lets one hold."""
+        size = self.parts.size
+        if size >= MIN_HELD_BYTES and limits_what_is_held(self.pin.semantics or FIRST_SEMANTICS):
+            (await self._limits()).check_held(size)
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name."""

@@ -47,6 +47,11 @@ class Parts:
             size += len(text)
         return [*numbers, self._made(part)]
 
+    @property
+    def size(self) -> int:
+        """How many bytes all of them have."""
+        return sum(len(payload.data) for payload in self._payloads.values())
+
     def take(self, number: int) -> list[JSON]:
         """Return the values of a part, which is dropped."""
         values: list[JSON] = self._converter.from_payload(self._payloads.pop(number))

@@ -259,6 +259,7 @@ class Interpreter:
                     await host.check_continuation()
                     self._continue_as(outcome, run)
                 case Suspended():
+                    await host.check_held()
                     progress, parts = self._carried(
                         host, run.progress()
                     )  # with events that came since it was suspended

@@ -24,6 +24,7 @@ worker:
   maxStatesWithoutWaiting: 5000
   maxExecutionsWithoutWaiting: 50
   maxSubflowDepth: 30
+  maxHeldBytes: 64MiB
   gracePeriod: PT1M
   healthPort: 8080
   containerEndpoint: 127.0.0.1:8889
@@ -60,6 +61,7 @@ def test_a_file_says_everything(file: Path) -> None:
         max_states_without_waiting=5_000,
         max_executions_without_waiting=50,
         max_subflow_depth=30,
+        max_held_bytes=64 * 1024 * 1024,
         grace_period=timedelta(minutes=1),
         health_port=8080,
         container_endpoint=Address("127.0.0.1", 8889),
@@ -107,6 +109,7 @@ def test_the_nearest_word_wins(file: Path) -> None:
             "worker: {variables: mysql://db}",
             "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'",
         ),
+        ("worker: {maxHeldBytes: 15MiB}", "worker › maxHeldBytes: it must be at least 16MiB"),
         ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
     ],

@@ -1,6 +1,7 @@
 """Large payloads that are stored outside of the server, on a real server."""
 
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ from temporalio.client import Client
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.errors import PayloadUnavailable, UsageError
+from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import MIB, PayloadSettings, StorageSettings
+from swf_temporal.runtime.budgets import Limits
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import schedules
+from swf_temporal.temporal import host, schedules
 from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.worker import Capacity
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
 from tests.temporal.suspending import Suspending
@@ -197,16 +201,35 @@ async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tm
 FAILED_TASK = "workflow_task_failed_event_attributes"
 
 
-async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
-    """What had been collected before a run continued goes along as it is, and the collection is whole at the end."""
-    definition = define(
+def collecting(number: int) -> Definition:
+    """Return a definition that collects the results of so many calls of `echo`."""
+    return define(
         {
-            "name": "Each", "type": "foreach", "inputCollection": "${ [range(90)] }", "iterationParam": "number",
-            "batchSize": 5, "outputCollection": "${ .all }",
+            "name": "Each", "type": "foreach", "inputCollection": f"${{ [range({number})] }}",
+            "iterationParam": "number", "batchSize": 5, "outputCollection": "${ .all }",
             "actions": [{"functionRef": {"refName": "echo", "arguments": {"number": "${ .number }"}}}],
         },
         functions=("echo",),
     )  # fmt: skip
+
+
+async def test_a_run_that_holds_more_than_its_worker_lets_it_fails(
+    stored: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was collected is counted when the run continues as new; the message has both numbers and the setting."""
+    monkeypatch.setattr(host, "MIN_HELD_BYTES", 100_000)
+    text = "x" * 20_000
+    capacity = Capacity(limits=Limits(held_bytes=500_000))
+    async with stored.worker(collecting(90), capacity=capacity, echo=lambda _: text) as worker:
+        failure = await worker.failure({}, suspend_after=70)
+
+    assert failure.name == "PayloadTooLarge"
+    assert re.search(r"holds [67]\d\d,\d{3} bytes .* may hold 500,000 \(maxHeldBytes", failure.message)
+
+
+async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
+    """What had been collected before a run continued goes along as it is, and the collection is whole at the end."""
+    definition = collecting(90)
     text = "x" * 20_000
     async with stored.worker(definition, echo=lambda given: {**given, "text": text}) as worker:
         handle = await worker.start({}, suspend_after=70)

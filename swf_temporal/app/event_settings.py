@@ -85,7 +85,7 @@ class _Sink(_Place):
 class _Events(Section):
     consumers: list[_Consumer] = Field(default_factory=list)
     sinks: list[_Sink] = Field(default_factory=list)
-    lifecycle: list[Literal["workflow", "task"]] = Field(default_factory=list)
+    lifecycle: list[Literal["workflow", "task", "status"]] = Field(default_factory=list)
 
 
 def read_event_settings(env: Mapping[str, str] = os.environ, *, file: Path | None = None) -> EventSettings:

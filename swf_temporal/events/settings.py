@@ -89,7 +89,7 @@ class EventSettings:
     consumers: tuple[ConsumerSettings, ...] = ()
     sinks: tuple[SinkSettings, ...] = ()
     lifecycle: frozenset[str] = frozenset()
-    """Which lifecycle events instances produce: `workflow`, `task`."""
+    """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
 
 
 def _matches(text: str, patterns: tuple[str, ...]) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue, RetryPolicy
-from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
-from temporalio.workflow import ActivityCancellationType, ParentClosePolicy
+from temporalio.exceptions import ActivityError, CancelledError
+from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -31,12 +31,12 @@ from swf_temporal.temporal import activations
 from swf_temporal.temporal.call_facts import activity_facts, shortened
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
-from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
+from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.parts import Parts, parts_of
-from swf_temporal.temporal.records import LIMITS, PUBLISH, Pin, call_to_json
+from swf_temporal.temporal.publishing import Publishing
+from swf_temporal.temporal.records import LIMITS, Pin, call_to_json
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
 
 LONG = 0.5
@@ -86,9 +86,10 @@ class TemporalHost:
         self.carries = limit_of(converter)
         """What one payload may hold, in bytes."""
         self.parts = Parts(converter, parts_of(pin.progress, parts))
-        self._outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
-        self._children = Children(pin, self._outgoing, self.budget, self._limits)
-        self._variables = VariableCalls(self._outgoing)
+        self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
+        self._children = Children(pin, self.outgoing, self.budget, self._limits)
+        self._publishing = Publishing(self.outgoing, self._children.id_of)
+        self._variables = VariableCalls(self.outgoing)
         self._time = -1.0
         self._now = datetime.fromtimestamp(0, UTC)
 
@@ -123,7 +124,7 @@ class TemporalHost:
     @property
     def slowest(self) -> Slowest | None:
         """The call or sub-workflow that has been under way for the longest time, if any is."""
-        return self._outgoing.slowest
+        return self.outgoing.slowest
 
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
@@ -206,8 +207,8 @@ class TemporalHost:
         terms = parse_activity(call.function) if self.runs_external_activities else None
         if terms is not None:
             return await self._run_engine_activity(call, terms)
-        payload = await self._outgoing.payload(call_to_json(call, self.source))
-        number = self._outgoing.begun(call.id)
+        payload = await self.outgoing.payload(call_to_json(call, self.source))
+        number = self.outgoing.begun(call.id)
         try:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
                 call.function.name,
@@ -226,7 +227,7 @@ class TemporalHost:
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, call.action) from None
         finally:
-            self._outgoing.ended(number)
+            self.outgoing.ended(number)
             self._waited()
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
@@ -237,48 +238,25 @@ class TemporalHost:
 
     async def _run_engine_activity(self, call: FunctionCall, terms: ActivityOptions) -> JSON:
         """Run an activity that is none of ours."""
-        payloads = [await self._outgoing.payload(value) for value in arguments_of(call)]
-        number = self._outgoing.begun(call.id)
+        payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
+        number = self.outgoing.begun(call.id)
         try:
             return await ExternalActivity(
                 call, terms, payloads, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
             ).run(CALL_LIMIT)
         finally:
-            self._outgoing.ended(number)
+            self.outgoing.ended(number)
             self._waited()
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
-        payload = await self._outgoing.payload(event.to_json())
         if after:
-            await self._send_later(event, payload, after)
+            await self._publishing.publish_later(event, after)
             return
         try:
-            await workflow.execute_activity(
-                PUBLISH,
-                args=[RawValue(payload)],
-                start_to_close_timeout=PUBLISH_LIMIT,
-                summary=shortened(event.type),
-            )
-        except ActivityError as error:
-            if isinstance(error.cause, CancelledError):
-                raise asyncio.CancelledError from None
-            raise fault_of_activity(error, PUBLISH) from None
+            await self._publishing.publish(event)
         finally:
             self._waited()
-
-    async def _send_later(self, event: CloudEvent, payload: Payload, after: timedelta) -> None:
-        """Begin the workflow that sends the event; it goes on when this one has ended."""
-        try:
-            await workflow.start_child_workflow(
-                DELAYED_EVENT,
-                args=[RawValue(payload), RawValue(await self._outgoing.payload(after.total_seconds()))],
-                id=self._children.id_of(f"event/{event.id}"),
-                parent_close_policy=ParentClosePolicy.ABANDON,
-                static_summary=shortened(event.type),
-            )
-        except ChildWorkflowError as error:
-            raise fault_of_child(error, DELAYED_EVENT) from None
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
         """Ask the scope of the variable, by an activity."""

@@ -124,6 +124,12 @@ def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> Non
     _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: details})
 
 
+def log_untaken_event(event_type: str) -> None:
+    """Tell, once for each execution, that it produces events that no sink takes."""
+    told = {"event": "event not taken", "type": event_type}
+    _instances.warning("no sink takes the event of type %r that it produces", event_type, extra={FACTS: told})
+
+
 def fault_in(failure: ApplicationError) -> WorkflowFault:
     """Return the fault that *failure* carries, or what can be said of one that carries none."""
     facts = failure.details[0] if failure.details else None

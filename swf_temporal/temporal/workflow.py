@@ -40,6 +40,7 @@ from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
+from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.records import (
     COMPACT_FORMAT,
     RESOLVE,
@@ -102,6 +103,7 @@ class Interpreter:
         self._run: Run | None = None
         self._host: TemporalHost | None = None
         self._subscriptions: Subscriptions | None = None
+        self._lifecycle = Lifecycle()
         self._length = LengthCheck(self.is_long)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
@@ -113,7 +115,7 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         with self._log.ending():
-            return await self._outcome()
+            return await self._lifecycle.telling(self._outcome())
 
     async def _outcome(self) -> Any:
         if isinstance(self._wrong, NewerRecord | PayloadUnavailable):
@@ -236,6 +238,7 @@ class Interpreter:
         self._main = asyncio.current_task()
         self._definition = definition
         self._log.started(definition)
+        self._lifecycle.begin(definition, host.outgoing)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
@@ -246,6 +249,7 @@ class Interpreter:
             self._begin(run)
             try:
                 outcome = await self._outcome_of(run)
+                await self._lifecycle.delivered()
             except (WorkflowFault, asyncio.CancelledError):
                 await self._leave_mailboxes(run)
                 raise
@@ -380,6 +384,7 @@ class Interpreter:
     def _on_trace(self, entry: TraceEntry) -> None:
         if self._log.is_detailed:
             self._log.noted(entry)
+        self._lifecycle.note(entry)
         run, definition = self._run, self._definition
         if run is None or definition is None or self._host is None:
             return

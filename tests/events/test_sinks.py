@@ -1,7 +1,10 @@
 """Where produced events go: to receivers, brokers and the router; each once, whatever fails beside it."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,8 @@ from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.temporal.client import RunEnded
+from tests.functions.asyncapi.brokers.servers import HOST
 from tests.temporal.conftest import Bench
 from tests.temporal.test_event_starts import output
 
@@ -84,3 +89,85 @@ async def test_instances_talk_to_each_other(bench: Bench, topic: str) -> None:
         queue = worker.settings.task_queue
         [receipt] = await send(worker.client, begun, worker.catalogue, queue)
         assert await output(bench, receipt.instance) == {"answer": 42}
+
+
+PRODUCING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: A
+events: [{name: Made, type: made-ID, kind: produced}]
+states:
+- name: A
+  type: inject
+  data: {a: 1}
+  end: {produceEvents: [{eventRef: Made, data: '${ .a }'}, {eventRef: Made, data: '${ .a + 1 }'}]}
+"""
+
+
+@asynccontextmanager
+async def receiver(answers: list[int]) -> AsyncIterator[tuple[str, list[Any]]]:
+    """Run a receiver of events that gives *answers*, and 204 then; return its URL, and what it gets."""
+    got: list[Any] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
+        body = await reader.readexactly(int(headers["content-length"]))
+        status = answers.pop(0) if answers else 204
+        got.append((status, headers, json.loads(body)))
+        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, HOST, 0)
+    async with server:
+        yield f"http://{HOST}:{server.sockets[0].getsockname()[1]}/events", got
+
+
+async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str) -> None:
+    """With the same id; and no more to a sink that has it."""
+    definition = named(PRODUCING, topic)
+    async with receiver([500]) as (one, first), receiver([]) as (two, second):
+        sinks = (
+            SinkSettings("one", BrokerAddress(one, headers={"X-Key": "k"}), mode="binary"),
+            SinkSettings("two", BrokerAddress(two, username="ada", password="p")),  # noqa: S106 - of the test
+            SinkSettings("other", BrokerAddress("http://127.0.0.1:1"), types=("other",)),
+        )
+        async with working(bench, definition, sinks=sinks) as worker:
+            queue = worker.settings.task_queue
+            instance = await worker.client.start(definition, {}, task_queue=queue)
+            assert await instance.result() == {"a": 1}
+    assert [(status, data) for status, _, data in first] == [(500, 1), (204, 1), (204, 2)]
+    headers = first[0][1]
+    assert headers["ce-id"] == first[1][1]["ce-id"]
+    assert (headers["ce-type"], headers["ce-swfinstanceid"], headers["x-key"]) == (f"made-{topic}", instance.id, "k")
+    assert [whole["data"] for _, _, whole in second] == [1, 2]
+    assert second[0][1]["authorization"].startswith("basic ")
+    assert (second[0][2]["swfinstanceid"], second[0][2]["swfdefinitionid"]) == (instance.id, topic)
+
+
+async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> None:
+    """The run gets an error then."""
+    definition = named(PRODUCING, topic)
+    async with receiver([500, 503, 500]) as (url, got):
+        sinks = (SinkSettings("one", BrokerAddress(url), max_attempts=2),)
+        async with working(bench, definition, sinks=sinks) as worker:
+            queue = worker.settings.task_queue
+            instance = await worker.client.start(definition, {}, task_queue=queue)
+            with pytest.raises(RunEnded, match="503"):
+                await instance.result()
+    assert len(got) == 2
+
+
+async def test_an_event_that_no_sink_takes_is_logged_once(
+    bench: Bench, topic: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For all events of the instance."""
+    definition = named(PRODUCING, topic)
+    async with working(bench, definition, sinks=(ROUTED,)) as worker:
+        instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
+        await instance.result()
+    assert [record.getMessage() for record in caplog.records if "no sink" in record.getMessage()] == [
+        f"no sink takes the event of type 'made-{topic}' that it produces"
+    ]

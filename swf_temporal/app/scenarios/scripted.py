@@ -30,6 +30,7 @@ from swf_temporal.simulation.scenario import Scenario, jitter_in, scripted, stub
 from swf_temporal.simulation.script import arguments_of
 from swf_temporal.temporal.activities import decided
 from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.publishing import without_origin
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.services.stub_services import StubServices
@@ -119,7 +120,7 @@ class ScriptedCalls:
         """Keep the event."""
         session = self._session()
         await _turn(session.family)
-        session.produced.append(event.to_json())
+        session.produced.append(without_origin(event).to_json())
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
         """Return what the variable holds in this scenario; files are those beside it."""

@@ -1,0 +1,54 @@
+"""What the operator of a worker asks of the events that instances produce, as workflow code learns it.
+
+Workers of different configurations may run one instance after the other. So what is asked for is written into the
+history, by a marker, where it makes a difference: a replay goes by the marker alone. Where nothing is asked for there
+is no marker, and the history is what it would be without these settings.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
+
+_NAME: Final = "swf_event_wishes"
+
+
+@dataclass(frozen=True, slots=True)
+class EventWishes:
+    """What is asked for."""
+
+    ordered: bool = False
+    """Whether events of an instance are delivered one after the other."""
+    lifecycle: frozenset[str] = frozenset()
+    """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
+
+
+class Wishing(Interceptor):
+    """Makes known to workflow code what is asked for."""
+
+    def __init__(self, wishes: EventWishes) -> None:
+        self._wishes = wishes
+
+    def workflow_interceptor_class(
+        self,
+        input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
+    ) -> type[WorkflowInboundInterceptor] | None:
+        """Hand the wishes over; nothing is intercepted."""
+        wishes = self._wishes
+        input.unsafe_extern_functions[_NAME] = lambda: wishes
+        return None
+
+
+def is_asked(marker: str, *, wanted: bool) -> bool:
+    """Tell whether something is *wanted* at this place, or was when the history was written.
+
+    Each place has a *marker* of its own: what the SDK answered once for one, it answers for good.
+    """
+    return (wanted or workflow.unsafe.is_replaying()) and workflow.patched(marker)
+
+
+def wishes() -> EventWishes:
+    """Return what is asked for now."""
+    known: Any = workflow.extern_functions().get(_NAME)
+    return EventWishes() if known is None else known()

@@ -1,0 +1,194 @@
+"""Lifecycle events: what tells others that an instance started, waits, went on to a state, or ended.
+
+Types and data are those of the specification's version 1.0, section "Lifecycle Events". They are produced where the
+worker that begins an execution asks for them, which a marker in the history records. They are sent one after the other
+by the activity that sends produced events, beside the run; the instance ends, or continues as new, when all are
+delivered. One that no sink can ever take is left out, and changes nothing for the instance.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.delayed_events import PUBLISH_LIMIT
+from swf_temporal.temporal.event_wishes import is_asked, wishes
+from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.publishing import with_origin
+from swf_temporal.temporal.records import PUBLISH
+from swf_temporal.text.parsing import read_data
+
+KINDS: Final = ("workflow", "task", "status")
+"""The kinds of lifecycle events that can be asked for: of the instance, of its states, and changes of its status."""
+_PREFIX: Final = "io.serverlessworkflow."
+_TASKS: Final[Mapping[TraceKind, tuple[str, str]]] = {
+    TraceKind.STATE_ENTERED: ("started", "startedAt"),
+    TraceKind.STATE_LEFT: ("completed", "completedAt"),
+    TraceKind.STATE_RETRIED: ("retried", "retriedAt"),
+    TraceKind.ERROR_CAUGHT: ("faulted", "faultedAt"),
+}
+_CORRELATIONS: Final[Mapping[TraceKind, tuple[str, str]]] = {
+    TraceKind.EVENT_AWAITED: ("correlation-started", "startedAt"),
+    TraceKind.EVENT_TAKEN: ("correlation-completed", "completedAt"),
+}
+_WAITING: Final = (TraceKind.EVENT_AWAITED, TraceKind.SLEEPING)
+
+
+class Lifecycle:
+    """Tells about one execution."""
+
+    def __init__(self) -> None:
+        self._asked: frozenset[str] = frozenset()
+        self._definition: Definition | None = None
+        self._outgoing: Outgoing | None = None
+        self._queue: deque[CloudEvent] = deque()
+        self._sending: asyncio.Task[None] | None = None
+        self._count = 0
+        self._status = ""
+        self._pointers: dict[str, str] = {}
+
+    def begin(self, definition: Definition, outgoing: Outgoing) -> None:
+        """Find out what is to be told of the execution, which is one of *definition*."""
+        wanted = wishes().lifecycle
+        self._asked = frozenset(kind for kind in KINDS if is_asked(f"swf-lifecycle-{kind}", wanted=kind in wanted))
+        if self._asked:
+            self._definition, self._outgoing, self._pointers = definition, outgoing, _pointers(definition)
+
+    async def telling(self, outcome: Awaitable[Any]) -> Any:
+        """Await the *outcome* of the execution and tell it; return, or raise, when all is delivered."""
+        try:
+            output = await outcome
+        except ApplicationError as failure:
+            fault = fault_in(failure)
+            error = _error_of(fault)
+            if self._asked and fault.state is not None:
+                self._tell_task(_TASKS[TraceKind.ERROR_CAUGHT], fault.state, workflow.now(), {"error": error})
+            await self._end("faulted", "faultedAt", error=error)
+            raise
+        except (asyncio.CancelledError, CancelledError):
+            await self._end("cancelled", "cancelledAt")
+            raise
+        await self._end("completed", "completedAt", output=output)
+        return output
+
+    def note(self, entry: TraceEntry) -> None:
+        """Tell what *entry* of the trace means."""
+        one = self._definition
+        if one is None:
+            return
+        kind, at = entry.kind, entry.at
+        if kind is TraceKind.WORKFLOW_STARTED:
+            of = {"name": one.id, "namespace": one.namespace, "version": one.version}
+            definition: JSON = {key: value for key, value in of.items() if value is not None}
+            self._tell_workflow("started", "startedAt", at, definition=definition)
+        elif kind in _CORRELATIONS:
+            self._tell_workflow(*_CORRELATIONS[kind], at)
+        elif kind in _TASKS:
+            more: dict[str, JSON] = {}
+            if kind is TraceKind.ERROR_CAUGHT:
+                more["error"] = _error(entry.detail.get("code"), entry.detail.get("message"))
+            self._tell_task(_TASKS[kind], entry.state, at, more)
+        elif kind is TraceKind.WORKFLOW_CONTINUED:
+            self._tell_workflow("completed", "completedAt", at)
+            self._tell_status("completed", at)
+        if kind in _WAITING:
+            self._tell_status("waiting", at)
+        elif kind in {TraceKind.WORKFLOW_STARTED, TraceKind.EVENT_TAKEN, TraceKind.STATE_ENTERED, TraceKind.STATE_LEFT}:
+            self._tell_status("running", at)
+
+    async def delivered(self) -> None:
+        """Wait until all is delivered."""
+        while self._sending is not None and not self._sending.done():
+            await asyncio.shield(self._sending)
+
+    async def _end(self, status: str, when: str, **more: JSON) -> None:
+        if self._asked:
+            self._tell_workflow(status, when, workflow.now(), **more)
+            self._tell_status(status, workflow.now())
+            try:
+                await self.delivered()
+            except asyncio.CancelledError:
+                await self.delivered()  # how it ended is told already: that it is to be cancelled comes too late
+
+    def _tell_status(self, status: str, at: datetime) -> None:
+        if "status" in self._asked and status != self._status:
+            self._status = status
+            self._tell("workflow.status-changed", {"updatedAt": at.isoformat(), "status": status}, at)
+
+    def _tell_workflow(self, what: str, when: str, at: datetime, **more: JSON) -> None:
+        if "workflow" in self._asked:
+            self._tell(f"workflow.{what}", {when: at.isoformat(), **more}, at)
+
+    def _tell_task(self, of: tuple[str, str], state: str, at: datetime, more: dict[str, JSON]) -> None:
+        if "task" not in self._asked:
+            return
+        what, when = of
+        task = self._pointers.get(state, f"/states/{state}")
+        data: dict[str, JSON] = {"task": task, when: at.isoformat(), **more}
+        self._tell(f"task.{what}", data, at, subject=state)
+
+    def _tell(self, what: str, data: dict[str, JSON], at: datetime, subject: str | None = None) -> None:
+        info = workflow.info()
+        self._count += 1
+        name: dict[str, JSON] = {"workflow" if what.startswith("task.") else "name": info.workflow_id}
+        attributes: dict[str, JSON] = {"time": at.isoformat(), "datacontenttype": "application/json"}
+        if subject is not None:
+            attributes["subject"] = subject
+        event = CloudEvent(
+            f"{info.run_id}/{self._count}", DEFAULT_SOURCE, f"{_PREFIX}{what}.v1", {**name, **data}, attributes
+        )
+        self._queue.append(with_origin(event))
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.get_running_loop().create_task(self._send_all())
+
+    async def _send_all(self) -> None:
+        assert self._outgoing is not None  # noqa: S101 - for the type checker
+        while self._queue:
+            event = self._queue.popleft()
+            try:
+                payload = await self._outgoing.payload(event.to_json())
+                await workflow.execute_activity(
+                    PUBLISH,
+                    args=[RawValue(payload)],
+                    start_to_close_timeout=PUBLISH_LIMIT,
+                    summary=shortened(event.type),
+                )
+            except (ActivityError, WorkflowFault) as error:
+                workflow.logger.warning("the lifecycle event %s is left out: %s", event.type, error)
+
+
+def _pointers(definition: Definition) -> dict[str, str]:
+    """Return the JSON Pointers of the states of *definition* in its text, by their names."""
+    try:
+        whole: JSON = read_data(definition.source.text)
+    except ValueError:
+        return {}
+    states = whole.get("states") if isinstance(whole, dict) else None
+    named = enumerate(states) if isinstance(states, list) else ()
+    return {
+        str(state.get("name", state.get("id"))): f"/states/{index}" for index, state in named if isinstance(state, dict)
+    }
+
+
+def _error_of(fault: WorkflowFault) -> JSON:
+    name = fault.name if fault.code in {None, fault.name} else f"{fault.name}/{fault.code}"
+    return _error(name, fault.message, fault.status)
+
+
+def _error(name: object, message: object, status: int | None = None) -> JSON:
+    """Return an error as the specification has it: its type is a URI, its status that of HTTP."""
+    error: dict[str, JSON] = {"type": f"{DEFAULT_SOURCE}/errors/{name}", "title": str(name), "detail": str(message)}
+    return {**error, "status": 500 if status is None else status}

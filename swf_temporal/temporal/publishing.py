@@ -1,0 +1,100 @@
+"""Events that a run produces: sent by an activity or, where they are to be sent later, by a workflow of their own."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
+from temporalio.workflow import ParentClosePolicy
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
+from swf_temporal.temporal.event_wishes import is_asked, wishes
+from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
+from swf_temporal.temporal.instance_log import log_untaken_event
+from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.records import PUBLISH
+
+INSTANCE_ID: Final = "swfinstanceid"
+"""The extension attribute that has the id of the instance that produced an event."""
+DEFINITION_ID: Final = "swfdefinitionid"
+"""The extension attribute that has the id of its definition."""
+_ORDERED: Final = "swf-ordered-"
+"""How the markers begin of the places where an event waited for the one before it."""
+
+
+class Publishing:
+    """Sends the events of one execution."""
+
+    def __init__(self, outgoing: Outgoing, id_of_child: Callable[[str], str]) -> None:
+        self._outgoing = outgoing
+        self._id_of_child = id_of_child
+        self._turn = asyncio.Lock()
+        self._count = 0
+        self._has_told = False
+
+    async def publish(self, event: CloudEvent) -> None:
+        """Send *event*, and wait until it is delivered; where order is asked for, after those before it.
+
+        Raises CallFailed for one that cannot be delivered.
+        """
+        self._count += 1
+        waits = self._turn.locked() and is_asked(f"{_ORDERED}{self._count}", wanted=wishes().ordered)
+        if self._turn.locked() and not waits:
+            await self._publish(event)
+            return
+        async with self._turn:
+            await self._publish(event)
+
+    async def _publish(self, event: CloudEvent) -> None:
+        payload = await self._outgoing.payload(with_origin(event).to_json())
+        try:
+            taken = await workflow.execute_activity(
+                PUBLISH,
+                args=[RawValue(payload)],
+                start_to_close_timeout=PUBLISH_LIMIT,
+                summary=shortened(event.type),
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, PUBLISH) from None
+        # Workers of earlier releases do not say who takes an event.
+        if taken == [] and not self._has_told:
+            self._has_told = True
+            log_untaken_event(event.type)
+
+    async def publish_later(self, event: CloudEvent, after: timedelta) -> None:
+        """Begin the workflow that sends *event*; it goes on when this one has ended."""
+        payload = await self._outgoing.payload(with_origin(event).to_json())
+        seconds = await self._outgoing.payload(after.total_seconds())
+        try:
+            await workflow.start_child_workflow(
+                DELAYED_EVENT,
+                args=[RawValue(payload), RawValue(seconds)],
+                id=self._id_of_child(f"event/{event.id}"),
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                static_summary=shortened(event.type),
+            )
+        except ChildWorkflowError as error:
+            raise fault_of_child(error, DELAYED_EVENT) from None
+
+
+def with_origin(event: CloudEvent) -> CloudEvent:
+    """Return *event* with the attributes that say which instance produced it, whatever its author wrote there."""
+    info = workflow.info()
+    origin: dict[str, JSON] = {INSTANCE_ID: info.workflow_id, DEFINITION_ID: info.workflow_type}
+    own = {name: value for name, value in event.attributes.items() if name.lower() not in origin}
+    return replace(event, attributes={**own, **origin})
+
+
+def without_origin(event: CloudEvent) -> CloudEvent:
+    """Return *event* as its definition produced it."""
+    own = {name: value for name, value in event.attributes.items() if name not in {INSTANCE_ID, DEFINITION_ID}}
+    return replace(event, attributes=own)

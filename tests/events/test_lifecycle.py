@@ -1,0 +1,175 @@
+"""Lifecycle events, and the order of produced events: on request, and without a trace in other runs' histories."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.event_wishes import EventWishes, Wishing
+from swf_temporal.temporal.worker import make_worker
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import Bench, events_of
+
+pytestmark = pytest.mark.temporal
+_ALL = frozenset({"workflow", "task", "status"})
+
+
+@dataclass
+class Outside:
+    """What performs calls and takes events."""
+
+    published: list[CloudEvent] = field(default_factory=list)
+    sending: int = 0
+    most_at_once: int = 0
+    refuses: str = ""
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002
+        """Fail."""
+        raise CallFailed("no", name="Broken")
+
+    async def publish(self, event: CloudEvent) -> list[str]:
+        """Take a while."""
+        self.sending += 1
+        self.most_at_once = max(self.most_at_once, self.sending)
+        await asyncio.sleep(0.1)
+        self.sending -= 1
+        if self.refuses and self.refuses in event.type:
+            raise CallFailed("never", retryable=False)
+        self.published.append(event)
+        return ["here"]
+
+
+@asynccontextmanager
+async def working(bench: Bench, definition: Definition, wishes: EventWishes) -> AsyncIterator[tuple[Outside, str]]:
+    """Run a worker; return what it works with, and its task queue."""
+    outside, queue = Outside(), f"lifecycle-{definition.id}"
+    worker = make_worker(
+        bench.client, Catalogue([definition]), outside, outside, task_queue=queue, debug_mode=True, wishes=wishes
+    )
+    async with worker:
+        yield outside, queue
+
+
+def told(event: CloudEvent) -> tuple[str, Any]:
+    """Return the type of a lifecycle event, and what it says of a state, a status or an error."""
+    assert isinstance(event.data, dict)
+    about = event.data.get("task") or event.data.get("status") or event.data.get("output")
+    return event.type.removeprefix("io.serverlessworkflow.").removesuffix(".v1"), about
+
+
+WAITING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Second
+events: [{name: Paid, type: paid, source: bank}]
+functions: [{name: fail, type: custom, operation: fail}]
+states:
+- {name: First, type: operation, actions: [{functionRef: fail}], end: true}
+- {name: Second, type: event, onEvents: [{eventRefs: [Paid]}], transition: First}
+"""
+
+
+async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
+    """Start, states, waiting, and how it ends; each once, in order. It replays on any worker."""
+    definition = load(WAITING.replace("ID", topic))
+    async with working(bench, definition, EventWishes(lifecycle=_ALL)) as (outside, queue):
+        handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
+        async with asyncio.timeout(30):
+            while not any(told(event)[1] == "waiting" for event in outside.published):
+                await asyncio.sleep(0.02)
+        await handle.signal("Paid", {})
+        with pytest.raises(swf.RunEnded):
+            await swf.result(handle)
+    assert [told(event) for event in outside.published] == [
+        ("workflow.started", None),
+        ("workflow.status-changed", "running"),
+        ("task.started", "/states/1"),
+        ("workflow.correlation-started", None),
+        ("workflow.status-changed", "waiting"),
+        ("workflow.correlation-completed", None),
+        ("workflow.status-changed", "running"),
+        ("task.completed", "/states/1"),
+        ("task.started", "/states/0"),
+        ("task.faulted", "/states/0"),
+        ("workflow.faulted", None),
+        ("workflow.status-changed", "faulted"),
+    ]
+    started, *_, faulted, _ = outside.published
+    assert isinstance(started.data, dict)
+    assert started.data["definition"] == {"name": topic, "version": "1.0"}
+    assert isinstance(faulted.data, dict)
+    assert faulted.data["error"] == {
+        "type": "https://serverlessworkflow.io/errors/Broken", "title": "Broken", "detail": "no", "status": 500
+    }  # fmt: skip
+    assert len({event.id for event in outside.published}) == len(outside.published)
+    assert {event.attributes["swfinstanceid"] for event in outside.published} == {topic}
+    history = await handle.fetch_history()
+    for interceptors in ([], [Wishing(EventWishes())], [Wishing(EventWishes(lifecycle=_ALL, ordered=True))]):
+        replayer = Replayer(
+            workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), interceptors=interceptors
+        )
+        await replayer.replay_workflow(history)
+
+
+async def test_a_cancelled_instance_tells_so(bench: Bench, topic: str) -> None:
+    """Before it ends; what no sink ever takes is left out."""
+    definition = load(WAITING.replace("ID", topic))
+    async with working(bench, definition, EventWishes(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+        outside.refuses = "correlation"
+        handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
+        async with asyncio.timeout(30):
+            while not outside.published:
+                await asyncio.sleep(0.02)
+        await handle.cancel()
+        with pytest.raises(swf.RunEnded):
+            await swf.result(handle)
+    assert [told(event)[0] for event in outside.published] == ["workflow.started", "workflow.cancelled"]
+
+
+PARALLEL = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: All
+events: [{name: Made, type: made, kind: produced}]
+states:
+- name: All
+  type: foreach
+  inputCollection: '${ [1, 2, 3, 4, 5] }'
+  iterationParam: n
+  actions: [{eventRef: {triggerEventRef: Made, data: '${ .n }'}}]
+  end: true
+"""
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
+    bench: Bench, topic: str, *, ordered: bool
+) -> None:
+    """Otherwise at once."""
+    definition = load(PARALLEL.replace("ID", topic))
+    async with working(bench, definition, EventWishes(ordered=ordered)) as (outside, queue):
+        handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
+        await swf.result(handle)
+    if ordered:
+        assert [event.data for event in outside.published] == [1, 2, 3, 4, 5]
+        assert outside.most_at_once == 1
+    else:
+        assert outside.most_at_once > 1
+    markers = [event for event in await events_of(handle) if event.HasField("marker_recorded_event_attributes")]
+    assert len(markers) == (4 if ordered else 0)
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
+    await replayer.replay_workflow(await handle.fetch_history())

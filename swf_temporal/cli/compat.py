@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
-from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, not_empty
+from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter
 from swf_temporal.cli.output import form_of
 from swf_temporal.errors import UsageError
 
@@ -33,13 +33,7 @@ def compat(
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(
-            "--query",
-            "-q",
-            metavar="FILTER",
-            callback=not_empty,
-            help="Replay the instances on the server that Temporal's list filter finds.",
-        ),
+        list_filter("Replay the instances on the server that Temporal's list filter finds."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="NUMBER", min=1, help="At most so many instances.")] = _MOST,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,

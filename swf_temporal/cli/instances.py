@@ -8,7 +8,17 @@ import typer
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.completing import definition_ids
 from swf_temporal.cli.interrupts import ending_at_once
-from swf_temporal.cli.options import Address, AlsoWorkflowId, AsJson, Namespace, Output, WorkflowId, not_empty, one_id
+from swf_temporal.cli.options import (
+    Address,
+    AlsoWorkflowId,
+    AsJson,
+    Namespace,
+    Output,
+    WorkflowId,
+    list_filter,
+    not_empty,
+    one_id,
+)
 from swf_temporal.cli.output import Form, form_of
 
 EXAMPLES = {
@@ -106,13 +116,7 @@ def list_(
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(
-            "--query",
-            "-q",
-            metavar="FILTER",
-            callback=not_empty,
-            help="Only those that Temporal's list filter finds, such as \"StartTime > '2030-01-01T00:00:00Z'\".",
-        ),
+        list_filter("Only those that Temporal's list filter finds, such as \"StartTime > '2030-01-01T00:00:00Z'\"."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="NUMBER", min=1, help="At most so many.")] = 20,
     output: Output = None,

@@ -4,7 +4,7 @@ Nothing heavy is imported here: completing a word on the command line needs it, 
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -149,3 +149,8 @@ def one_id(argument: str | None, option: str | None) -> str:
     if not given[0].strip():
         raise UsageError("the id of the instance is empty", "`swf list` tells the ids of instances")
     return given[0]
+
+
+def list_filter(text: str) -> Any:
+    """Return the option for a list filter of Temporal, whose help is *text*."""
+    return typer.Option("--query", "-q", metavar="FILTER", callback=not_empty, help=text)

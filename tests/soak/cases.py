@@ -1,6 +1,5 @@
 """What instances of a soak run: everything that a run stores, all types of states, and both languages."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +10,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import Handle
 from swf_temporal.temporal.constants import EVENT
-from swf_temporal.temporal.records import Pin, pinned
 from tests.soak.service import FAILING
-from tests.temporal.suspending import SUSPEND_AFTER
-from tests.upgrades.cases import CASES, Case
+from tests.upgrades.cases import CASES, Case, start_arguments
 
 _STUBBORN = {"name": "stubborn", "delay": "PT0.2S", "multiplier": 1.5, "maxDelay": "PT2S", "maxAttempts": 15}
 
@@ -136,10 +133,8 @@ class DirektivCase:
         self, client: Client, workflow_id: str, queue: str, *, semantics: int, suspend_after: int
     ) -> Handle:
         """Start an instance, and send it its events."""
-        first, *others = self.definitions()
-        pin = Pin(pinned([first, *others]), first.version, semantics=semantics, others={SUSPEND_AFTER: suspend_after})
-        arguments: Sequence[Any] = [self.data or {}, pin.to_json()]
-        handle = await client.start_workflow(first.id, args=arguments, id=workflow_id, task_queue=queue)
+        arguments = start_arguments(self.definitions(), self.data, semantics, suspend_after)
+        handle = await client.start_workflow(self.definitions()[0].id, args=arguments, id=workflow_id, task_queue=queue)
         await self.send(handle)
         return handle
 

@@ -56,10 +56,8 @@ class Case:
         self, client: Client, workflow_id: str, queue: str, *, semantics: int, suspend_after: int
     ) -> Handle:
         """Start an instance as a release does whose runs begin with *semantics*, and send it its events."""
-        first, *others = self.definitions()
-        pin = Pin(pinned([first, *others]), first.version, semantics=semantics, others={SUSPEND_AFTER: suspend_after})
-        arguments: Sequence[Any] = [self.data or {}, pin.to_json()]
-        handle = await client.start_workflow(first.id, args=arguments, id=workflow_id, task_queue=queue)
+        arguments = start_arguments(self.definitions(), self.data, semantics, suspend_after)
+        handle = await client.start_workflow(self.definitions()[0].id, args=arguments, id=workflow_id, task_queue=queue)
         await self.send(handle)
         return handle
 
@@ -68,6 +66,13 @@ class Case:
         for number, kind in enumerate(self.sends):
             event = {"specversion": "1.0", "id": str(number), "source": "shop", "type": kind, "data": {kind: number}}
             await handle.signal(EVENT, {**event, "order": "7"})
+
+
+def start_arguments(definitions: Sequence[Definition], data: JSON, semantics: int, suspend_after: int) -> Sequence[Any]:
+    """Return the arguments of an instance of the first definition that begins with *semantics*."""
+    first = definitions[0]
+    pin = Pin(pinned(definitions), first.version, semantics=semantics, others={SUSPEND_AFTER: suspend_after})
+    return [data or {}, pin.to_json()]
 
 
 CHILD = Case("child", [{"name": "Count", "type": "operation", "actions": _counting(3), "end": True}], {"sum": 3})

@@ -12,7 +12,7 @@ import multiprocessing
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
@@ -30,7 +30,7 @@ from tests.loading import mutations as serverless_workflow
 
 LIMIT: Final = 5.0
 """Seconds in which each definition is done with."""
-_GRACE: Final = 25.0
+_PATIENCE: Final = 30.0
 """Seconds after which a process is ended that could not be told that the time is over."""
 _DIREKTIV: Final = "Direktiv"
 VERSIONS: Final = (*serverless_workflow.VERSIONS, _DIREKTIV)
@@ -120,13 +120,14 @@ _OTHER: Final[Mapping[str, Any]] = {
 class _Hand:
     """A process that tries one definition after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Callable[[Task], Tried]) -> None:
         self.pipe, its = multiprocessing.Pipe()
         self.process: BaseProcess = multiprocessing.get_context("spawn").Process(
-            target=_try_all, args=(its,), daemon=True
+            target=_try_all, args=(its, work), daemon=True
         )
         self.process.start()
         its.close()
+        self.pipe.recv()  # it is ready
         self.task: Task | None = None
         self.since = 0.0
 
@@ -141,7 +142,7 @@ class _Hand:
         self.task = None
         try:
             got: Tried = self.pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             self.close()
             return Tried(task, "defect", monotonic() - self.since, f"its process ended with {self.process.exitcode}")
         return got
@@ -156,24 +157,25 @@ class _Hand:
         self.pipe.close()
 
 
-def _try_all(pipe: Connection) -> None:
+def _try_all(pipe: Connection, work: Callable[[Task], Tried]) -> None:
     def too_late(*_: object) -> None:
         raise TakesTooLongError
 
     signal.signal(signal.SIGALRM, too_late)
     with suppress(EOFError, KeyboardInterrupt):
+        pipe.send(None)
         while True:
-            pipe.send(attempt(pipe.recv()))
+            pipe.send(work(pipe.recv()))
 
 
-def tried(tasks: Iterator[Task], jobs: int) -> Iterator[Tried]:
-    """Try *tasks*, so many at a time."""
+def tried(tasks: Iterator[Task], jobs: int, work: Callable[[Task], Tried] = attempt) -> Iterator[Tried]:
+    """Do *work* with *tasks*, so many at a time."""
     hands: list[_Hand] = []
     try:
         while True:
-            hands = [one for one in hands if one.is_alive]
+            hands = [one for one in hands if one.task is not None or one.is_alive]
             for task in islice(tasks, jobs - len(hands)):
-                hands.append(_Hand())
+                hands.append(_Hand(work))
                 hands[-1].give(task)
             if not hands:
                 return
@@ -181,14 +183,14 @@ def tried(tasks: Iterator[Task], jobs: int) -> Iterator[Tried]:
             for hand in hands:
                 if hand.pipe in ready:
                     yield hand.take()
-                    task_ = next(tasks, None)
                     if not hand.is_alive:
                         continue
-                    if task_ is None:
+                    following = next(tasks, None)
+                    if following is None:
                         hand.close()
                     else:
-                        hand.give(task_)
-                elif monotonic() - hand.since > LIMIT + _GRACE:
+                        hand.give(following)
+                elif monotonic() - hand.since > _PATIENCE:
                     hand.process.kill()
     finally:
         for hand in hands:

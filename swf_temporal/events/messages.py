@@ -13,7 +13,6 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from cloudevents.core.exceptions import BaseCloudEventException
-from cloudevents.core.formats.json import JSONFormat
 from cloudevents.core.v1.event import CloudEvent as Envelope
 
 from swf_temporal.cloud_event import CloudEvent
@@ -61,9 +60,10 @@ def event_in(message: Message, family: str) -> CloudEvent:
 
 def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
     """Return the message that carries *event*. Raises ValueError if it is not valid, or the protocol lacks the mode."""
-    envelope = _envelope(event)
+    _check(event)
     if mode == "structured":
-        return Message(JSONFormat().write(envelope), STRUCTURED)
+        whole = {key.lower(): value for key, value in event.to_json().items()}
+        return Message(json.dumps(whole, ensure_ascii=False).encode(), STRUCTURED)
     if family not in _PREFIXES:
         raise ValueError(f"CloudEvents have no binary mode over {family}")
     attributes = {key.lower(): value for key, value in event.to_json().items() if key != "data"}
@@ -74,13 +74,13 @@ def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
     return Message(_payload(event.data, content_type), content_type, headers)
 
 
-def _envelope(event: CloudEvent) -> Envelope:
-    """Return *event* as the SDK of CloudEvents has it, which looks whether it is valid. Raises ValueError."""
+def _check(event: CloudEvent) -> None:
+    """Let the SDK of CloudEvents look whether *event* is valid. Raises ValueError."""
     attributes: dict[str, object] = {"specversion": "1.0", "id": event.id, "source": event.source, "type": event.type}
     attributes |= {name.lower(): _attribute(name, value) for name, value in event.attributes.items()}
     data: Any = event.data  # the SDK names fewer types than JSON has, and writes them all
     try:
-        return Envelope(attributes=attributes, data=data)
+        Envelope(attributes=attributes, data=data)
     except BaseCloudEventException as error:
         raise ValueError(str(error)) from error
 

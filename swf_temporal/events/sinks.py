@@ -11,6 +11,7 @@ import httpx
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of, client_id_of, family_of
+from swf_temporal.events.jetstream import publish_to_stream
 from swf_temporal.events.messages import message_of
 from swf_temporal.events.settings import ROUTER, SinkSettings
 from swf_temporal.functions.asyncapi.brokers.port import Message
@@ -110,9 +111,12 @@ class Sinks:
         else:
             client_id = client_id_of(f"{sink.name}/{event.source}/{event.id}")
             channel = channel_of(self._settings, sink.broker, client_id, routing_key=event.type)
-            await self._brokers.speaking(family).send(
-                channel, _with_key(message, event) if family == "kafka" else message
-            )
+            if family == "kafka":
+                message = _with_key(message, event)
+            if sink.broker.stream is not None:
+                await publish_to_stream(channel, message, sink.broker.stream, event)
+            else:
+                await self._brokers.speaking(family).send(channel, message)
         return True
 
     async def _post(self, sink: SinkSettings, message: Message) -> None:

@@ -1,0 +1,101 @@
+"""`swf consume` and `swf worker` as processes that are killed: every instance gets its events, each once."""
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.events.settings import BrokerAddress
+from swf_temporal.temporal.client import result
+from tests.cli.conftest import Swf, free_port
+from tests.events.test_consumers import publish
+from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.temporal.conftest import Bench
+
+pytestmark = pytest.mark.temporal
+KEYS, EVENTS = 10, 6
+
+COUNTING = """
+id: counting-ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events: [{name: Tick, type: tick-ID, correlation: [{contextAttributeName: key}]}]
+functions: [{name: add, type: expression, operation: '(.seen // []) + [.tick]'}]
+states:
+- name: Wait
+  type: event
+  onEvents:
+  - eventRefs: [Tick]
+    eventDataFilter: {toStateData: .tick}
+    actions: [{functionRef: add, actionDataFilter: {toStateData: .seen}}]
+  transition: Enough
+- name: Enough
+  type: switch
+  dataConditions: [{condition: '${ (.seen | length) >= LENGTH }', end: true}]
+  defaultCondition: {transition: Wait}
+"""
+
+CONFIGURATION = """
+events:
+  consumers:
+  - {name: ticks, from: 'amqp://HOST', queue: QUEUE, declare: true, prefetch: 20}
+"""
+
+
+async def test_every_event_counts_once_whatever_is_killed(
+    bench: Bench, rabbitmq: Server, topic: str, tmp_path: Path
+) -> None:
+    """A producer sends everything twice; the consumer and the worker are killed twice on the way."""
+    swf, server, health = Swf(tmp_path), bench.client.service_client.config.target_host, free_port()
+    swf.write("counting.yaml", COUNTING.replace("ID", topic).replace("LENGTH", str(EVENTS)))
+    swf.write("swf.yml", CONFIGURATION.replace("HOST", f"{HOST}:{rabbitmq.port}").replace("QUEUE", topic))
+    common = ["counting.yaml", "--address", server, "--task-queue", topic]
+    consume = ["consume", *common, "--config", "swf.yml", "--health", str(health)]
+    events = [
+        CloudEvent(f"{key}/{number}", "clock", f"tick-{topic}", number, {"key": f"k{key}"})
+        for number in range(EVENTS)
+        for key in range(KEYS)
+    ]
+    broker = BrokerAddress(f"amqp://{HOST}:{rabbitmq.port}", topic, declare=True)
+    producing = [asyncio.create_task(publish(broker, [each for each in events for _ in range(2)]))]
+    for some in (10, 30):
+        with swf.running(*consume) as consumer, swf.running("worker", *common) as worker:
+            await asyncio.to_thread(consumer.until, "consuming from")
+            await _reached(bench, topic, some)
+            consumer.process.send_signal(signal.SIGKILL)
+            worker.process.send_signal(signal.SIGKILL)
+    await asyncio.gather(*producing)
+    with swf.running(*consume) as consumer, swf.running("worker", *common):
+        await asyncio.to_thread(consumer.until, "consuming from")
+        async with asyncio.timeout(90):
+            query = f"WorkflowType = 'counting-{topic}' AND ExecutionStatus = 'Completed'"
+            while (await bench.client.count_workflows(query)).count < KEYS:
+                await asyncio.sleep(0.1)
+        found = [each async for each in bench.client.list_workflows(f"WorkflowType = 'counting-{topic}'")]
+        outputs: list[Any] = [await result(bench.client.get_workflow_handle(each.id)) for each in found]
+        with await asyncio.to_thread(urlopen, f"http://127.0.0.1:{health}/readyz") as answer:
+            assert answer.status == 200
+        ended = await asyncio.to_thread(consumer.stop, signal.SIGTERM)
+    assert len(found) == KEYS
+    assert [sorted(output["seen"]) for output in outputs] == [list(range(EVENTS))] * KEYS, json.dumps(outputs)
+    assert (ended.code, ended.err.count("Traceback")) == (0, 0), ended.err
+
+
+async def _reached(bench: Bench, topic: str, number: int) -> None:
+    """Wait until so many events have come to mailboxes."""
+    query = f"WorkflowId STARTS_WITH 'swf-events:counting-{topic}'"
+    async with asyncio.timeout(60):
+        while True:
+            seen = 0
+            async for each in bench.client.list_workflows(query):
+                description = await bench.client.get_workflow_handle(each.id).describe()
+                seen += description.history_length
+            if seen >= number:
+                return
+            await asyncio.sleep(0.05)

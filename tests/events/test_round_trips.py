@@ -1,0 +1,96 @@
+"""What a sink sends to a broker, a consumer takes from it: the same event."""
+
+import asyncio
+from dataclasses import replace
+
+import nats
+import pytest
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode, SinkSettings
+from swf_temporal.events.sinks import Sinks
+from tests.events.test_consumers import broker, connected, consuming, every_broker
+from tests.functions.asyncapi.brokers.servers import HOST, Server
+
+__all__ = ["broker"]
+
+EVENTS = [
+    CloudEvent(
+        "1",
+        "/shop/ü",
+        "placed",
+        {"a": [1, None]},
+        {"subject": 'an "order" 100%', "datacontenttype": "application/json"},
+    ),
+    CloudEvent("2", "shop", "placed", "a text", {"datacontenttype": "text/plain"}),
+    CloudEvent("3", "shop", "placed", "a text in JSON", {"datacontenttype": "application/json"}),
+    CloudEvent("4", "shop", "placed", None, {"time": "2030-01-02T03:04:05+00:00", "number": 7}),
+    CloudEvent("5", "shop", "placed", [1, 2], {"partitionkey": "k"}),
+]
+
+
+def facts(event: CloudEvent) -> tuple[str, str, str, JSON, dict[str, str]]:
+    """Return what is compared: of attributes that all are texts, and the usual type of the data."""
+    attributes = {"datacontenttype": "application/json", **event.attributes}
+    texts = {name: str(value).replace("+00:00", "Z") for name, value in attributes.items()}
+    return event.id, event.source, event.type, event.data, texts
+
+
+@every_broker
+@pytest.mark.parametrize("mode", ["binary", "structured"])
+async def test_events_arrive_as_they_were_sent(broker: BrokerAddress, mode: Mode) -> None:
+    """With all of their attributes, and data of every kind."""
+    taken: list[CloudEvent] = []
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event)
+        return 1
+
+    sinks = Sinks([SinkSettings("sink", broker, mode=mode)])
+    async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+        await connected(consumer)
+        for event in EVENTS:
+            assert await sinks.publish(event) == ["sink"]
+        async with asyncio.timeout(30):
+            while len(taken) < len(EVENTS):
+                await asyncio.sleep(0.02)
+    await sinks.aclose()
+    assert sorted(map(facts, taken)) == [facts(event) for event in EVENTS]
+
+
+async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None:
+    """It confirms that it has it; a repetition is not kept."""
+    url = f"nats://{HOST}:{jetstream.port}"
+    connection = await nats.connect(url)
+    await connection.jetstream().add_stream(name=topic, subjects=[topic])
+    address = BrokerAddress(url, topic, stream=topic)
+    sinks = Sinks([SinkSettings("sink", address, mode="binary")])
+    for _ in range(3):
+        await sinks.publish(EVENTS[0])
+    info = await connection.jetstream().stream_info(topic)
+    assert info.state.messages == 1
+    await connection.close()
+    with pytest.raises(CallFailed, match="no stream"):
+        await Sinks([SinkSettings("sink", replace(address, address=f"{topic}-other"))]).publish(EVENTS[0])
+
+
+async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str) -> None:
+    """A consumer binds its queue; a sink publishes by the type of the event."""
+    taken: list[str] = []
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event.id)
+        return 1
+
+    url = f"amqp://{HOST}:{rabbitmq.port}"
+    settings = ConsumerSettings(topic, BrokerAddress(url, topic, "amq.topic", f"{topic}.#", declare=True))
+    sinks = Sinks([SinkSettings("sink", BrokerAddress(url, exchange="amq.topic"))])
+    async with consuming(settings, take) as consumer:
+        await connected(consumer)
+        await sinks.publish(CloudEvent("1", "shop", f"{topic}.placed"))
+        async with asyncio.timeout(30):
+            while not taken:
+                await asyncio.sleep(0.02)
+    assert taken == ["1"]

@@ -17,6 +17,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import deliver, query
+from swf_temporal.temporal.client_errors import NoAnswerError
 from swf_temporal.temporal.signal_events import AWAITED
 from swf_temporal.text.suggestions import did_you_mean
 
@@ -126,7 +127,7 @@ async def tasks_of(client: Client, instance: str) -> list[Task]:
         async with asyncio.timeout(PATIENCE):
             status = await query(client.temporal, instance, "status")
     except TimeoutError:
-        raise UsageError(f"no worker answers for {instance!r}", "start one with `swf worker`") from None
+        raise NoAnswerError(f"no worker answers for {instance!r}", "start one with `swf worker`") from None
     definition = status.get("workflow", "")
     return [_task(instance, definition, wait, event) for wait in status["awaiting"] for event in wait["events"]]
 

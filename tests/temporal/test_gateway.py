@@ -439,3 +439,63 @@ async def test_paths_and_methods(bench: Bench) -> None:
     assert problem(method) == (405, "unknown-method")
     assert method.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert problem(bytes_) == (404, "unknown-id")
+
+
+APPROVAL = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+events:
+- name: Decided
+  type: decided
+  source: desk
+  metadata: {dataSchema: {type: object, required: [approved], properties: {approved: {type: boolean}}}}
+- {name: Withdrawn, type: withdrawn, source: desk}
+start: {stateName: Begin}
+states:
+- {name: Begin, type: inject, data: {}, transition: Wait}
+- name: Wait
+  type: event
+  onEvents:
+  - {eventRefs: [Decided], eventDataFilter: {toStateData: .decision}}
+  - {eventRefs: [Withdrawn], eventDataFilter: {toStateData: .decision}}
+  end: true
+"""
+
+
+async def test_tasks(bench: Bench) -> None:
+    """Are listed, shown with the schema of their data, and completed once, by data that fit."""
+    approval, waiting = named(APPROVAL), named(WAITING)
+    key, other = "the-key-of-people", "the-key-of-others"
+    tenants = (
+        Tenant("people", (approval.id,), keys=(key,)),
+        Tenant("others", (waiting.id,), operations=frozenset([Operation.READ]), keys=(other,)),
+    )
+    async with working(bench, approval, waiting, tenants=tenants) as (client, worker):
+        client.headers["X-API-Key"] = key
+        instance = (await client.post(f"/workflows/{approval.id}")).json()["id"]
+        await worker.awaiting(worker.bench.client.get_workflow_handle(instance), "Decided")
+        path, decided = f"/tasks/{instance}", {"event": "Decided"}
+        listed = await client.get("/tasks")
+        for _ in range(100):  # the server's list lags a little behind
+            if listed.json()["tasks"]:
+                break
+            await asyncio.sleep(0.1)
+            listed = await client.get("/tasks")
+        shown = await client.get(path, params=decided)
+        which = await client.get(path)
+        unfit = await client.post(path, params=decided, json={"approved": "yes"})
+        unknown = await client.post(path, params={"event": "Decidde"}, json={})
+        foreign = await client.get("/tasks", headers={"X-API-Key": other})
+        done = await client.post(path, params=decided, json={"approved": True})
+        outcome = await result_of(client, f"/instances/{instance}")
+        late = await client.post(path, params=decided, json={"approved": True})
+    assert {one["event"] for one in listed.json()["tasks"]} == {"Decided", "Withdrawn"}
+    assert shown.json()["schema"]["required"] == ["approved"]
+    assert problem(which) == (404, "no-task")
+    assert problem(unfit) == (422, "unfit-data")
+    assert problem(unknown) == (404, "no-task")
+    assert problem(foreign) == (403, "not-permitted")
+    assert (done.status_code, done.json()["status"]) == (202, "taken")
+    assert outcome["output"] == {"decision": {"approved": True}}
+    assert problem(late) == (404, "no-task")

@@ -6,6 +6,8 @@
     GET  /instances, /instances/{id}, /instances/{id}/result
     POST /instances/{id}/events         CloudEvents for one instance
     POST /instances/{id}/cancel, /instances/{id}/terminate
+    GET  /tasks, /tasks/{id}            what instances wait for
+    POST /tasks/{id}                    give it to one
     GET  /openapi.json, /docs           the description of these, for programs and for people
     GET  /livez, /readyz, /metrics
 
@@ -28,7 +30,7 @@ from starlette.routing import Route
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
-from swf_temporal.app.gateway import events, instances, workflows
+from swf_temporal.app.gateway import events, instances, tasks, workflows
 from swf_temporal.app.gateway.authentication import API_KEY, Authentication
 from swf_temporal.app.gateway.description import docs_routes, show_description
 from swf_temporal.app.gateway.limits import Limits
@@ -63,6 +65,8 @@ _OPERATIONS: Final[dict[str, dict[str, Work]]] = {
     "/instances/{id}/events": {"POST": events.deliver_events, "PUT": events.deliver_events},
     "/instances/{id}/cancel": {"POST": instances.cancel_instance},
     "/instances/{id}/terminate": {"POST": instances.terminate_instance},
+    "/tasks": {"GET": tasks.show_tasks},
+    "/tasks/{id}": {"GET": tasks.show_task, "POST": tasks.do_task},
     "/openapi.json": {"GET": show_description},
 }
 """By path and method, what is done."""

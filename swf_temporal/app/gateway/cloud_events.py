@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -69,6 +70,7 @@ def events_of(headers: Iterable[tuple[str, str]], body: bytes) -> Received:
         raise _malformed(str(error)) from None
 
 
+@lru_cache(maxsize=256)
 def content_type_of(value: str) -> tuple[str, str]:
     """Return the media type of a Content-Type header, in lower case, and its charset; UTF-8 if it names none."""
     message = Message()

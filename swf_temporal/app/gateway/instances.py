@@ -51,15 +51,11 @@ async def list_instances(asked: Asked) -> Response:
     definition, status = asked.query("definition"), asked.query("status")
     if status is not None and status not in STATUSES:
         raise Refused(400, "bad-parameter", f"status is {status!r}", f"it is one of {', '.join(STATUSES)}")
-    given = asked.query("limit")
-    limit = "20" if given is None else given
-    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_LISTED:
-        raise Refused(400, "bad-parameter", f"limit is {limit!r}", f"it is a number from 1 to {_MOST_LISTED}")
-    known = sorted({one.id for one in asked.catalogue if definition in (None, one.id)})
+    limit, known = asked.number("limit", 20, _MOST_LISTED), asked.known(definition)
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
-    found = await listed(asked.client, filter_of(status, None, f"WorkflowType IN ({types})"), int(limit))
+    found = await listed(asked.client, filter_of(status, None, f"WorkflowType IN ({types})"), limit)
     return JSONResponse({"instances": found.rows})
 
 

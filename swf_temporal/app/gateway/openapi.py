@@ -70,6 +70,16 @@ _START_OPTIONS: Final[list[_Facts]] = [
     },
     _WAIT,
 ]
+_EVENT: Final[_Facts] = {
+    "name": "event",
+    "in": "query",
+    "description": "The name that the definition has for the event, if it waits for several.",
+    "schema": {"type": "string", "minLength": 1},
+}
+_OF_TASKS: Final[list[_Facts]] = [
+    {"name": "definition", "in": "query", "description": "Only of this definition.", "schema": {"type": "string"}},
+    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 200, "default": 100}},
+]
 _FILTERS: Final[list[_Facts]] = [
     {"name": "definition", "in": "query", "description": "Only of this definition.", "schema": {"type": "string"}},
     {"name": "status", "in": "query", "schema": {"type": "string", "enum": list(STATUSES)}},
@@ -86,7 +96,7 @@ def description_of(definitions: Iterable[Definition], *, is_open: bool) -> _Fact
         "openapi": "3.1.0",
         "info": {"title": "Gateway of swf-temporal", "version": __version__, "description": _INTRODUCTION},
         "servers": [{"url": "/"}],
-        "tags": [{"name": name} for name in ("events", "workflows", "instances")],
+        "tags": [{"name": name} for name in ("events", "workflows", "instances", "tasks")],
         "paths": paths,
         "components": {"schemas": schemas, "securitySchemes": _SECURITY},
     }
@@ -127,6 +137,19 @@ def _common_paths() -> _Facts:
         "/instances/{id}/events": {
             "parameters": [instance],
             "post": _send("Send it events", "deliverEvents", 404, 409, 422),
+        },
+        "/tasks": {
+            "get": _read("tasks", "List what instances wait for", "showTasks", {200: "Tasks"})
+            | {"parameters": _OF_TASKS}
+        },
+        "/tasks/{id}": {
+            "parameters": [instance, _EVENT],
+            "get": _read("tasks", "Show what it waits for", "showTask", {200: "TaskWithSchema"}, 404),
+            "post": {
+                **_operation("tasks", "Give it what it waits for", "doTask"),
+                "requestBody": _json_body({"description": "The data of the event"}, required=False),
+                "responses": _responses({202: "Done"}, 404, 409, 422, *_OF_BODIES),
+            },
         },
         "/instances/{id}/cancel": {
             "parameters": [instance],

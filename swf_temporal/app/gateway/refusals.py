@@ -8,6 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError, WorkflowFault
 from swf_temporal.temporal.client_errors import (
     AlreadyStartedError,
@@ -98,6 +99,8 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     NotThereError: (404, "unknown-instance"),
     HasEndedError: (409, "instance-ended"),
     AlreadyStartedError: (409, "already-started"),
+    NoSuchTaskError: (404, "no-task"),
+    DataRefusedError: (422, "unfit-data"),
     NeverTakenError: (422, "never-taken"),
     InboxFullError: (429, "no-room"),
     NoAnswerError: (503, "no-worker"),

@@ -101,6 +101,24 @@ class Asked:
             raise Refused(400, "bad-parameter", f"the parameter {name} is there more than once")
         return values[0] if values else None
 
+    def number(self, name: str, default: int, most: int) -> int:
+        """Return a number in the query, from 1 to *most*. Raises Refused."""
+        text = self.query(name)
+        if text is None:
+            return default
+        if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not 1 <= int(text) <= most:
+            raise Refused(400, "bad-parameter", f"{name} is {text!r}", f"it is a number from 1 to {most}")
+        return int(text)
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether all definitions are the tenant's."""
+        return "*" in self.tenant.workflows
+
+    def known(self, definition: str | None = None) -> list[str]:
+        """Return the ids of the tenant's definitions, or the one that is asked for, if it is one of them."""
+        return sorted({one.id for one in self.catalogue if definition in (None, one.id)})
+
     def seconds_to_wait(self) -> float:
         """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may."""
         text = self.query("wait")

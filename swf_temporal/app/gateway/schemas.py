@@ -140,6 +140,29 @@ SCHEMAS: Final[_Facts] = {
         "definition",
         "status",
     ),
+    "Task": _object(
+        {
+            "instance": _TEXT,
+            "definition": _TEXT,
+            "state": {"type": "string"},
+            "kind": _or_null({"type": "string"}),
+            "event": _TEXT,
+            "type": _or_null({"type": "string"}),
+            "until": _TIME,
+        },
+        description="An event that an instance waits for.",
+    ),
+    "TaskWithSchema": {
+        "allOf": [_ref("Task"), _object({"schema": {"description": "The JSON Schema of its data; null without one."}})]
+    },
+    "Tasks": _object(
+        {
+            "tasks": _list(_ref("Task")),
+            "silent": _list(_TEXT) | {"description": "The instances for which no worker answered."},
+            "more": {"type": "integer", "description": "How many more instances run that were not asked."},
+        }
+    ),
+    "Done": _object({"id": _TEXT, "status": {"type": "string", "enum": ["taken", "sent"]}}),
     "Asked": _object({"id": _TEXT, "definition": _TEXT}),
     "Reason": _object({"reason": {"type": "string"}}, "reason", example={"reason": "the order was withdrawn"}),
     "Problem": _object(

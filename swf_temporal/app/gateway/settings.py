@@ -37,6 +37,8 @@ class Operation(StrEnum):
     """Start instances."""
     READ = "read"
     """Read definitions, and where instances are and what came of them."""
+    TASKS = "tasks"
+    """Read what instances wait for, and give it to them."""
     END = "end"
     """Cancel and terminate instances."""
 

@@ -3,18 +3,28 @@
 import asyncio
 import json
 import os
+import re
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from typing import Any
 
 import httpx
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from temporalio.api.enums.v1 import EventType
 
+from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.gateway.serving import gateway
 from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant
+from swf_temporal.app.http_settings import JwtSettings
 from swf_temporal.app.settings import Address
 from swf_temporal.functions.operator.options import Rate
 from swf_temporal.languages.catalogue import Catalogue
@@ -499,3 +509,53 @@ async def test_tasks(bench: Bench) -> None:
     assert (done.status_code, done.json()["status"]) == (202, "taken")
     assert outcome["output"] == {"decision": {"approved": True}}
     assert problem(late) == (404, "no-task")
+
+
+async def test_the_page_needs_nothing_from_elsewhere(bench: Bench) -> None:
+    """What it loads comes from the gateway, and its policy forbids all else; it is shown without a key."""
+    orders = named(ORDER)
+    async with served(bench, [orders], tenants=(Tenant("one", keys=("a-key-of-16-chars",)),)) as client:
+        page = await client.get("/", follow_redirects=True)
+        loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        files = [await client.get(f"/{name}") for name in loaded if name != "data:,"]
+        description = await client.get("/openapi.json")
+    assert page.headers["content-security-policy"].startswith("default-src 'self'")
+    assert "://" not in page.text
+    assert len(files) == 2
+    assert all(one.status_code == 200 and len(one.content) > 10_000 for one in files)
+    assert problem(description) == (401, "unauthenticated")
+
+
+async def test_tokens_of_an_issuer(bench: Bench) -> None:
+    """A JWT is of the tenant whose claims it has; one of no tenant is refused, and so is one that does not count."""
+    billing = named(WAITING)
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    jwk = {**jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True), "kid": "1", "use": "sig"}
+
+    async def keys(_: Request) -> Response:
+        return JSONResponse({"keys": [jwk]})
+
+    def token(**claims: Any) -> dict[str, str]:
+        facts = {"aud": "gateway", "exp": time.time() + 60, **claims}
+        return {"Authorization": f"Bearer {jwt.encode(facts, key, algorithm='RS256', headers={'kid': '1'})}"}
+
+    tenants = (
+        Tenant("reading", (billing.id,), operations=frozenset([Operation.READ]), claims={"scope": "workflows.read"}),
+        Tenant("billing", (billing.id,), claims={"groups": "billing", "aud": "gateway"}),
+    )
+    issuer = Starlette(routes=[Route("/jwks.json", keys)])
+    async with asgi_server(issuer, Address("127.0.0.1", 0), "") as address:
+        jwts = JwtSettings(f"http://{address}/jwks.json", audience="gateway")
+        async with served(bench, [billing], tenants=tenants, jwts=jwts) as client:
+            path = f"/workflows/{billing.id}"
+            started = await client.post(path, headers=token(groups=["people", "billing"]))
+            read = await client.get(path, headers=token(scope="openid workflows.read"))
+            not_started = await client.post(path, headers=token(scope="openid workflows.read"))
+            of_nobody = await client.get(path, headers=token(groups=["people"]))
+            elsewhere = await client.get(path, headers=token(groups=["billing"], aud="shop"))
+            over = await client.get(path, headers=token(groups=["billing"], exp=time.time() - 60))
+    assert (started.status_code, read.status_code) == (202, 200)
+    assert problem(not_started) == (403, "not-permitted")
+    assert problem(of_nobody) == (403, "no-tenant")
+    assert problem(elsewhere) == (401, "unauthenticated")
+    assert problem(over) == (401, "unauthenticated")

@@ -89,18 +89,19 @@ _FILTERS: Final[list[_Facts]] = [
 
 def description_of(definitions: Iterable[Definition], *, is_open: bool) -> _Facts:
     """Return the description of a gateway for a client who may see *definitions*."""
-    paths, schemas = _common_paths(), dict(SCHEMAS)
+    paths, schemas, words = _common_paths(), dict(SCHEMAS), set[str]()
     for definition in definitions:
-        paths[path_of(definition.id)] = {"post": _start(definition, schemas)}
+        paths[path_of(definition.id)] = {"post": _start(definition, _new_word(definition.id, words), schemas)}
     described: _Facts = {
         "openapi": "3.1.0",
         "info": {"title": "Gateway of swf-temporal", "version": __version__, "description": _INTRODUCTION},
         "servers": [{"url": "/"}],
         "tags": [{"name": name} for name in ("events", "workflows", "instances", "tasks")],
         "paths": paths,
-        "components": {"schemas": schemas, "securitySchemes": _SECURITY},
+        "components": {"schemas": schemas},
     }
     if not is_open:
+        described["components"]["securitySchemes"] = _SECURITY
         described["security"] = [{"bearer": []}, {"apiKey": []}]
     return described
 
@@ -162,12 +163,11 @@ def _common_paths() -> _Facts:
     }
 
 
-def _start(definition: Definition, schemas: _Facts) -> _Facts:
-    schema = definition.input_schema
+def _start(definition: Definition, word: str, schemas: _Facts) -> _Facts:
+    schema, name = definition.input_schema, f"Input.{word}"
     if schema is not None:
-        name = _new_name(definition.id, schemas)
         schemas[name] = _placed(schema, f"#/components/schemas/{name}")
-    started = _operation("workflows", f"Start {definition.name or definition.id}", f"start {definition.id}")
+    started = _operation("workflows", f"Start {definition.name or definition.id}", f"start_{word}")
     return {
         **started,
         **({"description": definition.description} if definition.description else {}),
@@ -237,12 +237,13 @@ def _ref(name: str) -> _Facts:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _new_name(definition_id: str, schemas: _Facts) -> str:
-    """Return the name of the schema of a definition's input, which no other has."""
-    name = "Input." + re.sub(r"[^A-Za-z0-9._-]", "_", definition_id)
-    while name in schemas:
-        name += "_"
-    return name
+def _new_word(definition_id: str, words: set[str]) -> str:
+    """Return a word for a definition that programs can have as a name, and no other of *words* is."""
+    word = re.sub(r"[^A-Za-z0-9_-]", "_", definition_id)
+    while word in words:
+        word += "_"
+    words.add(word)
+    return word
 
 
 def _placed(schema: JSON, place: str) -> JSON:

@@ -60,7 +60,10 @@ SCHEMAS: Final[_Facts] = {
         description="A CloudEvent; further attributes have names of lower-case letters and digits. Null is no value.",
         propertyNames={"pattern": "^([a-z0-9]{1,20}|data_base64)$"},
         additionalProperties={"type": ["string", "integer", "boolean", "null"]},
-        **{"not": {"required": ["data", "data_base64"]}},
+        **{
+            "if": {"required": ["data_base64"], "properties": {"data_base64": {"type": "string"}}},
+            "then": {"properties": {"data": {"type": "null"}}},
+        },
         example=EXAMPLE,
     ),
     "Receipt": _object(

@@ -18,7 +18,7 @@ async def show_tasks(asked: Asked) -> Response:
     asked.permit(Operation.TASKS)
     definition, limit = asked.query("definition"), asked.number("limit", 100, _MOST)
     found = Tasks([], [], 0)
-    for each in [definition] if asked.sees_everything else asked.known(definition):
+    for each in [None] if asked.sees_everything and definition is None else asked.known(definition):
         part = await list_tasks(asked.client, each, limit=limit)
         found = Tasks(found.tasks + part.tasks, found.silent + part.silent, found.more + part.more)
     tasks = [one.facts() for one in found.tasks]

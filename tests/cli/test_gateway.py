@@ -1,0 +1,65 @@
+"""`swf gateway` as a process, and the gateway of `swf dev`."""
+
+import re
+import signal
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Dev, Swf
+
+pytestmark = pytest.mark.temporal
+
+
+def asked(url: str, content: object = None, **headers: str) -> tuple[int, Any]:
+    """Return the status and the JSON of an answer."""
+    with httpx.Client(trust_env=False, timeout=60, headers=headers) as client:
+        answer = client.get(url) if content is None else client.post(url, json=content)
+    return answer.status_code, answer.json()
+
+
+def test_serves_until_it_is_stopped(swf: Swf, dev: Dev) -> None:
+    """It says where; with a key it starts an instance, without one it does not, and its log has no key."""
+    swf.write("definitions/hello.yaml", (swf.folder / "hello.yaml").read_text())
+    swf.write("key", "0123456789abcdef")
+    swf.write("swf.yaml", "gateway: {tenants: {us: {keys: ['file:key'], workflows: [hello]}}}")
+    options = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", dev.address]
+    with swf.running("gateway", *options, stream="stdout") as gateway:
+        url = gateway.until("http://").strip()
+        refused = asked(f"{url}/workflows/hello", {"name": "Ada"})
+        key = {"X-API-Key": "0123456789abcdef"}
+        started = asked(f"{url}/workflows/hello?wait=30", {"name": "Ada"}, **key)
+        ended = gateway.stop(signal.SIGTERM)
+    assert refused[0] == 401
+    assert started[0] == 200
+    assert started[1]["output"]["greeting"] == "Hello Ada!"
+    assert ended.code == 0
+    assert "refused POST /workflows/hello from 127.0.0.1: 401" in ended.err
+    assert "0123456789abcdef" not in ended.err
+
+
+def test_what_it_needs(swf: Swf) -> None:
+    """A server that answers, a key where others reach it, and definitions that can run."""
+    open_to_all = swf("gateway", ".", "--host", "0.0.0.0")  # noqa: S104 - it does not get as far as to listen
+    no_server = swf("gateway", ".", "--address", "127.0.0.1:1")
+    swf.write("broken/broken.yaml", "id: broken\nspecVersion: '0.8'\nstates: []\n")
+    broken = swf("gateway", "broken")
+    assert (open_to_all.code, no_server.code, broken.code) == (2, 2, 2)
+    assert "would start workflows for everyone who reaches it" in open_to_all.err
+    assert "no Temporal server answers at 127.0.0.1:1" in no_server.err
+    assert "broken.yaml" in broken.err
+
+
+def test_of_the_development_server(dev: Dev) -> None:
+    """It is where `swf dev` says, and follows the files as that does."""
+    found = re.search(r"gateway (http://127\.0\.0\.1:\d+)", dev.log.read_text())
+    assert found is not None
+    assert asked(f"{found[1]}/workflows/followed")[0] == 404
+    file = dev.folder / "followed.yaml"
+    file.write_text((dev.folder / "hello.yaml").read_text().replace("id: hello", "id: followed"))
+    dev.until("followed.yaml: serving followed 1.0")
+    status, outcome = asked(f"{found[1]}/workflows/followed?wait=30", {"name": "Ada"})
+    file.unlink()
+    dev.until("followed.yaml: gone")
+    assert (status, outcome["output"]["greeting"]) == (200, "Hello Ada!")

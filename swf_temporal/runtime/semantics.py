@@ -37,7 +37,7 @@ continued as new.
 6: where several things have come by the time a workflow task begins, because no worker was there, what has come counts
 before any timeout, and timers are taken in the order of their moments, one after the other. Before, a timeout could win
 over a result, or over a shorter sleep, that came before it. So it is where a run continues as new.
-A run that should continue as new goes on where it is, up to 30,000 events, while a call is under way that is much
+A run that should continue as new goes on where it is, up to so many events, while a call is under way that is much
 slower than others, because all would have to wait for it; and one that waits for it still, shortly before the server
 would end it, fails. Before, it began nothing until the call had ended, and events that came could be too many.
 A run that holds more collected results than its worker's `maxHeldBytes` fails when it continues as new.

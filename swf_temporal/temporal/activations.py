@@ -45,8 +45,10 @@ class ActivationTooLong(Exception):  # noqa: N818 - named for what it is about
 class _Stretch:
     """An activation that is under way."""
 
-    def __init__(self, run_id: str, *, is_replaying: bool) -> None:
+    def __init__(self, run_id: str, *, is_replaying: bool, counts: bool) -> None:
         self.run_id = run_id
+        self.counts = counts
+        """Whether it is a step of the run. After each that is broken off, the engine has the run removed."""
         self.thread = threading.get_ident()
         self.began = time.perf_counter()
         self.is_interrupted = False
@@ -107,7 +109,7 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
         _here.stretch = None
         with self._lock:
             self._running.pop(stretch.thread, None)
-            if not stretch.is_interrupted:
+            if stretch.counts and not stretch.is_interrupted:
                 self._late.pop(stretch.run_id, None)
 
     def _watch(self) -> None:
@@ -142,7 +144,8 @@ class _Watched(WorkflowInstance):
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
-        stretch = _Stretch(act.run_id, is_replaying=act.is_replaying)
+        counts = not any(job.HasField("remove_from_cache") or job.HasField("query_workflow") for job in act.jobs)
+        stretch = _Stretch(act.run_id, is_replaying=act.is_replaying, counts=counts)
         self._runner.begin(stretch)
         try:
             return self._inner.activate(act)

@@ -45,6 +45,9 @@ PATIENT_EVENTS, PATIENT_BYTES = 30_000, 30 * 1024 * 1024
 From there on it waits for the call. Some ten thousand events can come meanwhile: the server takes no more signals.
 """
 
+PATIENT_EVENTS_OF_ALL: Final = 12_000
+"""How many where later calls have not passed it: all may be slow, and then it is not worth more."""
+
 SLOW: Final = timedelta(minutes=1)
 """For how long a call has been under way that is slow."""
 OVERTAKEN: Final = 500
@@ -101,7 +104,7 @@ class LengthCheck:
             return True
         if run.execution.is_cancelled or host.has_children_to_end():
             return False
-        return not (outlasts_slow_calls(run.semantics) and self._is_patient() and _is_slow(host.slowest, host.now()))
+        return not (outlasts_slow_calls(run.semantics) and self._waits_for(host.slowest, host.now()))
 
     def _give_up(self, slowest: Slowest | None, at: datetime) -> None:
         if slowest is not None:
@@ -138,17 +141,19 @@ class LengthCheck:
         info = workflow.info()
         return info.get_current_history_length() >= MAX_EVENTS or info.get_current_history_size() >= MAX_BYTES
 
-    def _is_patient(self) -> bool:
+    def _waits_for(self, slowest: Slowest | None, at: datetime) -> bool:
+        """Tell whether the run stays because something is slow: then it is no use to wait until all has ended."""
         info = workflow.info()
-        return info.get_current_history_length() < PATIENT_EVENTS and info.get_current_history_size() < PATIENT_BYTES
+        if slowest is None or info.get_current_history_size() >= PATIENT_BYTES:
+            return False
+        length = info.get_current_history_length()
+        if slowest.overtaken >= OVERTAKEN:
+            return length < PATIENT_EVENTS
+        return length < PATIENT_EVENTS_OF_ALL and at - slowest.since >= SLOW
 
     def _is_at_its_end(self) -> bool:
         info = workflow.info()
         return info.get_current_history_length() >= LAST_EVENTS or info.get_current_history_size() >= LAST_BYTES
-
-
-def _is_slow(slowest: Slowest | None, at: datetime) -> bool:
-    return slowest is not None and (slowest.overtaken >= OVERTAKEN or at - slowest.since >= SLOW)
 
 
 def _check_iterations(size: int, most: int, run: Run) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 from uuid import uuid4
 
 from swf_temporal.app.client import Client, Instance, new_id
+from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.servers import some_server
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.data import JSON
+from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.settings import Settings
@@ -42,6 +44,7 @@ class Order:
     call_settings: Settings = field(default_factory=Settings)
     timeout: timedelta | None = None
     payloads: PayloadSettings = PLAIN
+    event_settings: EventSettings | None = None
 
 
 def with_functions(order: Order, modules: Iterable[str], config: Path | None, resources: Resources) -> Order:
@@ -51,7 +54,13 @@ def with_functions(order: Order, modules: Iterable[str], config: Path | None, re
     """
     settings = read_settings(os.environ, local=True, file=config, resources=resources)
     functions, payloads = functions_of(modules, settings.modules), read_payload_settings(file=config)
-    return replace(order, functions=functions, call_settings=settings, payloads=payloads)
+    return replace(
+        order,
+        functions=functions,
+        call_settings=settings,
+        payloads=payloads,
+        event_settings=read_event_settings(file=config),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,7 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
             functions=order.functions,
             settings=settings,
             call_settings=order.call_settings,
+            events=order.event_settings,
         )
         async with worker:
             instance = await client.start(

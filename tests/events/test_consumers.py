@@ -228,6 +228,26 @@ async def test_events_wait_for_a_server_that_is_away(broker: BrokerAddress) -> N
     assert (tried, taken) == (["p-a", "p-a", "p-a", "b-a"], ["p-a", "b-a"])
 
 
+@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+async def test_an_event_that_breaks_its_taker_is_given_up(broker: BrokerAddress) -> None:
+    """After three attempts: those behind it are taken."""
+    tried: list[str] = []
+
+    async def take(event: CloudEvent) -> int:
+        tried.append(event.id)
+        if event.id == "p-a":
+            raise KeyError("unforeseen")
+        return 1
+
+    async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+        await connected(consumer)
+        await publish(broker, events_of("a"))
+        async with asyncio.timeout(30):
+            while "b-a" not in tried:
+                await asyncio.sleep(0.02)
+    assert tried == ["p-a", "p-a", "p-a", "b-a"]
+
+
 @every_broker
 async def test_a_connection_that_breaks_is_made_again(broker: BrokerAddress) -> None:
     """What comes then is taken, and so is what was sent meanwhile."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import nats
 import pytest
 
 from swf_temporal.cloud_event import CloudEvent
@@ -99,3 +100,46 @@ async def _reached(bench: Bench, topic: str, number: int) -> None:
             if seen >= number:
                 return
             await asyncio.sleep(0.05)
+
+
+DEVELOPMENT = """
+events:
+  consumers:
+  - {name: ticks, from: 'nats://HOST', subject: SUBJECT}
+  sinks:
+  - {name: back, to: 'nats://HOST', subject: SUBJECT-back, mode: binary}
+"""
+
+ANSWERING = """
+id: answering
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events: [{name: Asked, type: asked}, {name: Answered, type: answered, kind: produced}]
+states:
+- name: Wait
+  type: event
+  onEvents: [{eventRefs: [Asked]}]
+  end: {produceEvents: [{eventRef: Answered, data: '${ .number * 7 }'}]}
+"""
+
+
+async def test_a_development_server_consumes_and_produces(jetstream: Server, topic: str, tmp_path: Path) -> None:
+    """As the configuration says."""
+    swf, url = Swf(tmp_path), f"nats://{HOST}:{jetstream.port}"
+    swf.write("answering.yaml", ANSWERING)
+    swf.write("swf.yml", DEVELOPMENT.replace("nats://HOST", url).replace("SUBJECT", topic))
+    connection = await nats.connect(url)
+    await connection.jetstream().add_stream(name=topic, subjects=[topic])
+    answers = await connection.subscribe(f"{topic}-back")
+    await connection.flush()
+    ports = ["--port", str(free_port()), "--ui-port", str(free_port())]
+    with swf.running("dev", "--config", "swf.yml", *ports) as dev:
+        await asyncio.to_thread(dev.until, "consuming from")
+        await publish(BrokerAddress(url, topic), [CloudEvent("1", "test", "asked", {"number": 6})])
+        answer = await answers.next_msg(timeout=60)
+        assert answer.headers is not None
+        ended = await asyncio.to_thread(dev.stop, signal.SIGTERM)
+    await connection.close()
+    assert (answer.data, answer.headers["ce-type"]) == (b"42", "answered")
+    assert ended.code == 0, ended.err

@@ -33,6 +33,8 @@ _LARGEST_LETTER: Final = 64 * 1024 * 1024
 """The size limit of dead letters; that of the broker may be lower."""
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 10.0
+_MAX_FAILURES: Final = 3
+"""How often an event is tried that fails for a reason that nobody foresaw."""
 _HOLDING: Final = 10.0
 """Seconds after which the broker is told again that a message has not been forgotten."""
 _MAX_REMEMBERED: Final = 1000
@@ -52,21 +54,23 @@ class Consumer:
         self._unknown: set[str] = set()
 
     async def run(self) -> None:
-        """Consume. Raises CallFailed if it never can, such as without the library of its protocol."""
-        name, pause = self.settings.name, _FIRST_PAUSE
+        """Consume, for good: whatever breaks, it connects again after a while."""
+        name, pause, clock = self.settings.name, _FIRST_PAUSE, asyncio.get_running_loop()
         while True:
+            began = clock.time()
             try:
                 async with self._source.open() as messages:
                     _log.info("%s: consuming from %s", name, self._place)
-                    self.is_connected, pause = True, _FIRST_PAUSE
+                    self.is_connected = True
                     await self._consume(messages)
             except* CallFailed as group:
-                fault = _first(group)
-                if fault.code == "NotInstalled":
-                    raise fault from None
-                _log.warning("%s: %s; connecting again in %g s", name, fault, pause)
+                _log.warning("%s: %s", name, _first(group))
+            except* Exception:  # noqa: BLE001 - a library may raise what it does not promise
+                _log.exception("%s: consuming broke off", name)
             finally:
                 self.is_connected = False
+            pause = _FIRST_PAUSE if clock.time() - began > _LONGEST_PAUSE else pause
+            _log.info("%s: connecting again in %g s", name, pause)
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -109,8 +113,11 @@ class Consumer:
         await incoming.accept()
 
     async def _taken(self, event: CloudEvent, incoming: Incoming) -> int:
-        """Hand *event* on, as often as it takes until its receiver answers."""
-        pause = _FIRST_PAUSE
+        """Hand *event* on, as often as it takes until its receiver answers.
+
+        Raises NeverError for one that is refused, or that cannot be handled for a reason that nobody foresaw.
+        """
+        pause, failures = _FIRST_PAUSE, 0
         while True:
             try:
                 return await self._take(event)
@@ -118,6 +125,13 @@ class Consumer:
                 _log.warning(
                     "%s: the event %r is not taken yet: %s; again in %g s", self.settings.name, event.id, error, pause
                 )
+            except NeverError:
+                raise
+            except Exception as error:
+                failures += 1
+                if failures == _MAX_FAILURES:
+                    raise NeverError(f"{type(error).__name__}: {error}") from error
+                _log.exception("%s: the event %r is not taken yet", self.settings.name, event.id)
             await incoming.hold()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)

@@ -6,21 +6,23 @@ from typing import Final
 from swf_temporal.events.channels import channel_of, client_id_of, family_of
 from swf_temporal.events.consumers.port import MessageSource
 from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.functions.call import optional
 from swf_temporal.functions.operator.settings import Settings
 
 SOURCES: Final = {
-    "amqp": ("amqp", "AmqpSource"),
-    "kafka": ("kafka", "KafkaSource"),
-    "mqtt": ("mqtt", "MqttSource"),
-    "nats": ("nats", "NatsSource"),
-    "ws": ("websocket", "WebSocketSource"),
+    "amqp": ("amqp", "AmqpSource", "aio_pika"),
+    "kafka": ("kafka", "KafkaSource", "aiokafka"),
+    "mqtt": ("mqtt", "MqttSource", "aiomqtt"),
+    "nats": ("nats", "NatsSource", "nats"),
+    "ws": ("websocket", "WebSocketSource", "websockets"),
 }
-"""By family: the module and the class, each with a library of its own that is an extra."""
+"""By family: the module, which is called as its extra is, the class, and the library that the extra brings."""
 
 
 def source_of(consumer: ConsumerSettings, settings: Settings) -> MessageSource:
     """Return where *consumer* takes messages from. Raises CallFailed if the library of its protocol is missing."""
-    module, name = SOURCES[family_of(consumer.broker.url)]
+    module, name, library = SOURCES[family_of(consumer.broker.url)]
+    optional(library, module, f"consumers of {family_of(consumer.broker.url)}")
     channel = channel_of(settings, consumer.broker, client_id_of(consumer.name), consumer.max_bytes)
     made: MessageSource = getattr(importlib.import_module(f"swf_temporal.events.consumers.{module}"), name)(
         channel, consumer

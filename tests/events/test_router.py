@@ -1,0 +1,31 @@
+"""What the router makes of a server that does not answer, and of an event that it will never take."""
+
+import pytest
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.event_router import Router
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import CallFailed
+from swf_temporal.events.consumers.port import NeverError, NotNowError
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.temporal.server import local_server
+from tests.events.test_consumers import events_of, order
+
+pytestmark = pytest.mark.temporal
+
+
+async def test_a_server_that_is_away_is_asked_again() -> None:
+    """An event that is too large is refused for good; one that the server could not be given is tried again."""
+    catalogue = Catalogue([order()])
+    placed = events_of("a")[0]
+    async with local_server() as server:
+        router = Router(Client(server.client), catalogue, "nobody")
+        assert await router.take(placed) == 1
+        assert await router.take(CloudEvent("1", "shop", "unheard-of")) == 0
+        with pytest.raises(NeverError, match=r"too large|bytes"):
+            await router.take(CloudEvent("1", "shop", "placed", "x" * 3_000_000, {"order": "7"}))
+    with pytest.raises(NotNowError):
+        await router.take(placed)
+    with pytest.raises(CallFailed) as failed:
+        await router.deliver(placed)
+    assert failed.value.retryable

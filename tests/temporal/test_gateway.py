@@ -9,10 +9,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import jwt
 import pytest
+from cloudevents.core.bindings.http import to_binary_event, to_structured_event
+from cloudevents.core.v1.event import CloudEvent as PresentEvent
+from cloudevents.v1.conversion import to_binary, to_structured
+from cloudevents.v1.http import CloudEvent as FormerEvent
 from cryptography.hazmat.primitives.asymmetric import rsa
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -559,3 +564,122 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
     assert problem(of_nobody) == (403, "no-tenant")
     assert problem(elsewhere) == (401, "unauthenticated")
     assert problem(over) == (401, "unauthenticated")
+
+
+SOME = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events:
+- {name: Some, type: com.example.someevent, source: '/mycontext/#'}
+- {name: Other, type: com.example.someotherevent, source: '/mycontext/#'}
+states:
+- name: Wait
+  type: event
+  onEvents:
+  - {eventRefs: [Some], eventDataFilter: {toStateData: .got}}
+  - {eventRefs: [Other], eventDataFilter: {toStateData: .got}}
+  end: true
+"""
+
+BINARY_EXAMPLE = """\
+POST /events HTTP/1.1
+Host: webhook.example.com
+ce-specversion: 1.0
+ce-type: com.example.someevent
+ce-time: 2018-04-05T03:56:24Z
+ce-id: 1234-1234-1234
+ce-source: /mycontext/subcontext
+Content-Type: application/json; charset=utf-8
+Content-Length: nnnn
+
+{"much": "wow"}"""
+
+STRUCTURED_EXAMPLE = """\
+PUT /events HTTP/1.1
+Host: webhook.example.com
+Content-Type: application/cloudevents+json; charset=utf-8
+Content-Length: nnnn
+
+{
+    "specversion" : "1.0",
+    "type" : "com.example.someevent",
+    "source" : "/mycontext/4",
+    "id" : "B234-1234-1234",
+    "time" : "2018-04-05T17:31:00Z",
+    "comexampleextension1" : "value",
+    "comexampleothervalue" : 5,
+    "datacontenttype" : "application/vnd.apache.thrift.binary",
+    "data_base64" : "gA=="
+}"""
+
+BATCHED_EXAMPLE = """\
+PUT /events HTTP/1.1
+Host: webhook.example.com
+Content-Type: application/cloudevents-batch+json; charset=utf-8
+Content-Length: nnnn
+
+[
+    {
+        "specversion" : "1.0",
+        "type" : "com.example.someevent",
+        "source" : "/mycontext/4",
+        "id" : "C234-1234-1234",
+        "datacontenttype" : "application/json",
+        "data" : {"appinfoA" : "abc", "appinfoB" : 123, "appinfoC" : true}
+    },
+    {
+        "specversion" : "1.0",
+        "type" : "com.example.someotherevent",
+        "source" : "/mycontext/9",
+        "id" : "D234-1234-1234",
+        "datacontenttype" : "application/xml",
+        "data" : "<much wow=\\"xml\\"/>"
+    }
+]"""
+
+
+async def test_requests_as_the_binding_shows_them(bench: Bench) -> None:
+    """Byte by byte over a socket, in each mode: what the events carry is what the instances get."""
+    some = named(SOME)
+    wanted = [
+        (BINARY_EXAMPLE, [{"much": "wow"}]),
+        (STRUCTURED_EXAMPLE, ["gA=="]),
+        (BATCHED_EXAMPLE, [{"appinfoA": "abc", "appinfoB": 123, "appinfoC": True}, '<much wow="xml"/>']),
+    ]
+    key = "a-key-of-16-chars"  # with keys, the gateway has whatever name its proxy gives it
+    async with working(bench, some, tenants=(Tenant("one", keys=(key,)),)) as (client, _):
+        client.headers["X-API-Key"] = key
+        for example, outputs in wanted:
+            head, _, body = example.partition("\n\n")
+            head = head.replace("nnnn", str(len(body.encode()))).replace("\n", "\r\n")
+            reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+            writer.write(f"{head}\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n{body}".encode())
+            status, _, answer = (await reader.read()).partition(b"\r\n")
+            writer.close()
+            assert b" 202 " in status, answer
+            content = json.loads(answer.partition(b"\r\n\r\n")[2])
+            instances = [one["receipts"][0]["instance"] for one in content.get("events", [content])]
+            got = [(await result_of(client, f"/instances/{quote(one, safe='')}"))["output"]["got"] for one in instances]
+            assert got == outputs
+
+
+async def test_what_clients_of_cloudevents_send(bench: Bench) -> None:
+    """The Python SDK, in its present and its former form, in binary and structured mode."""
+    some = named(SOME)
+    attributes = {"type": "com.example.someevent", "source": "/mycontext/ü 1", "comexampleother": "€ 5"}
+    former = FormerEvent(attributes, {"n": 1})
+    messages = [
+        (dict(one.headers), one.body)
+        for to_http in (to_binary_event, to_structured_event)
+        for one in [to_http(PresentEvent({**attributes, "datacontenttype": "application/json"}, {"n": 1}))]
+    ]
+    messages += [to_structured(former)]
+    binary = FormerEvent({**attributes, "source": "/mycontext/1", "comexampleother": "5"}, {"n": 1})
+    messages += [to_binary(binary)]
+    async with working(bench, some) as (client, _):
+        for headers, body in messages:
+            answer = await client.post("/events", content=body, headers=headers)
+            assert answer.status_code == 202, answer.text
+            assert (await result_of(client, answer.headers["location"]))["output"] == {"got": {"n": 1}}

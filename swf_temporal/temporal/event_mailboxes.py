@@ -226,6 +226,8 @@ class EventMailbox:
 
     async def _hand_over(self, arrived: Arrived, definition: Definition, pin: Pin, instance: str) -> None:
         """Begin the instance with the event and what was kept for it; give the event to one that runs already."""
+        if self._begun is not None and await self._signal(instance, arrived["event"]):
+            return  # it runs, as nearly always
         pin.events = [arrived["event"], *(one["event"] for one in self._held)]
         while not await self._begin(instance, definition, {}, pin):
             if await self._signal(instance, arrived["event"]):
@@ -248,7 +250,8 @@ class EventMailbox:
             )
         except WorkflowAlreadyStartedError:
             return False
-        self._begun = begun.first_execution_run_id
+        if self._signal_name == ROUTED:  # others know of no begun one, and look for it each time
+            self._begun = begun.first_execution_run_id
         return True
 
     async def _signal(self, instance: str | None, event: Mapping[str, JSON], *, comes_back: bool = True) -> bool:

@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test soak record mutants check format bench bench-scale clean
+.PHONY: help demo example brokers test soak soak-events record mutants check format bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,6 +51,9 @@ test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among
 
 soak: $(VENV)/.dev  ## run 1,000 instances while workers of two releases are killed, the server restarts and services fail
 	@$(BIN)/python -m tests.soak $(ARGS)
+
+soak-events: $(VENV)/.dev  ## send 10,000 events to 1,000 instances while workers, gateway and consumer are killed
+	@$(BIN)/python -m tests.soak_events $(ARGS)
 
 record: $(VENV)/.dev  ## record what histories of this release are not recorded yet; before a release
 	@$(BIN)/python -m tests.replay.manifest

@@ -1,0 +1,258 @@
+"""One soak of events.
+
+Producers send the events of each correlation key, some over HTTP to a gateway and some to a broker, from which `swf
+consume` takes them. A producer sends an event again until it is answered for, and some that were answered for as well.
+Workers, gateway and consumers are killed, and started again; the Temporal server is restarted on its database. In the
+end there has to be one instance for each key, which has taken each of its events once.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+import httpx
+import nats
+from nats.errors import Error as NatsError
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from swf_temporal.routing.keys import instance_id
+from swf_temporal.temporal.client import RunEnded, result
+from swf_temporal.temporal.server import local_server
+from tests.functions.asyncapi.brokers.servers import HOST, free_ports, program, running
+from tests.processes import ending_with_us
+
+DEFINITION = """\
+id: tally
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events: [{name: Number, type: com.example.number, source: soak/+, correlation: [{contextAttributeName: account}]}]
+functions: [{name: add, type: expression, operation: '(.numbers // []) + [.event.number]'}]
+states:
+- name: Wait
+  type: event
+  onEvents:
+  - eventRefs: [Number]
+    eventDataFilter: {toStateData: .event}
+    actions: [{functionRef: add, actionDataFilter: {toStateData: .numbers}}]
+  transition: Enough
+- name: Enough
+  type: switch
+  dataConditions: [{condition: '${ (.numbers | length) < COUNT }', transition: Wait}]
+  defaultCondition: {end: true}
+"""
+_CONFIGURATION = "events: {consumers: [{name: soak, from: 'nats://BROKER', subject: soak}]}\n"
+_AGAIN = 50
+"""One event of so many is sent again after it was answered for."""
+_PAUSE = 0.3
+"""Seconds before a producer sends again what was not answered for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is sent, and how much of the way is broken."""
+
+    events: int = 10_000
+    keys: int = 1_000
+    producers: int = 8
+    kills: int = 12
+    restarts: int = 1
+    turn: float = 4.0
+    """Seconds between two kills."""
+    patience: float = 300.0
+    """Seconds for what is left in the end, counted from the last instance that ended."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What came of it."""
+
+    sent: Counter[str] = field(default_factory=Counter)
+    """How many events were sent, by the way."""
+    repeated: int = 0
+    """How often one was sent again."""
+    killed: Counter[str] = field(default_factory=Counter)
+    restarts: int = 0
+    right: int = 0
+    """Instances that took each of their events once."""
+    lost: list[str] = field(default_factory=list)
+    double: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    """Instances that there should not be."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every instance took exactly its events."""
+        return not (self.lost or self.double or self.others)
+
+
+class Soak:
+    """One soak, in a folder of its own."""
+
+    def __init__(self, folder: Path, size: Size) -> None:
+        self.folder, self.size, self.figures = folder, size, Figures()
+        self.port, self.broker_port, self.gateway_port = free_ports(3)
+        self.each = size.events // size.keys
+        self.server = AsyncExitStack()
+        self.client: Client
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.is_over = False
+
+    async def run(self) -> Figures:
+        """Send everything, break what is to be broken, and look at what came of it."""
+        (self.folder / "definitions").mkdir()
+        (self.folder / "definitions" / "tally.yaml").write_text(DEFINITION.replace("COUNT", str(self.each)))
+        (self.folder / "swf.yaml").write_text(_CONFIGURATION.replace("BROKER", f"{HOST}:{self.broker_port}"))
+        command = [program("nats-server", "nats-server"), "-a", HOST, "-p", str(self.broker_port), "-js"]
+        with ExitStack() as stack:
+            store = ["-sd", str(self.folder / "jetstream")]
+            stack.enter_context(running([*command, *store], [self.broker_port], self.folder / "broker.log"))
+            stack.callback(self._close)
+            try:
+                await self._serve()
+                for name in ("worker 1", "worker 2", "gateway", "consumer"):
+                    self._start(name)
+                await self._send_all()
+                await self._compare()
+            finally:
+                await self.server.aclose()
+        return self.figures
+
+    async def _serve(self) -> None:
+        started = await self.server.enter_async_context(
+            local_server(port=self.port, database=self.folder / "temporal.db")
+        )
+        self.client = started.client
+
+    def _start(self, name: str) -> None:
+        config = ["--config", str(self.folder / "swf.yaml"), "--address", f"{HOST}:{self.port}"]
+        kind = {
+            "gateway": ["gateway", "--port", str(self.gateway_port)],
+            "consumer": ["consume"],
+        }.get(name, ["worker"])
+        command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *kind]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [*command, str(self.folder / "definitions"), *config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    def _close(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+    async def _send_all(self) -> None:
+        disturbing = asyncio.create_task(self._disturb())
+        try:
+            ways = (self._over_http, self._to_broker)
+            producers = [ways[n % 2](n) for n in range(self.size.producers)]
+            await asyncio.gather(*producers)
+            self.is_over = True
+            await disturbing
+        finally:
+            disturbing.cancel()
+            await asyncio.wait([disturbing])
+
+    def _events(self, producer: int) -> Iterator[bytes]:
+        """Yield what one producer sends, in an order of its own; some of it twice."""
+        mine = list(range(producer, self.each * self.size.keys, self.size.producers))
+        Random(producer).shuffle(mine)  # noqa: S311 - an order, and no secret
+        for number in mine:
+            key, place = number % self.size.keys, number // self.size.keys
+            event = {
+                "specversion": "1.0", "id": str(number), "source": f"soak/{producer}", "type": "com.example.number",
+                "account": f"a{key}", "data": {"number": place},
+            }  # fmt: skip
+            yield json.dumps(event).encode()
+            if number % _AGAIN == 0:
+                self.figures.repeated += 1
+                yield json.dumps(event).encode()
+
+    async def _over_http(self, producer: int) -> None:
+        url, headers = f"http://{HOST}:{self.gateway_port}/events", {"content-type": "application/cloudevents+json"}
+        async with httpx.AsyncClient(timeout=10, trust_env=False) as client:
+            for event in self._events(producer):
+                while True:
+                    with suppress(httpx.HTTPError):
+                        answer = await client.post(url, content=event, headers=headers)
+                        if answer.is_success:
+                            break
+                        if answer.is_client_error and answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                            raise ValueError(f"the gateway refuses an event: {answer.status_code} {answer.text}")
+                    self.figures.repeated += 1
+                    await asyncio.sleep(_PAUSE)
+                self.figures.sent["over HTTP"] += 1
+
+    async def _to_broker(self, producer: int) -> None:
+        connection = await nats.connect(f"nats://{HOST}:{self.broker_port}")
+        try:
+            stream = connection.jetstream()
+            await stream.add_stream(name="soak", subjects=["soak"])
+            for event in self._events(producer):
+                while True:
+                    with suppress(NatsError, TimeoutError):
+                        await stream.publish("soak", event, headers={"content-type": "application/cloudevents+json"})
+                        break
+                    self.figures.repeated += 1
+                    await asyncio.sleep(_PAUSE)
+                self.figures.sent["to the broker"] += 1
+        finally:
+            await connection.close()
+
+    async def _disturb(self) -> None:
+        """Kill one after the other, and restart the server in the middle."""
+        middle = self.size.kills // 2
+        for number, name in enumerate(cycle(("worker 1", "gateway", "consumer", "worker 2"))):
+            if number >= self.size.kills:
+                return
+            await asyncio.sleep(self.size.turn)
+            process = self.processes[name]
+            process.kill()
+            await asyncio.to_thread(process.wait)
+            self.figures.killed[name.partition(" ")[0]] += 1
+            if number == middle and self.size.restarts:
+                await self.server.aclose()
+                await self._serve()
+                self.figures.restarts += 1
+            self._start(name)
+
+    async def _compare(self) -> None:
+        """Wait for every instance, and compare what it took with what it was sent."""
+        wanted = list(range(self.each))
+        end = monotonic() + self.size.patience
+        for key in range(self.size.keys):
+            name = instance_id("tally", {"account": f"a{key}"})
+            taken = await self._numbers(name, end)
+            if taken is not None:
+                end = monotonic() + self.size.patience
+            found = Counter(taken or [])
+            self.figures.lost += [f"event {n} of a{key}" for n in wanted if not found[n]]
+            self.figures.double += [f"event {n} of a{key}" for n in wanted if found[n] > 1]
+            self.figures.right += sorted(taken or []) == wanted
+        listed = [one.id async for one in self.client.list_workflows("WorkflowType = 'tally'")]
+        for name, count in Counter(listed).items():
+            if count > 1:
+                self.figures.others.append(f"{name}: {count} runs")
+
+    async def _numbers(self, instance: str, end: float) -> list[int] | None:
+        """Return what the instance took; None if it has not come to its end."""
+        while monotonic() < end:
+            try:
+                output = await asyncio.wait_for(result(self.client.get_workflow_handle(instance)), 20)
+            except RunEnded:
+                return None
+            except (RPCError, TimeoutError, Exception):  # noqa: BLE001 - it is not there yet, or waits
+                await asyncio.sleep(0.5)
+            else:
+                return list(output["numbers"]) if isinstance(output, dict) else None  # type: ignore[arg-type]
+        return None

@@ -41,11 +41,11 @@ def consume(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Take events from brokers, and send them to the instances that they start or that wait for them.
+    """Take events from brokers, and send them where they go.
 
-    Queues, topics and subjects are in the section `events` of the configuration. A message is acknowledged once the
-    Temporal server has its event; no worker need run. Consumers connect again when a connection breaks. What happens is
-    logged to stderr, without the data of events.
+    They go to the instances that they start, or that wait for them. Queues, topics and subjects are in the section
+    `events` of the configuration. A message is acknowledged once the Temporal server has its event; no worker need
+    run. Consumers connect again when a connection breaks. What happens is logged to stderr, without the data of events.
     """
     with ending_at_once():
         from swf_temporal.app.consuming import prepare

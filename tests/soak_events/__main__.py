@@ -45,10 +45,10 @@ def main() -> None:
 
 
 def _print(figures: Figures, seconds: float) -> None:
-    sent = ", ".join(f"{count} {way}" for way, count in sorted(figures.sent.items()))
+    sent = ", ".join(f"{count} events {way}" for way, count in sorted(figures.sent.items()))
     killed = ", ".join(f"{name} {count}" for name, count in sorted(figures.killed.items()))
     sys.stdout.write(
-        f"{sum(figures.sent.values())} events sent ({sent}), {figures.repeated} of them again, in {seconds:.0f} s\n"
+        f"{sent}, in {seconds:.0f} s; {figures.repeated} times an event was sent again\n"
         f"{figures.right} instances took each of their events once; {len(figures.lost)} lost, {len(figures.double)} "
         f"double, {len(figures.others)} instances too many\n"
         f"killed: {killed}; the server restarted {figures.restarts} times\n"

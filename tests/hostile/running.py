@@ -64,8 +64,8 @@ class Hostile:
             stderr=None if os.environ.get("HOSTILE_LOG") else asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         assert self._process.stdout is not None
-        while READY.encode() not in await self._process.stdout.readline():
-            if self._process.returncode is not None:
+        while READY.encode() not in (line := await self._process.stdout.readline()):
+            if not line:
                 raise RuntimeError("the worker did not start")
 
     async def end_worker(self) -> None:
@@ -80,7 +80,10 @@ class Hostile:
             assert self._process is not None
             code = await self._end()
             self.deaths.append(f"{code} while {', '.join(running.values()) or 'nothing'} ran")
-            await self.start_worker()
+            try:
+                await self.start_worker()
+            except RuntimeError as error:  # the machine may be too busy: it is counted, and tried again
+                self.deaths.append(str(error))
 
     async def _end(self) -> str:
         """Return how the process ended; one that takes more memory than it may is ended."""
@@ -189,6 +192,8 @@ async def run_all(
             for case in cases:
                 group.create_task(one(case))
     finally:
+        if keeping.done():
+            keeping.result()  # without a worker, what is told of the runs means nothing
         keeping.cancel()
     return outcomes
 

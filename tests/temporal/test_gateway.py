@@ -250,11 +250,13 @@ async def test_a_start_can_be_repeated(bench: Bench) -> None:
         again = await client.post(f"/workflows/{calculation.id}", json={"n": 1}, headers=key, params={"wait": 30})
         started = await client.post(f"/workflows/{waiting.id}", params=chosen)
         refused = await client.post(f"/workflows/{waiting.id}", params=chosen)
+        of_another = await client.post(f"/workflows/{calculation.id}", json={"n": 1}, params=chosen, headers=key)
         await client.post(f"{started.headers['location']}/terminate", json={"reason": "over"})
         ended = await result_of(client, started.headers["location"])
     assert first.json() == again.json()
     assert started.json()["id"] == chosen["id"]
     assert problem(refused) == (409, "already-started")
+    assert problem(of_another) == (409, "already-started")
     assert refused.headers["location"] == started.headers["location"]
     assert ended["status"] == "terminated"
 
@@ -276,6 +278,21 @@ async def test_events_for_one_instance(bench: Bench) -> None:
     assert outcome["output"] == {"paid": 5}
     assert problem(late) == (409, "instance-ended")
     assert problem(nobody) == (404, "unknown-instance")
+
+
+async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:
+    """It is told which event was not taken, and what became of those before."""
+    orders = named(ORDER)
+    async with working(bench, orders) as (client, _):
+        path = (await client.post(f"/workflows/{orders.id}")).headers["location"]
+        sent = [event("paid", "bank", order="1"), event("refunded", "bank"), event("paid", "bank", order="2")]
+        refused = await send(client, sent, f"{path}/events")
+        again = await send(client, sent[:1], f"{path}/events")
+    assert problem(refused) == (422, "never-taken")
+    told = refused.json()
+    assert (told["index"], told["event"]["id"]) == (1, sent[1]["id"])
+    assert [one["status"] for one in told["events"]] == ["kept"]
+    assert again.json()["events"][0]["status"] == "duplicate"
 
 
 async def test_how_instances_end(bench: Bench) -> None:
@@ -327,6 +344,7 @@ async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
         mixed = await send(client, [placed, event("placed", "market", order="7")], **by(our_key))
         not_ours = await client.post(f"/workflows/{theirs.id}", headers=by(our_key))
         not_there = await client.post("/workflows/nowhere", headers=by(our_key))
+        misspelt = await client.get("/workflows/gateway-0", headers=by(reader))
         unseen = await client.get(accepted.headers["location"], headers=by(their_key))
         seen = await client.get(accepted.headers["location"], headers=by(reader))
         ignored = await send(client, placed, **by(their_key))
@@ -340,6 +358,7 @@ async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
     for answer in (foreign, mixed, not_ours, not_there, reading):
         assert problem(answer) == (403, "not-permitted")
     assert [one["index"] for one in mixed.json()["errors"]] == [1]
+    assert problem(misspelt) == (404, "unknown-definition")
     assert problem(unseen) == (404, "unknown-instance")
     assert seen.json()["definition"] == ours.id
     assert ignored.json()["status"] == "ignored"

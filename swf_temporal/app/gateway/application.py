@@ -36,7 +36,7 @@ from swf_temporal.app.gateway.description import docs_routes, show_description
 from swf_temporal.app.gateway.limits import Limits
 from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.gateway.requests import Asked, TenantCatalogue
+from swf_temporal.app.gateway.requests import PATIENCE, Asked, TenantCatalogue
 from swf_temporal.app.gateway.settings import GatewaySettings
 from swf_temporal.app.http_settings import LOOPBACK
 from swf_temporal.errors import SwfError
@@ -46,8 +46,6 @@ _log = logging.getLogger("swf")
 
 Work = Callable[[Asked], Awaitable[Response]]
 
-_PATIENCE: Final = 20.0
-"""Seconds that Temporal has for a request, besides those for which it asks to wait."""
 _HEADERS: Final = (
     *("Authorization", "Content-Type", "Idempotency-Key", "Prefer", API_KEY),
     *("ce-id", "ce-source", "ce-specversion", "ce-type", "ce-subject", "ce-time", "ce-dataschema"),
@@ -70,6 +68,9 @@ _OPERATIONS: Final[dict[str, dict[str, Work]]] = {
     "/openapi.json": {"GET": show_description},
 }
 """By path and method, what is done."""
+
+_TIMING_ITSELF: Final = (events.take_events, events.deliver_events)
+"""What gives each event time of its own."""
 
 
 class Gateway:
@@ -134,7 +135,8 @@ class Gateway:
             self._refuse_pages(request)
             asked = await self._asked(request)
             with refusals_as_usage_errors():
-                async with asyncio.timeout(_PATIENCE + asked.seconds_to_wait()):
+                patience = None if work in _TIMING_ITSELF else PATIENCE + asked.seconds_to_wait()
+                async with asyncio.timeout(patience):
                     return await work(asked)
         except ClientDisconnect:
             return Response(status_code=400)
@@ -175,7 +177,7 @@ class Gateway:
 
     async def _readyz(self, _: Request) -> Response:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(PATIENCE):
                 checks = [await one.temporal.service_client.check_health() for one in self._clients.values()]
         except (RPCError, TimeoutError):
             checks = [False]

@@ -1,15 +1,19 @@
 """Events that come over HTTP: to the instances that they start or that wait for them, or to one that is named."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
 from swf_temporal.app.event_sending import receipt_facts, send
 from swf_temporal.app.gateway.cloud_events import BATCH, Received, content_type_of, events_of
 from swf_temporal.app.gateway.instances import instance_of, link_to
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.gateway.requests import PATIENCE, Asked
 from swf_temporal.app.gateway.settings import Operation
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import SwfError
@@ -22,17 +26,7 @@ IGNORED = "ignored"
 async def take_events(asked: Asked) -> Response:
     """Send the events of a request where they go; answer when Temporal has them."""
     received = await _received(asked)
-    answers: list[dict[str, Any]] = []
-    for index, event in enumerate(received.events):
-        try:
-            answers.append(await _sent(asked, event))
-        except (SwfError, TimeoutError) as error:
-            refusal = refusal_of(error)
-            refusal.facts |= {"event": _event_facts(event)}
-            if received.is_batch:
-                refusal.facts |= {"index": index, "events": answers}
-                refusal.hint = f"{index} events before it were taken; send all again: each is taken once"
-            raise refusal from None
+    answers = await _each(received, partial(_sent, asked))
     status = 202 if any(one["status"] != IGNORED for one in answers) else 200
     if received.is_batch:
         return JSONResponse({"events": answers}, status)
@@ -43,14 +37,37 @@ async def deliver_events(asked: Asked) -> Response:
     """Give the events of a request to the instance that its path names; answer when it has taken or kept them."""
     instance_id = asked.path_id()
     received = await _received(asked)
-    instance = (await instance_of(asked, instance_id)).instance
-    answers = []
-    for event in received.events:
-        status = await instance.send_event(event)
-        asked.metrics.count_event(status)
-        receipt = {"definition": None, "instance": instance_id, "status": status}
-        answers.append({"event": _event_facts(event), "status": status, "receipts": [receipt]})
+    async with asyncio.timeout(PATIENCE):
+        instance = (await instance_of(asked, instance_id)).instance
+    answers = await _each(received, partial(_delivered, asked, instance))
     return JSONResponse({"events": answers} if received.is_batch else answers[0], 202)
+
+
+async def _each(received: Received, work: Callable[[CloudEvent], Awaitable[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the answers of *work* for the events, one after the other. Raises Refused for the first that is not taken.
+
+    Each has time of its own: however long a batch takes, it comes to an end.
+    """
+    answers: list[dict[str, Any]] = []
+    for index, event in enumerate(received.events):
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answers.append(await work(event))
+        except (SwfError, TimeoutError) as error:
+            refusal = refusal_of(error)
+            refusal.facts |= {"event": _event_facts(event)}
+            if received.is_batch:
+                refusal.facts |= {"index": index, "events": answers}
+                refusal.hint = f"{index} events before it were taken; each is taken once, however often it is sent"
+            raise refusal from None
+    return answers
+
+
+async def _delivered(asked: Asked, instance: Instance, event: CloudEvent) -> dict[str, Any]:
+    status = await instance.send_event(event)
+    asked.metrics.count_event(status)
+    receipt = {"definition": None, "instance": instance.id, "status": status}
+    return {"event": _event_facts(event), "status": status, "receipts": [receipt]}
 
 
 async def _received(asked: Asked) -> Received:

@@ -1,5 +1,6 @@
 """A request as the gateway's operations see it: whose it is, what it may do, and what it carries."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.constants import TASK_QUEUE
 
+PATIENCE: Final = 20.0
+"""Seconds that Temporal has for a request, or for each event of it, besides those for which it asks to wait."""
+_SENDING: Final = 60.0
+"""Seconds in which a client has to send the body of a request."""
 _PREFERENCE: Final = re.compile(r'\s*wait\s*=\s*"?(\d+)"?\s*(?:;|$)', re.IGNORECASE)
 
 
@@ -77,11 +82,15 @@ class Asked:
         chunks, size = list[bytes](), 0
         if length.isdigit() and int(length) > limit:
             raise _too_large(limit)
-        async for chunk in self.request.stream():
-            size += len(chunk)
-            if size > limit:
-                raise _too_large(limit)
-            chunks.append(chunk)
+        try:
+            async with asyncio.timeout(_SENDING):
+                async for chunk in self.request.stream():
+                    size += len(chunk)
+                    if size > limit:
+                        raise _too_large(limit)
+                    chunks.append(chunk)
+        except TimeoutError:
+            raise Refused(408, "slow-body", "the body did not come in time", headers={"Connection": "close"}) from None
         return b"".join(chunks)
 
     async def json(self) -> JSON:

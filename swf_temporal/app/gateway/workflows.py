@@ -8,17 +8,21 @@ from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
 
+from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
 from swf_temporal.app.gateway.authentication import refuse_workflow
 from swf_temporal.app.gateway.instances import Found, link_to, outcome
-from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import Asked
 from swf_temporal.app.gateway.settings import Operation
-from swf_temporal.app.instances import RUNNING
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.app.instances import RUNNING, described
+from swf_temporal.data import JSON
+from swf_temporal.errors import UnknownDefinition, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client_errors import AlreadyStartedError
+from swf_temporal.text.suggestions import did_you_mean
 
+_UNAVAILABLE: Final = 503
 LONGEST_KEY: Final = 200
 KEY_PATTERN: Final = f"^[!-~]{{1,{LONGEST_KEY}}}$"
 """The ids of instances, and keys of requests, that clients choose."""
@@ -57,42 +61,56 @@ async def start_workflow(asked: Asked) -> Response:
     workflow_id, once = _workflow_id(asked, definition)
     data = await asked.json()
     given = {} if data is None else data
-    refusal = await asyncio.to_thread(definition.refusal_of, given)
-    if refusal is not None:
-        raise Refused(422, "unfit-input", refusal, f"see {path_of(definition.id)}/schemas/input")
-    others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
-    facts: dict[str, Any] = {"definition": definition.id, "status": RUNNING}
-    try:
-        instance = await asked.client.start(
-            definition,
-            given,
-            workflow_id=workflow_id,
-            task_queue=asked.task_queue,
-            sub_workflows=others,
-            once=once,
-        )
-    except AlreadyStartedError as error:
-        link = link_to(str(workflow_id))
-        if not once:
-            raise Refused(
-                409, "already-started", error.message, f"it is at {link}", headers={"Location": link}
-            ) from None
-        instance = asked.client.instance(str(workflow_id))
+    unfit = await asyncio.to_thread(definition.refusal_of, given)
+    if unfit is not None:
+        raise Refused(422, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
+    instance = await _started(asked, definition, given, workflow_id, once=once)
     if seconds:
         answer = await outcome(Found(instance, definition.id, RUNNING), seconds)
         if answer.status_code == 200:  # noqa: PLR2004 - it has ended
             return answer
-    return JSONResponse({"id": instance.id, **facts}, 202, {"Location": link_to(instance.id)})
+    facts = {"id": instance.id, "definition": definition.id, "status": RUNNING}
+    return JSONResponse(facts, 202, {"Location": link_to(instance.id)})
+
+
+async def _started(
+    asked: Asked, definition: Definition, data: JSON, workflow_id: str | None, *, once: bool
+) -> Instance:
+    """Start an instance, or return the one that was started before if it is to be started *once*. Raises Refused."""
+    others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
+    try:
+        return await asked.client.start(
+            definition, data, workflow_id=workflow_id, task_queue=asked.task_queue, sub_workflows=others, once=once
+        )
+    except AlreadyStartedError as error:
+        if not once or not await _is_of(asked, str(workflow_id), definition):
+            link = {"Location": link_to(str(workflow_id))}
+            raise Refused(409, "already-started", error.message, "choose another id", headers=link) from None
+        return asked.client.instance(str(workflow_id))
+    except UsageError as error:
+        refusal = refusal_of(error)
+        if refusal.status == _UNAVAILABLE and not once:
+            refusal.hint = "it may have been started: with an Idempotency-Key it is started once, however often you ask"
+        raise refusal from None
 
 
 def _definition(asked: Asked) -> Definition:
     """Return the definition that the path names. Raises Refused."""
     definition_id, version = asked.path_id(), asked.query("version")
     refuse_workflow(asked.tenant, definition_id)
+    known = asked.known()
     try:
-        return asked.catalogue.find(definition_id, version)
+        if definition_id in known:
+            return asked.catalogue.find(definition_id, version)
     except UnknownDefinition as error:
         raise Refused(404, "unknown-definition", str(error), "GET /workflows tells which there are") from None
+    hint = did_you_mean(definition_id, known) or "GET /workflows tells which there are"
+    raise Refused(404, "unknown-definition", f"there is no definition {definition_id!r}", hint)
+
+
+async def _is_of(asked: Asked, workflow_id: str, definition: Definition) -> bool:
+    """Tell whether the instance of that id is one of *definition*, and so the tenant's to see."""
+    return bool((await described(asked.client, workflow_id))["definition"] == definition.id)
 
 
 def _workflow_id(asked: Asked, definition: Definition) -> tuple[str | None, bool]:

@@ -37,22 +37,10 @@ from swf_temporal.temporal.client import result
 from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, Running
+from tests.temporal.test_event_starts import ORDER
 
 pytestmark = pytest.mark.temporal
 _NUMBERS = count(1)
-
-ORDER = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-events:
-- {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
-- {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
-states:
-- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Pay}
-- {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
-"""
 
 
 def order() -> Definition:

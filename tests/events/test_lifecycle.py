@@ -20,7 +20,8 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_wishes import EventWishes, Wishing
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, events_of
+from tests.temporal.conftest import Bench, define, events_of
+from tests.temporal.suspending import SUSPEND_AFTER, Suspending
 
 pytestmark = pytest.mark.temporal
 _ALL = frozenset({"workflow", "task", "status"})
@@ -56,7 +57,14 @@ async def working(bench: Bench, definition: Definition, wishes: EventWishes) -> 
     """Run a worker; return what it works with, and its task queue."""
     outside, queue = Outside(), f"lifecycle-{definition.id}"
     worker = make_worker(
-        bench.client, Catalogue([definition]), outside, outside, task_queue=queue, debug_mode=True, wishes=wishes
+        bench.client,
+        Catalogue([definition]),
+        outside,
+        outside,
+        task_queue=queue,
+        interpreter=Suspending,
+        debug_mode=True,
+        wishes=wishes,
     )
     async with worker:
         yield outside, queue
@@ -65,7 +73,7 @@ async def working(bench: Bench, definition: Definition, wishes: EventWishes) -> 
 def told(event: CloudEvent) -> tuple[str, Any]:
     """Return the type of a lifecycle event, and what it says of a state, a status or an error."""
     assert isinstance(event.data, dict)
-    about = event.data.get("task") or event.data.get("status") or event.data.get("output")
+    about = next((event.data[key] for key in ("task", "status", "output") if key in event.data), None)
     return event.type.removeprefix("io.serverlessworkflow.").removesuffix(".v1"), about
 
 
@@ -173,3 +181,21 @@ async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
     assert len(markers) == (4 if ordered else 0)
     replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
     await replayer.replay_workflow(await handle.fetch_history())
+
+
+async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, topic: str) -> None:
+    """It starts once, and nothing is lost in between."""
+    states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]
+    definition = define(*states, id=topic)
+    async with working(bench, definition, EventWishes(lifecycle=frozenset({"workflow", "task"}))) as (outside, queue):
+        handle = await swf.start(
+            bench.client, [definition], {}, workflow_id=topic, task_queue=queue, others={SUSPEND_AFTER: 20}
+        )
+        await swf.result(handle)
+        description = await bench.client.get_workflow_handle(topic).describe()
+    assert description.run_id != handle.first_execution_run_id
+    tasks = [(f"task.{what}", f"/states/{number}") for number in range(5) for what in ("started", "completed")]
+    assert [told(event) for event in outside.published] == [
+        ("workflow.started", None), *tasks, ("workflow.completed", {}),
+    ]  # fmt: skip
+    assert len({event.id for event in outside.published}) == len(outside.published)

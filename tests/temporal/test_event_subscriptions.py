@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal.errors import UsageError
 from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import result
@@ -135,3 +136,13 @@ async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:
         await instances(running, 2)
         await send(running, event("4", "b", "s", {"b": 2}, of=1))
         assert await output(bench, receipt.instance) == {"got": {"a": 2, "b": 2}}
+
+
+async def test_an_event_that_is_too_large_is_refused(bench: Bench) -> None:
+    """Whoever sends it is told, and nothing of it is there."""
+    async with bench.worker(named(SHIPMENT)) as running:
+        with pytest.raises(UsageError, match="bytes"):
+            await send(running, shipped("1", "x" * 3_000_000, parcel=7, leg="a"))
+        mine = await running.start({"parcel": "7"})
+        await send(running, shipped("1", 1, parcel=7, leg="a"), shipped("2", 2, parcel=7, leg="a"))
+        assert await result(mine) == {"parcel": "7", "first": 1, "second": 2}

@@ -8,9 +8,8 @@ and continues as new with its progress; so does one whose definition asks for it
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -28,8 +27,6 @@ from swf_temporal.errors import (
 )
 from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Outcome, Suspended, TraceEntry, TraceKind
-from swf_temporal.runtime.outputs import parts_in
-from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
@@ -41,11 +38,10 @@ from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
+from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.records import (
-    COMPACT_FORMAT,
     RESOLVE,
     CallRecord,
-    Pin,
     Pinned,
     call_from_json,
     catalogue_of,
@@ -63,7 +59,7 @@ from swf_temporal.temporal.signal_events import (
     refuse_unawaited,
     refused,
 )
-from swf_temporal.temporal.sizes import check_fits, fits
+from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.subscribing import Subscriptions, was_begun_by_mailbox
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 
@@ -258,27 +254,20 @@ class Interpreter:
             await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
                 case Completed():
-                    return self._checked(outcome.output)
+                    return checked(outcome.output)
                 case ContinuedAs():
                     await host.check_continuation()
-                    self._continue_as(outcome, run)
+                    begin_other(outcome, run, self._pin, host, self._log)
                 case Suspended():
                     await host.check_held()
-                    progress, parts = self._carried(
-                        host, run.progress()
-                    )  # with events that came since it was suspended
-                    pin = self._next_pin(progress=progress)
-                    if run.is_compact:
-                        pin.format = max(pin.format, COMPACT_FORMAT)
-                    record = pin.to_json()
-                    size, most = self._size(record), limit_of(workflow.payload_converter())
-                    if fits(size, most):
+                    following = carried(run, self._pin, host)
+                    if fits(following.size, following.most):
                         self._log.goes_on()
-                        args = [None, record, *parts]
-                        workflow.continue_as_new(args=args, initial_versioning_behavior=_onto())
+                        following.begin()
                     # Too much is under way to be carried over in one payload: go on in this execution.
-                    self._length.could_not_carry_over(size, most, run)
-                    self._log.stays(size, len(run.inbox.kept))
+                    self._length.could_not_carry_over(following.size, following.most, run)
+                    self._log.stays(following.size, len(run.inbox.kept))
+                    progress = following.progress
 
     async def _outcome_of(self, run: Run) -> Outcome:
         """Run *run*. Raises HistoryTooLong where that was given up."""
@@ -295,14 +284,6 @@ class Interpreter:
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)
 
-    def _carried(self, host: TemporalHost, progress: dict[str, Any]) -> tuple[dict[str, Any], list[RawValue]]:
-        """Return what the run goes on with in another execution: its progress, and the parts beside it."""
-        progress = host.with_budget(progress)
-        numbers = parts_in(progress.get("frame"))
-        if not numbers:
-            return progress, []
-        return {**progress, "parts": numbers}, [RawValue(payload) for payload in host.parts.of(numbers)]
-
     def _begin(self, run: Run) -> None:
         """Hand over what came before the first step."""
         self._run = run
@@ -315,31 +296,6 @@ class Interpreter:
         signals, self._signals = self._signals, []
         for name, value in signals:
             self._take(name, value)
-
-    def _continue_as(self, to: ContinuedAs, run: Run) -> NoReturn:
-        """Start the execution that the definition asks for, with the events that were not taken yet."""
-        budget = None if self._host is None else self._host.budget
-        pin = self._next_pin(
-            version=to.version,
-            numbers=run.numbers if budget is None else budget.over(run.numbers, budget.of_next()),
-            events=[event.to_record() for event in run.inbox.kept],
-            limit=None if to.limit is None else to.limit.to_json(),
-        )
-        args = [self._checked(to.data), self._checked(pin.to_json())]
-        self._log.continued_as(to)
-        workflow.continue_as_new(workflow=to.workflow_id, args=args, initial_versioning_behavior=_onto())
-
-    def _next_pin(self, **changes: Any) -> Pin:
-        pin = self._pin
-        of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None)
-        return replace(of_the_run, **changes)
-
-    def _size(self, value: Any) -> int:
-        return len(workflow.payload_converter().to_payload(value).data)
-
-    def _checked(self, value: Any) -> Any:
-        check_fits(self._size(value), ONE_RUN, limit_of(workflow.payload_converter()))
-        return value
 
     def _take(self, name: str, value: JSON) -> None:
         run, definition = self._run, self._definition
@@ -395,16 +351,6 @@ class Interpreter:
             self._show(entry)
         if entry.kind in MAY_CONTINUE_AS_NEW:
             self._length.at_step(run, self._host)
-
-
-def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:
-    """Return by which rule the next execution finds its workers, where they are of versions of a deployment.
-
-    A pinned run that continues as new leaves its version for the current one: what it carries is readable by any.
-    """
-    if workflow.info().is_target_worker_deployment_version_changed():
-        return workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE
-    return None
 
 
 def _recorded_semantics() -> int:

@@ -1,0 +1,88 @@
+"""What the next execution of a run is started with, when this one continues as new."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn
+
+from temporalio import workflow
+from temporalio.common import RawValue
+
+from swf_temporal.runtime.host import ContinuedAs
+from swf_temporal.runtime.outputs import parts_in
+from swf_temporal.runtime.performing import ONE_RUN
+from swf_temporal.runtime.run import Run
+from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.host import TemporalHost
+from swf_temporal.temporal.instance_log import InstanceLog
+from swf_temporal.temporal.records import COMPACT_FORMAT, Pin, PinRecord
+from swf_temporal.temporal.sizes import check_fits
+
+
+class Carried(NamedTuple):
+    """A run as it goes on in another execution."""
+
+    progress: dict[str, Any]
+    record: PinRecord
+    parts: list[RawValue]
+    """What stands beside the record, since it does not change."""
+    size: int
+    """The size of the record, in bytes."""
+    most: int
+    """What one payload holds."""
+
+    def begin(self) -> NoReturn:
+        """Continue as new."""
+        workflow.continue_as_new(args=[None, self.record, *self.parts], initial_versioning_behavior=_onto())
+
+
+def carried(run: Run, pin: Pin, host: TemporalHost) -> Carried:
+    """Return what *run* goes on with, with events that came since it was suspended."""
+    progress = host.with_budget(run.progress())
+    numbers = parts_in(progress.get("frame"))
+    parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
+    if numbers:
+        progress = {**progress, "parts": numbers}
+    following = _following(pin, progress=progress)
+    if run.is_compact:
+        following.format = max(following.format, COMPACT_FORMAT)
+    record = following.to_json()
+    return Carried(progress, record, parts, _size(record), limit_of(workflow.payload_converter()))
+
+
+def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog) -> NoReturn:
+    """Start the execution that the definition asks for, with the events that were not taken yet."""
+    budget = host.budget
+    following = _following(
+        pin,
+        version=to.version,
+        numbers=run.numbers if budget is None else budget.over(run.numbers, budget.of_next()),
+        events=[event.to_record() for event in run.inbox.kept],
+        limit=None if to.limit is None else to.limit.to_json(),
+    )
+    args = [checked(to.data), checked(following.to_json())]
+    log.continued_as(to)
+    workflow.continue_as_new(workflow=to.workflow_id, args=args, initial_versioning_behavior=_onto())
+
+
+def checked(value: Any) -> Any:
+    """Return *value*, if one payload holds it. Raises PayloadTooLarge."""
+    check_fits(_size(value), ONE_RUN, limit_of(workflow.payload_converter()))
+    return value
+
+
+def _following(pin: Pin, **changes: Any) -> Pin:
+    of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None)
+    return replace(of_the_run, **changes)
+
+
+def _size(value: Any) -> int:
+    return len(workflow.payload_converter().to_payload(value).data)
+
+
+def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:
+    """Return by which rule the next execution finds its workers, where they are of versions of a deployment.
+
+    A pinned run that continues as new leaves its version for the current one: what it carries is readable by any.
+    """
+    if workflow.info().is_target_worker_deployment_version_changed():
+        return workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE
+    return None

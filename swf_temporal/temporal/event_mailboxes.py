@@ -29,7 +29,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.gathering import Arrived, gathered
-from swf_temporal.routing.keys import single_id
+from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Arriving, Delivery, Held, MailboxRecord, Untaken
@@ -191,7 +191,8 @@ class EventMailbox:
         rest = [
             (one["starts"], Held(event=one["event"], at=now, values=one.get("values", {}))) for one in given["untaken"]
         ]
-        if self._begun not in (None, given["run"]):  # another has been begun since
+        is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}"
+        if is_ours and self._begun not in (None, given["run"]):  # another has been begun since
             rest = [one for one in rest if not await self._signal(instance, one[1]["event"])]
         if any(starts for starts, _ in rest):
             rest.sort(key=lambda one: not one[0])

@@ -104,6 +104,22 @@ async def test_an_instance_begun_by_hand_gets_what_its_events_fix(bench: Bench) 
         assert await result(handle) == {"placed": "by hand", "paid": "yes"}
 
 
+async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None:
+    """It does not go back to the one that is about to end, also if the mailbox has begun another before."""
+    async with bench.worker(named(ORDER)) as running:
+        [receipt] = await send(
+            running, event("1", "placed", "shop", 1, order=7), event("2", "paid", "bank", 1, order=7)
+        )
+        assert await output(bench, receipt.instance) == {"placed": 1, "paid": 1}
+        await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
+        await kept_by(running, {"order": "7"}, 2)
+        by_hand = await running.start()
+        await running.awaiting(by_hand, "Placed")
+        await swf.send_event(bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
+        assert await result(by_hand) == {"placed": 5, "paid": 3}
+        await kept_by(running, {"order": "7"}, 1)
+
+
 async def test_what_was_not_taken_begins_the_next(bench: Bench) -> None:
     """An event that starts instances, and came while one ran that did not want it, begins one when that has ended."""
     async with bench.worker(named(ORDER)) as running:

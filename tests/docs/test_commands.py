@@ -14,6 +14,7 @@ NOT_RUN = {
     "docker compose up --build": "needs Docker, and images from a registry",
     "make demo": "runs examples/orders/demo.py, which tests/examples/test_orders.py does",
     "make test": "runs this test",
+    "python -m bench.events": "measures, for minutes",
 }
 """The commands within sentences that no test runs or looks up, and why."""
 

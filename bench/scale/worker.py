@@ -64,6 +64,7 @@ async def main(contender: str, address: str, storage: str) -> None:
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             print(USED, *_used(), flush=True)
+        os._exit(0)  # a workflow that hangs would keep the worker from ending
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def test_the_ui_reads_what_is_encrypted(swf: Swf) -> None:
     port = free_port()
     with swf.running(*dev_on(port, "--config", "swf.yaml")) as dev:
         dev.until("ready: ")
-        ui = re.findall(r"UI (http://\S+)", dev.output)[0]
+        ui = re.findall(r"UI (http://[^\s,]+)", dev.output)[0]
         codec = httpx.get(f"{ui}/api/v1/settings").json()["Codec"]["Endpoint"]
         plain = {
             "metadata": {"encoding": base64.b64encode(b"json/plain").decode()},

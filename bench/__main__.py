@@ -24,7 +24,7 @@ def main() -> None:
     given = parser.parse_args()
     works = [work for work in WORK if given.only is None or work.name in given.only]
     if given.before:
-        changes = compare_with(given.before, [work.name for work in works], given.rounds)
+        changes = compare_with(given.before, [work.name for work in works], given.rounds, 60 * given.minutes)
         for measure, title in _MEASURES.items():
             print(_changes(changes, measure, title), "\n")
         return

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from typing import Any
 
 from bench.revisions import ROOT, checked_out
@@ -37,15 +38,18 @@ class Change:
         return median(_ratio(after, measure) / _ratio(before, measure) for before, after in rounds)
 
 
-def compare_with(revision: str, works: Sequence[str], rounds: int) -> list[Change]:
-    """Measure those of *works* that *revision* knows, in turn with it."""
+def compare_with(revision: str, works: Sequence[str], rounds: int, seconds: float) -> list[Change]:
+    """Measure those of *works* that *revision* knows, in turn with it: once, and again as long as *seconds* last."""
     with checked_out(revision) as tree:
         known = _asked(
             tree, "-c", "import json; from bench.work import WORK; print(json.dumps([w.name for w in WORK]))"
         )
         changes = {name: Change(name, [], []) for name in works if name in known}
         only = [option for name in changes for option in ("--only", name)]
+        started = monotonic()
         for number in range(rounds):
+            if (monotonic() - started) * (number + 1) > seconds * max(number, 1):
+                break  # one more would end too late
             for when, folder in (("before", tree), ("after", ROOT)):
                 print(f"round {number + 1} of {rounds}, {when} …", file=sys.stderr)
                 for one in _asked(folder, "-m", "bench", "--rounds", "1", "--json", *only):

@@ -1,13 +1,12 @@
 """`swf codec-server`: decrypt payloads for the Temporal UI and the `temporal` program."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from swf_temporal.app.settings import Address
 from swf_temporal.cli.interrupts import ending_at_once
-from swf_temporal.cli.options import HIGHEST_PORT, Config, Format
+from swf_temporal.cli.options import Config, Format, ListenHost, ListenPort, TlsCertificate, TlsKey
 
 EXAMPLES = {"codec-server": "Example: swf codec-server --config swf.yaml --origin http://localhost:8233"}
 
@@ -15,22 +14,16 @@ EXAMPLES = {"codec-server": "Example: swf codec-server --config swf.yaml --origi
 def codec_server(
     *,
     config: Config = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
-    ] = 8888,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = 8888,
     origin: Annotated[
         list[str] | None,
         typer.Option(
             "--origin", metavar="URL", help="The origin of a UI that may ask, besides those configured. Repeatable."
         ),
     ] = None,
-    tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate: serve https.")
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.")
-    ] = None,
+    tls_cert: TlsCertificate = None,
+    tls_key: TlsKey = None,
     log_format: Format = None,
 ) -> None:
     """Decrypt payloads for the Temporal UI and the temporal program.

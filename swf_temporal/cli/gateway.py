@@ -7,16 +7,20 @@ import typer
 
 from swf_temporal.app.settings import Address
 from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.options import (
-    HIGHEST_PORT,
     Config,
     Format,
     Level,
+    ListenHost,
+    ListenPort,
     Namespace,
     ResourceFolders,
     Strict,
+    TlsCertificate,
+    TlsKey,
+    not_empty,
 )
-from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.terminal import warn
 
 EXAMPLES = {"gateway": "Example: swf gateway definitions/ --config swf.yaml --host 0.0.0.0"}
@@ -31,22 +35,17 @@ def gateway(
     config: Config = None,
     resources: ResourceFolders = None,
     strict: Strict = False,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
-    ] = 8080,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = 8080,
     origin: Annotated[
         list[str] | None,
         typer.Option("--origin", metavar="URL", help="The origin of web pages that may ask. Repeatable."),
     ] = None,
-    tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate: serve https.")
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.")
-    ] = None,
+    tls_cert: TlsCertificate = None,
+    tls_key: TlsKey = None,
     task_queue: Annotated[
-        str | None, typer.Option("--task-queue", metavar="NAME", help="The task queue of the workers.")
+        str | None,
+        typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers."),
     ] = None,
     log_format: Format = None,
     log_level: Level = None,

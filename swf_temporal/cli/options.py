@@ -138,6 +138,13 @@ Level = Annotated[
     typer.Option("--log-level", show_default=LogLevel.INFO, help="The least severity that is logged."),
 ]
 
+ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")]
+ListenPort = Annotated[
+    int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
+]
+TlsCertificate = Annotated[Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate: serve https.")]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.")]
+
 
 def one_id(argument: str | None, option: str | None) -> str:
     """Return the id of the instance that is meant. Raises UsageError if that is none, or two."""

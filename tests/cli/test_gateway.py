@@ -63,3 +63,10 @@ def test_of_the_development_server(dev: Dev) -> None:
     file.unlink()
     dev.until("followed.yaml: gone")
     assert (status, outcome["output"]["greeting"]) == (200, "Hello Ada!")
+
+
+def test_an_empty_task_queue_is_refused(swf: Swf) -> None:
+    """No worker could serve it."""
+    ended = swf("gateway", "--task-queue", "")
+    assert (ended.code, ended.out) == (2, "")
+    assert "'--task-queue': it is empty" in ended.err

@@ -35,11 +35,6 @@ $(VENV)/.dev: $(VENV)/.python pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.demo $(VENV)/.examples
 
-$(VENV)/.mutation: $(VENV)/.python pyproject.toml
-	@echo "installing (once) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutation]'
-	@touch $@ $(VENV)/.dev $(VENV)/.demo $(VENV)/.examples
-
 demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, against a real HTTP service
 	@$(BIN)/python examples/orders/demo.py
 
@@ -61,13 +56,13 @@ record: $(VENV)/.dev  ## record what histories of this release are not recorded 
 	@$(BIN)/python -m tests.upgrades.record
 	@$(BIN)/python -m tests.replay.manifest
 
-mutants: $(VENV)/.mutation  ## change what interprets definitions in thousands of ways; see which change no test notices
+mutants: $(VENV)/.dev  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)
 
 brokers:  ## install the brokers and the database that tests start (Debian, as root); without them those are skipped
 	@.ci/brokers
 
-check: $(VENV)/.dev  ## style, types and floors
+check: $(VENV)/.dev  ## style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -87,8 +82,9 @@ bench: $(VENV)/.dev  ## measure against hand-written workflows, in one run
 	@echo "against workflows written by hand, seven minutes at most:"
 	@$(BIN)/python -m bench
 
-bench-scale: $(VENV)/.dev  ## measure runs of 100,000 calls and a million transitions
+bench-scale: $(VENV)/.dev  ## measure runs of 100,000 calls, a million transitions, 50,000 events and 200 levels
 	$(BIN)/python -m bench.scale
+	$(BIN)/python -m bench.signals
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) .mutation build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

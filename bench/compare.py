@@ -17,9 +17,6 @@ from bench.work import Work
 from bench.worker import CONTENDERS, INTERPRETED
 from swf_temporal.temporal.server import local_server
 
-FEWEST_ROUNDS = 3
-"""How often everything is measured at least, however long it takes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -50,23 +47,29 @@ class Comparison:
 async def compare(works: Sequence[Work], rounds: int, seconds: float) -> list[Comparison]:
     """Measure all *works*, each in so many rounds of all contenders, or fewer where its share of *seconds* is over.
 
-    How far it is goes to standard error.
+    Each is measured once at least; time that one leaves is shared by those after it. Progress goes to standard error.
     """
+    ends_at = time.perf_counter() + seconds
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(local_server())
         url = await stack.enter_async_context(service())
         contenders = [await stack.enter_async_context(contender(name, server.client, url)) for name in CONTENDERS]
-        return [await _compared(work, contenders, rounds, seconds / len(works)) for work in works]
+        comparisons = []
+        for number, work in enumerate(works):
+            share = (ends_at - time.perf_counter()) / (len(works) - number)
+            comparisons.append(await _compared(work, contenders, rounds, share))
+        return comparisons
 
 
 async def _compared(work: Work, contenders: Sequence[Contender], rounds: int, seconds: float) -> Comparison:
     begun = time.perf_counter()
     outputs = [await one.run(work) for one in contenders]
     assert all(output == outputs[0] for output in outputs), f"the contenders disagree about {work.title}"
-    for one in contenders:
-        await one.measure(work)
+    if seconds > 0:  # all are warm by what came before, where no time is left
+        for one in contenders:
+            await one.measure(work)
     measured: list[dict[str, Cost]] = []
-    while len(measured) < rounds and (len(measured) < FEWEST_ROUNDS or time.perf_counter() - begun < seconds):
+    while not measured or (len(measured) < rounds and time.perf_counter() - begun < seconds):
         measured.append(await _round(work, contenders, len(measured)))
         told = f"{work.title}: round {len(measured)} of {rounds}, {time.perf_counter() - begun:.0f} s"
         print(told, file=sys.stderr, flush=True)

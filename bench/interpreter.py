@@ -13,9 +13,9 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import Instance
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.host import SimulatedHost
 
 STATES = 1000

@@ -1,8 +1,8 @@
 """`python -m bench.loading [FOLDER]`: reading and validating definitions, against plain JSON Schema validation.
 
-The definitions are the specification's own examples if they stand beside the checkout, else those of `examples/` and
-of the scenarios. Both contenders read the same files, in turn, in one process: ours says everything that is wrong and
-compiles every expression; the other parses a file and tells whether the schema that `swf schema` prints accepts it.
+The definitions are the specification's own examples if they stand beside the checkout, else those of `examples/`. Both
+contenders read the same files, in turn, in one process: ours says everything that is wrong and compiles every
+expression; the other parses a file and tells whether the schema that `swf schema` prints accepts it.
 """
 
 import argparse
@@ -74,8 +74,8 @@ def _by_version() -> None:
 def _texts(folder: Path | None) -> list[str]:
     if folder is None and (OFFICIAL / "INDEX.md").is_file():
         return [path.read_text() for path in _complete()]
-    paths = [*(folder or ROOT / "examples").rglob("*")]
-    return [path.read_text() for path in paths if path.suffix in {".json", ".yaml", ".yml"} and _is_one(path)]
+    paths = [path for path in (folder or ROOT / "examples").rglob("*") if path.suffix in {".json", ".yaml", ".yml"}]
+    return [text for text in (path.read_text() for path in paths) if _is_definition(text)]
 
 
 def _complete() -> list[Path]:
@@ -90,8 +90,9 @@ def _complete() -> list[Path]:
     return paths
 
 
-def _is_one(path: Path) -> bool:
-    return "states" in path.read_text()
+def _is_definition(text: str) -> bool:
+    """Tell whether *text* is one definition that can run, and not a file of scenarios, in which there are some, too."""
+    return "states" in text and check(text).definition is not None
 
 
 def _parsed(text: str) -> Any:

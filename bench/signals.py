@@ -22,21 +22,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
-from temporalio.api.common.v1 import Payload, Payloads, WorkflowExecution
-from temporalio.api.enums.v1 import EventType, UpdateWorkflowExecutionLifecycleStage
-from temporalio.api.update.v1 import Input, Meta, Request, WaitPolicy
-from temporalio.api.workflowservice.v1 import SignalWorkflowExecutionRequest, UpdateWorkflowExecutionRequest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
 from bench.contender import Contender, contender
+from bench.sending import by_signal, by_update, sent
 from bench.worker import INTERPRETED, UNSANDBOXED
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import start
-from swf_temporal.temporal.constants import DELIVER, EVENT
 from swf_temporal.temporal.server import local_server
 
 TYPE, SOURCE = "com.example.number", "/bench"
@@ -44,16 +41,9 @@ _NOTHING = {"count": 0, "sum": 0, "squares": 0}
 _ALSO_TWICE = 100
 """Every event whose number can be divided by this is sent twice."""
 _PAUSE = 0.05
-"""Seconds before a refused event is sent again."""
+"""Seconds before it is asked again how much was counted."""
 _PATIENCE = 120
 """Seconds without progress after which events count as lost."""
-
-
-class Send(Protocol):
-    """A way to send events."""
-
-    async def __call__(self, workflow_id: str, event: dict[str, Any], *, retry: bool) -> None:
-        """Send *event*; with *retry* as the SDK's client does, else by one attempt."""
 
 
 @dataclass(slots=True)
@@ -163,7 +153,7 @@ async def measure(one: Contender, client: Client, stream: Stream) -> Outcome:
     """Send so many events to an instance of *one*, and see what becomes of them."""
     workflow_id, number, outcome = f"counting-{one.name}-{uuid4()}", stream.number, Outcome(stream.number)
     handle = await _started(one, client, workflow_id, stream.kind)
-    send = _by_update(client) if stream.updates else _by_signal(client)
+    send = by_update(client) if stream.updates else by_signal(client)
     cpu, begun = await one.cpu(), time.perf_counter()
     numbers = iter(range(1, number + 1))
 
@@ -173,7 +163,7 @@ async def measure(one: Contender, client: Client, stream: Stream) -> Outcome:
                 await asyncio.sleep(begun + n / stream.rate - time.perf_counter())
             event = {"specversion": "1.0", "id": str(n), "source": SOURCE, "type": TYPE, "data": {"n": n}}
             for _ in range(2 if n % _ALSO_TWICE == 0 else 1):
-                await _sent(send, workflow_id, event, outcome)
+                await sent(send, workflow_id, event, outcome)
 
     await asyncio.gather(*(sender() for _ in range(stream.senders)))
     data = await _counted(handle, number, stream.kind)
@@ -192,11 +182,6 @@ async def measure(one: Contender, client: Client, stream: Stream) -> Outcome:
 
 
 _FAILED = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
-_COMPLETED = UpdateWorkflowExecutionLifecycleStage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED
-
-
-class UpdateFailedError(Exception):
-    """An update that the workflow refused."""
 
 
 async def _started(one: Contender, client: Client, workflow_id: str, kind: Kind) -> WorkflowHandle[Any, Any]:
@@ -206,61 +191,6 @@ async def _started(one: Contender, client: Client, workflow_id: str, kind: Kind)
     else:
         await client.start_workflow("counting", {"data": _NOTHING, "kind": kind}, id=workflow_id, task_queue=one.name)
     return client.get_workflow_handle(workflow_id)  # of whatever execution is the latest
-
-
-async def _sent(send: Send, workflow_id: str, event: dict[str, Any], outcome: Outcome) -> None:
-    """Send *event* until it is accepted; take note of what happened before."""
-    try:
-        return await send(workflow_id, event, retry=False)
-    except (RPCError, UpdateFailedError) as error:
-        outcome.put_off[str(error)] += 1
-    is_first = True
-    while True:
-        try:
-            return await send(workflow_id, event, retry=True)
-        except (RPCError, UpdateFailedError) as error:
-            if is_first:
-                outcome.refused[str(error)] += 1
-            is_first = False
-            await asyncio.sleep(_PAUSE)
-
-
-def _by_signal(client: Client) -> Send:
-    async def send(workflow_id: str, event: dict[str, Any], *, retry: bool) -> None:
-        request = SignalWorkflowExecutionRequest(
-            namespace=client.namespace,
-            workflow_execution=WorkflowExecution(workflow_id=workflow_id),
-            signal_name=EVENT,
-            input=Payloads(payloads=[_payload(event)]),
-            request_id=str(uuid4()),
-        )
-        await client.workflow_service.signal_workflow_execution(request, retry=retry)
-
-    return send
-
-
-def _by_update(client: Client) -> Send:
-    async def send(workflow_id: str, event: dict[str, Any], *, retry: bool) -> None:
-        update = Request(
-            meta=Meta(update_id=str(uuid4())),
-            input=Input(name=DELIVER, args=Payloads(payloads=[_payload(event)])),
-        )
-        completed = WaitPolicy(lifecycle_stage=_COMPLETED)
-        request = UpdateWorkflowExecutionRequest(
-            namespace=client.namespace,
-            workflow_execution=WorkflowExecution(workflow_id=workflow_id),
-            request=update,
-            wait_policy=completed,
-        )
-        answer = await client.workflow_service.update_workflow_execution(request, retry=retry)
-        if answer.outcome.HasField("failure"):
-            raise UpdateFailedError(answer.outcome.failure.message)
-
-    return send
-
-
-def _payload(event: dict[str, Any]) -> Payload:
-    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(event).encode())
 
 
 async def _counted(handle: WorkflowHandle[Any, Any], number: int, kind: Kind) -> dict[str, Any]:

@@ -9,6 +9,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.weighing import MOST_WRITTEN, json_size
+
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 """A value that JSON can write."""
 
@@ -40,6 +43,10 @@ def merge(target: JSON, addition: JSON) -> JSON:
     Objects merge deeply. Arrays are concatenated and keep each element once, in order. Scalars overwrite. Where the
     types differ the addition wins, except that a value merged into an array is appended to it if it is not there.
     """
+    if isinstance(target, dict) and isinstance(addition, dict):
+        parents = (dict, list)
+        if not any(isinstance(target.get(key), parents) for key in addition):
+            return {**target, **addition}  # nothing to merge further down: nearly always
     merger = Merger(target)
     merger.merge(addition)
     return merger.data
@@ -74,6 +81,8 @@ def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON], *, repla
 
 def add_result(target: JSON, result: JSON) -> JSON:
     """Return state data with an action's *result* merged in, where no `toStateData` says where to: see `Merger`."""
+    if isinstance(target, dict) and isinstance(result, dict):
+        return merge(target, result)
     merger = Merger(target)
     merger.add_result(result)
     return merger.data
@@ -163,7 +172,12 @@ class Merger:
 
 
 def identity(value: JSON) -> str:
-    """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys."""
+    """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys.
+
+    Raises PayloadTooLarge, before it is made, where it would be very long.
+    """
+    if isinstance(value, dict | list) and (size := json_size(value)) > MOST_WRITTEN:
+        raise PayloadTooLarge(f"{size:,} bytes of data are too many to be compared with other data")
     return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
 
 
@@ -193,7 +207,7 @@ def _scalar(value: object, place: str) -> JSON:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, float) and not math.isfinite(value):
-        raise NotJSON(f"{value} is not a number of JSON{_at(place)}")
+        raise NotJSON(f"{value} is not a JSON number{_at(place)}")
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)

@@ -20,7 +20,7 @@
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
             ├── StepTooLong                one step takes longer than a workflow may hold up its worker
-            ├── StepLimitExceeded          states lead round in a circle without ever waiting
+            ├── StepLimitExceeded          states form a cycle without ever waiting
             ├── PayloadTooLarge            more data than the engine can carry
             ├── HistoryTooLong             more events than the engine keeps of one execution
             ├── UnknownDefinition          no definition of that id is known here
@@ -38,7 +38,7 @@ JSON = Any
 
 
 class Severity(StrEnum):
-    """Whether a problem stops a definition from running."""
+    """The severity of a problem: an error prevents a definition from running."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -133,7 +133,7 @@ class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
 
 
 class StoreUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
-    """What holds variables does not answer at the moment.
+    """The store of variables does not answer at the moment.
 
     It fails no run: the attempt that met it fails, and is made again.
     """
@@ -152,7 +152,7 @@ class PayloadUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupport
 
 
 class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specification's sense of error
-    """What went wrong in a run.
+    """An error of a run.
 
     An `onErrors` entry matches a fault by its `name` or its `code`. `status` and `body` are those of a service's
     answer. Where it happened is filled in on the way up: `state`, `action`, `branch`, `attempt`.
@@ -160,6 +160,11 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
 
     catchable: ClassVar[bool] = True
     default_name: ClassVar[str] = "WorkflowFault"
+    """Its name where it is given none: that of its class, or of the class here that it is derived from."""
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__ == __name__:
+            cls.default_name = cls.__name__
 
     def __init__(  # noqa: PLR0913 - one record of facts, all optional
         self,
@@ -236,13 +241,10 @@ _FACTS = (
 class CallFailed(WorkflowFault):
     """A function answered with an error, or could not be reached."""
 
-    default_name = "CallFailed"
-
 
 class TimedOut(WorkflowFault):
     """Something took longer than the definition allows."""
 
-    default_name = "TimedOut"
     is_of_action: bool = False
     """Whether the action has a timeout of its own that was over."""
 
@@ -250,62 +252,43 @@ class TimedOut(WorkflowFault):
 class ExpressionFailed(WorkflowFault):
     """An expression met data that it cannot work on."""
 
-    default_name = "ExpressionFailed"
-
 
 class WrongData(WorkflowFault):
     """Data is not of the kind that a state needs, such as a foreach over something that is not an array."""
-
-    default_name = "WrongData"
 
 
 class NoConditionMatched(WorkflowFault):
     """None of a switch state's conditions holds, and it has no default."""
 
-    default_name = "NoConditionMatched"
-
 
 class SchemaMismatch(WorkflowFault):
     """A workflow's input or output does not fit the schema that it declares."""
-
-    default_name = "SchemaMismatch"
 
 
 class SubflowFailed(WorkflowFault):
     """A sub-workflow failed; name, code and message are those of its own fault."""
 
-    default_name = "SubflowFailed"
-
 
 class TransitionRefused(WorkflowFault):
-    """What a state came to is not what its transition asks for."""
-
-    default_name = "TransitionRefused"
+    """The condition of a transition does not hold for the outcome of a state."""
 
 
 class NotActive(WorkflowFault):
     """A run was started before or after the time in which its workflow is active."""
-
-    default_name = "NotActive"
 
 
 class FatalFault(WorkflowFault):
     """A fault that no onErrors entry may catch: going on would not be deterministic, or not possible."""
 
     catchable = False
-    default_name = "FatalFault"
 
 
 class ExpressionLimitExceeded(FatalFault):
     """An expression ran longer, or took more memory, than an expression may."""
 
-    default_name = "ExpressionLimitExceeded"
-
 
 class StepTooLong(FatalFault):
     """One step of a run takes longer than a workflow may hold up its worker."""
-
-    default_name = "StepTooLong"
 
     def __init__(self, message: str = "", **facts: Any) -> None:
         """Make the fault; it is made without facts where it is raised in another thread."""
@@ -321,33 +304,23 @@ def unforeseen(error: Exception, state: str | None) -> FatalFault:
 
 
 class StepLimitExceeded(FatalFault):
-    """States lead round in a circle without ever waiting for anything."""
-
-    default_name = "StepLimitExceeded"
+    """States form a cycle without ever waiting for anything."""
 
 
 class PayloadTooLarge(FatalFault):
     """A value is larger than the engine can carry."""
 
-    default_name = "PayloadTooLarge"
-
 
 class HistoryTooLong(FatalFault):
     """A run can neither stay in its execution, which the server is about to end, nor go on in another."""
-
-    default_name = "HistoryTooLong"
 
 
 class UnknownDefinition(FatalFault):
     """No definition of that id, or of that version, is known here."""
 
-    default_name = "UnknownDefinition"
-
 
 class UnreadableDefinition(FatalFault):
     """The definition of that id is there, and cannot run."""
-
-    default_name = "UnreadableDefinition"
 
 
 _KINDS: dict[str, type[WorkflowFault]] = {

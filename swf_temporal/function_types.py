@@ -32,7 +32,7 @@ TYPES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class OperationProblem:
-    """What is wrong with a function as it is written."""
+    """A problem with a function as it is written."""
 
     message: str
     hint: str | None = None
@@ -43,8 +43,10 @@ class OperationProblem:
 
 
 class OperationType:
-    """What can be said of the functions of one type by their operations alone. The defaults suit one of any form."""
+    """What validation knows of a function type from its operations. The defaults accept operations of any form."""
 
+    example: str = "rest:GET:https://example.com/orders"
+    """An operation of this type, as people are shown it."""
     needs_operation: bool = True
     """Whether a function of this type is nothing without an operation."""
     may_need_credentials: bool = False

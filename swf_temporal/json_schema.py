@@ -10,16 +10,16 @@ import json
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding.guard import SCHEMAS, guard
+from swf_temporal.guarding.guard import SCHEMAS, guard, written
 from swf_temporal.guarding.jq_process import NOT_COMPILED
 from swf_temporal.patterns import PatternTooSlow
-from swf_temporal.schema_checking.checking import MAX_TOLD, BadSchema, nested_too_deeply
+from swf_temporal.schema_checking.checking import MAX_VIOLATIONS, BadSchema, nested_too_deeply
 
-__all__ = ["MAX_TOLD", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
+__all__ = ["MAX_VIOLATIONS", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
 
 
 class SchemaTooSlow(PatternTooSlow):
-    """Whether data fits a schema cannot be told within the limits."""
+    """Validating data against a schema exceeded the limits."""
 
     def __init__(self, why: str) -> None:
         Exception.__init__(self, why)
@@ -53,7 +53,7 @@ class DataSchemaValidator:
         That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
         """
         try:
-            answer = guard(SCHEMAS).run(self._schema, json.dumps(data))
+            answer = guard(SCHEMAS).run(self._schema, written(data, SCHEMAS))
         except RecursionError:
             return [nested_too_deeply()]
         except ExpressionLimitExceeded as limit:

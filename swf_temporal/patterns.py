@@ -13,7 +13,8 @@ from time import thread_time  # noqa: TID251 - how long it takes decides nothing
 from typing import TYPE_CHECKING, Final
 
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding.guard import SCHEMAS, guard, spent_here
+from swf_temporal.guarding.guard import SCHEMAS, guard
+from swf_temporal.guarding.spending import spent_here
 
 if TYPE_CHECKING:
     import regex
@@ -31,7 +32,7 @@ class BadPattern(ValueError):  # noqa: N818 - named for what it is about
 
 
 class PatternTooSlow(Exception):  # noqa: N818 - as above
-    """Whether a text matches cannot be told in time."""
+    """Matching a text against a pattern exceeded the time limit."""
 
     def __init__(self, pattern: str) -> None:
         super().__init__(f"it takes too long to tell what matches the pattern {pattern!r}")

@@ -64,13 +64,13 @@ def test_tells_a_few_things() -> None:
 
 
 @pytest.mark.parametrize(("schema", "data"), [({"$ref": "#"}, {}), ({"additionalProperties": {"$ref": "#"}}, None)])
-def test_survives_circles(schema: Any, data: Any) -> None:
-    """A schema that leads round in a circle, or data that is nested without end, is a violation and no crash."""
+def test_survives_cycles(schema: Any, data: Any) -> None:
+    """A schema that refers to itself in a cycle, or data that is nested without end, is a violation, not a crash."""
     if data is None:
         for _ in range(5_000):
             data = {"a": data}
     assert DataSchemaValidator(schema).violations(data) == [
-        "$: the schema leads round in a circle, or the data is nested too deeply"
+        "$: the schema refers to itself in a cycle, or the data is nested too deeply"
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from bench.scale.measuring import Cost, contenders
 from bench.scale.work import WORK, Work
-from bench.scale.worker import BY_HAND, INTERPRETED
+from bench.scale.worker import BY_HAND, INTERPRETED, SANDBOXED
 
 Costs = dict[str, Cost]
 
@@ -18,35 +18,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
     parser.add_argument("--only", choices=[work.name for work in WORK], action="append", help="only this work")
     parser.add_argument("--items", type=int, help="so many items of each, for a short run")
+    parser.add_argument("--sandboxed", action="store_true", help="run what is written by hand in the SDK's sandbox")
     parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
     given = parser.parse_args()
     works = [work for work in WORK if given.only is None or work.name in given.only]
-    measured = asyncio.run(measure(works, given.items))
+    by_hand = SANDBOXED if given.sandboxed else BY_HAND
+    measured = asyncio.run(measure(works, given.items, by_hand))
     if given.json:
         print(
             json.dumps({name: {who: asdict(cost) for who, cost in costs.items()} for name, costs in measured.items()})
         )
         return
-    print(table(works, measured))
+    print(table(works, measured, by_hand))
 
 
-async def measure(works: list[Work], items: int | None) -> dict[str, Costs]:
+async def measure(works: list[Work], items: int | None, by_hand: str = BY_HAND) -> dict[str, Costs]:
     """Measure each of *works* once, by both contenders, on one server."""
-    async with contenders() as both:
+    async with contenders(by_hand) as both:
         return {
             work.name: {one.name: await one.measure(work, items or work.items, _tell) for one in both} for work in works
         }
 
 
-def table(works: list[Work], measured: dict[str, Costs]) -> str:
+def table(works: list[Work], measured: dict[str, Costs], by_hand: str = BY_HAND) -> str:
     """Return what was measured as a table."""
     head = (
-        "| work | items | items/s, interpreted | by hand | ratio | CPU, interpreted : by hand | executions "
-        "| longest, events | peak, MiB | by hand | growth, MiB | by hand |"
+        f"| work | items | items/s, interpreted | {by_hand} | ratio | CPU, interpreted : {by_hand} | executions "
+        f"| longest, events | peak, MiB | {by_hand} | growth, MiB | {by_hand} |"
     )
     rows = [head, "|---" * (head.count("|") - 1) + "|"]
     for work in works:
-        ours, theirs = measured[work.name][INTERPRETED], measured[work.name][BY_HAND]
+        ours, theirs = measured[work.name][INTERPRETED], measured[work.name][by_hand]
         rows.append(
             f"| {work.title} | {ours.items:,} | {ours.rate:,.0f} | {theirs.rate:,.0f} | {ours.rate / theirs.rate:.2f} "
             f"| {ours.cpu / theirs.cpu:.2f} | {ours.executions} | {ours.longest:,} | {ours.peak:.0f} "

@@ -138,4 +138,17 @@ class Loop:
         return number
 
 
-WORKFLOWS = (Foreach, Collected, FanOut, Loop, Echo)
+@workflow.defn(name="nested")
+class Nested:
+    """Runs itself as a sub-workflow, until there are enough levels."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> int:
+        """Return how many levels there are."""
+        number: int = data["number"] + 1
+        if number == data["items"]:
+            return number
+        return await workflow.execute_child_workflow(Nested.run, {**data, "number": number})
+
+
+WORKFLOWS = (Foreach, Collected, FanOut, Loop, Nested, Echo)

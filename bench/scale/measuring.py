@@ -14,7 +14,7 @@ from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilter
 
 from bench.contender import line_of
 from bench.scale.work import Work
-from bench.scale.worker import CONTENDERS, INTERPRETED, READY, USED, stored_in
+from bench.scale.worker import BY_HAND, INTERPRETED, READY, USED, stored_in
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import start
@@ -107,12 +107,14 @@ class Contender:
 
 
 @asynccontextmanager
-async def contenders() -> AsyncIterator[Sequence[Contender]]:
-    """Start a server and both contenders, for as long as the context lasts."""
+async def contenders(by_hand: str = BY_HAND) -> AsyncIterator[Sequence[Contender]]:
+    """Start a server and both contenders, the interpreted one first, for as long as the context lasts."""
     async with AsyncExitStack() as stack:
         storage = stack.enter_context(tempfile.TemporaryDirectory())
         server = await stack.enter_async_context(local_server(payloads=stored_in(storage)))
-        yield [await stack.enter_async_context(_contender(name, server.client, storage)) for name in CONTENDERS]
+        yield [
+            await stack.enter_async_context(_contender(name, server.client, storage)) for name in (INTERPRETED, by_hand)
+        ]
 
 
 @asynccontextmanager

@@ -53,9 +53,26 @@ def _fan_out() -> list[dict[str, Any]]:
     return [{**_FOREACH, "actions": [run], "stateDataFilter": {"output": "${ .number + 1 }"}, "end": True}]
 
 
+_DEEPER = "runs itself, one level deeper, under a name of the length that people give to what they want to find again"
+"""Ids of sub-workflows are made of such names, one for each level; the server takes 1,000 bytes."""
+
+
+def _nested() -> list[dict[str, Any]]:
+    run = {"name": _DEEPER, "subFlowRef": "nested", "actionDataFilter": {"toStateData": "${ .number }"}}
+    again = {"condition": "${ .number < .items }", "transition": "Deeper"}
+    output = {"stateDataFilter": {"output": "${ .number }"}}
+    return [
+        {"name": "Count", "type": "inject", "data": {"number": "${ .number + 1 }"}, "transition": "Again"},
+        {"name": "Again", "type": "switch", "dataConditions": [again], "defaultCondition": {"transition": "End"}},
+        {"name": "Deeper", "type": "operation", "actions": [run], **output, "end": True},
+        {"name": "End", "type": "inject", "data": {}, **output, "end": True},
+    ]
+
+
 WORK = (
     Work("foreach", "foreach, 1 KB results merged", 100_000, _foreach),
     Work("collected", "foreach, 1 KB results collected", 100_000, _collected),
     Work("loop", "loop of two transitions", 500_000, _loop),
     Work("fan-out", "fan-out to sub-workflows", 10_000, _fan_out),
+    Work("nested", "sub-workflows within one another", 200, _nested),
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.scale.handwritten import WORKFLOWS, answer, answer_activity
 from swf_temporal.events.sinks import Sinks
@@ -22,7 +23,8 @@ from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
 
-INTERPRETED, BY_HAND = CONTENDERS = ("interpreted", "by hand")
+INTERPRETED, BY_HAND, SANDBOXED = CONTENDERS = ("interpreted", "by hand", "by hand, sandboxed")
+"""The last is what the SDK does with a workflow by default."""
 READY, USED = "ready", "used"
 """What a line of its output begins with that is meant for the program that started it."""
 
@@ -45,7 +47,7 @@ def worker_of(contender: str, client: Client) -> Worker:
         task_queue=contender,
         workflows=WORKFLOWS,
         activities=[answer_activity],
-        workflow_runner=UnsandboxedWorkflowRunner(),
+        workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
         # What is compared is code: the same limits for all.
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,

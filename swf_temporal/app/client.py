@@ -11,12 +11,13 @@ from temporalio.service import RPCError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadUnavailable, UsageError
+from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings, are_in
 from swf_temporal.temporal import client as engine
-from swf_temporal.temporal.client_errors import not_there
+from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.constants import TASK_QUEUE
+from swf_temporal.temporal.known_mailboxes import Mailboxes
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -65,7 +66,7 @@ class Instance:
         return engine.SENT
 
     async def status(self) -> dict[str, Any]:
-        """Return where it is and which events it awaits. A worker has to answer."""
+        """Return the state that the instance is in, and the events it waits for. A worker has to answer."""
         return dict(await engine.query(self._client.temporal, self.id, "status"))
 
     async def data(self) -> JSON:
@@ -78,11 +79,11 @@ class Instance:
         return list(await engine.query(self._client.temporal, self.id, "trace"))
 
     async def cancel(self) -> None:
-        """Ask it to end. It may still do what its definition asks for in that case."""
+        """Cancel the instance. Its definition may ask for compensation, which is still carried out."""
         await self._ask(self._handle.cancel())
 
     async def terminate(self, reason: str | None = None) -> None:
-        """End it at once: nothing of its definition is done any more, and nothing undone."""
+        """Terminate the instance at once: nothing more of its definition is carried out, and nothing compensated."""
         await self._ask(self._handle.terminate(reason=reason))
 
     async def _ask(self, request: Any) -> None:
@@ -103,6 +104,8 @@ class Client:
     def __init__(self, temporal_client: temporal.Client) -> None:
         """Talk by *temporal_client*, a client of the SDK."""
         self.temporal = temporal_client
+        self.mailboxes = Mailboxes()
+        """The mailboxes that events were sent to."""
         self._server: Server | None = None
 
     @classmethod
@@ -198,7 +201,7 @@ def refusals_as_usage_errors() -> Iterator[None]:
     try:
         yield
     except RPCError as error:
-        raise UsageError(f"the server refuses: {error.message}") from None
+        raise refused_by_server(error, "the server refuses") from None
     except RuntimeError as error:
         if _NOT_CONFIGURED not in str(error):
             raise

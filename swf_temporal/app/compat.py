@@ -1,4 +1,4 @@
-"""What a changed definition means for instances that run, for those that will start, and for those who call it."""
+"""The effects of a changed definition on running instances, on new ones, and on callers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What a change of a definition means for running instances, senders of events or callers."""
+    """An effect of a changed definition on running instances, senders of events or callers."""
 
     code: str
     severity: Severity
@@ -152,13 +152,13 @@ def _consequences(old: Definition, new: Definition) -> Iterator[Consequence]:
     if old.id != new.id:
         yield _warning(
             "other-id",
-            f"{new.id!r} is another definition than {old.id!r}: its instances are started by its own id, and callers "
-            f"and schedules of {old.id!r} do not find it",
+            f"{new.id!r} is not the same definition as {old.id!r}: its instances are started by its own id, and "
+            f"callers and schedules of {old.id!r} do not find it",
         )
         return
     yield _note(
         "running-instances",
-        f"instances of {_named(old)} that run go on with the text that they carry until they end, also when they "
+        f"instances of {_named(old)} that are running keep the text that they carry until they end, also when they "
         "continue as new, in what they continue as, and in their sub-workflows; one that is to have the new text is "
         "started again",
     )
@@ -199,9 +199,7 @@ def _of_schedule(old: Definition, new: Definition) -> Iterator[Consequence]:
             "schedule", f"a schedule on the server {what} with the old text until `swf schedule apply` is run again"
         )
     elif old.has_schedule:
-        yield _warning(
-            "schedule", f"a schedule on the server goes on with the old text until `swf schedule delete {old.id}`"
-        )
+        yield _warning("schedule", f"a schedule on the server keeps the old text until `swf schedule delete {old.id}`")
     elif new.has_schedule:
         yield _note("schedule", "the schedule begins with `swf schedule apply`")
 

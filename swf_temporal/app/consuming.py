@@ -34,7 +34,7 @@ _log = logging.getLogger("swf.events")
 
 @dataclass(frozen=True, slots=True)
 class Consuming:
-    """What is consumed, and where its events go."""
+    """The consumers, and the destinations of their events."""
 
     events: EventSettings
     call_settings: Settings
@@ -48,7 +48,7 @@ class Consuming:
         """Consume until the process is told to stop; return the exit code."""
         stopping = stop_signal()
         client = await Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
-        router = Router(client, self.catalogue, self.settings.task_queue)
+        router = Router(client, self.catalogue, self.settings.task_queue, max_hops=self.events.max_hops)
         async with AsyncExitStack() as stack:
             consumers = await stack.enter_async_context(consuming(self.events, self.call_settings, router))
 
@@ -96,7 +96,7 @@ def prepare(
     catalogue = catalogue_of(paths, readable)
     events = read_event_settings(file=config)
     if not events.consumers:
-        raise UsageError("there is no consumer in the configuration", "write it under events › consumers")
+        raise UsageError("the configuration has no consumers", "write it under events › consumers")
     call_settings = read_settings(os.environ, file=config, resources=readable)
     settings = read_worker_settings(os.environ, file=config, **options)
     payloads = read_payload_settings(file=config)

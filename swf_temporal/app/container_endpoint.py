@@ -18,7 +18,7 @@ async def container_endpoint(address: Address, running: RunningCalls, variables:
         from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
         from swf_temporal.functions.containers.endpoint import endpoint  # noqa: PLC0415 - of an extra
     except ImportError as error:
-        why = f"what functions in containers ask for needs {error.name}: pip install 'swf-temporal[containers]'"
+        why = f"requests of functions in containers need {error.name}: pip install 'swf-temporal[containers]'"
         raise UsageError(why, "see containerEndpoint") from None
     async with asgi_server(endpoint(running, variables), address, _HINT):
         yield

@@ -101,7 +101,7 @@ def _program(name: str, arguments: Sequence[str]) -> ServedFunction:
         if path.is_file():
             raise UsageError(f"{name} cannot be executed", f"make it executable: chmod +x {name}; or name what runs it")
         raise UsageError(
-            f"there is no program {name!r}", "a function is module:function, file.py:function, or a program"
+            f"the program {name!r} does not exist", "a function is module:function, file.py:function, or a program"
         )
     return lambda request: _ProgramCall(command, request)
 
@@ -179,7 +179,7 @@ class _ProgramCall(RunningCall):
         if self._is_ended:
             raise FunctionError("the call was ended")
         if self._process.returncode != 0:
-            raise _told_by_program(self._process.returncode, out, err)
+            raise _error_of_program(self._process.returncode, out, err)
         return out
 
     def end(self) -> None:
@@ -214,7 +214,7 @@ def _failure(error: BaseException) -> FunctionError:
     return FunctionError(f"{type(error).__name__}: {error}")
 
 
-def _told_by_program(status: int, out: bytes, err: bytes) -> FunctionError:
+def _error_of_program(status: int, out: bytes, err: bytes) -> FunctionError:
     """Return the error of a program: the object with code and message that it wrote, or the end of its stderr."""
     written: Mapping[str, JSON] | Any = None
     with suppress(ValueError, RecursionError):

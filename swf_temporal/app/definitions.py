@@ -89,7 +89,7 @@ def check_given(file: Path, resources: Resources | None = None, folders: Iterabl
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError("what is on stdin is not text in UTF-8") from None
+        raise UsageError("the input on stdin is not UTF-8 text") from None
     if not text.strip():
         raise UsageError("there is no definition on stdin", "as in `swf validate - < orders.yaml`")
     return check(text, name="<stdin>", folder=Path.cwd(), resources=resources)
@@ -172,7 +172,7 @@ def refuse_unfit(workflow: Definition, data: JSON) -> None:
     """Raise UsageError if a run of *workflow* would fail at once, because *data* does not fit its schema."""
     refusal = workflow.refusal_of({} if data is None else data)
     if refusal is not None:
-        raise UsageError(refusal, f"dataInputSchema of {workflow.id!r} says what the input has to be")
+        raise UsageError(refusal, f"dataInputSchema of {workflow.id!r} describes the required input")
 
 
 def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> list[list[Definition]]:

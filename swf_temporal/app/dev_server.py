@@ -45,7 +45,7 @@ _INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where the server listens, where its UI does, where it remembers its workflows, and where the gateway listens."""
+    """The ports of the server, its UI and the gateway, and the file of the server's database."""
 
     port: int
     ui_port: int
@@ -85,7 +85,7 @@ class Development:
                 call_settings=self.call_settings,
                 events=self.events,
             )
-            router = Router(Client.of(server), self.live, self.settings.task_queue)
+            router = Router(Client.of(server), self.live, self.settings.task_queue, max_hops=self.events.max_hops)
             async with worker, consuming(self.events, self.call_settings, router), self._gateway(server) as gateway:
                 self.tell(self._explanation(server, gateway))
                 await self._follow(worker, stopping)
@@ -115,7 +115,9 @@ class Development:
             return
 
         def at(port: int) -> AbstractAsyncContextManager[str]:
-            settings = GatewaySettings(Address("127.0.0.1", port), task_queue=self.settings.task_queue)
+            settings = GatewaySettings(
+                Address("127.0.0.1", port), task_queue=self.settings.task_queue, max_hops=self.events.max_hops
+            )
             return gateway(settings, self.live, {None: Client.of(server)}, "choose another with --gateway-port")
 
         wanted = self.listening.gateway_port

@@ -1,8 +1,10 @@
-"""Where events go among the definitions of a catalogue, told to people and programs."""
+"""The destinations of events among the definitions of a catalogue, as text and as JSON."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from swf_temporal.app.event_recipients import Recipients
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -14,8 +16,20 @@ def latest_of(catalogue: Catalogue) -> list[Definition]:
     return [catalogue.find(each) for each in dict.fromkeys(one.id for one in catalogue)]
 
 
-def facts_of(event: CloudEvent, route: Route) -> dict[str, Any]:
-    """Return the route of *event* as JSON."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The query of a server about an event, and its outcome."""
+
+    address: str | None = None
+    """The server that answered; None if none was asked."""
+    recipients: Recipients = field(default_factory=Recipients)
+    reason: str | None = None
+    """Why no server was asked."""
+
+
+def facts_of(event: CloudEvent, route: Route, asked: Asked) -> dict[str, Any]:
+    """Return as JSON the route of *event*, and the instances of which a server told; null if none was asked."""
+    was_queried = asked.address is not None
     return {
         "event": {"id": event.id, "source": event.source, "type": event.type},
         "starts": [
@@ -37,11 +51,30 @@ def facts_of(event: CloudEvent, route: Route) -> dict[str, Any]:
             for one in route.awaited
         ],
         "passed": [{**_facts(one.definition, one.event), "reason": one.reason} for one in route.passed],
+        "server": {"address": asked.address, "asked": was_queried, "reason": asked.reason},
+        "instances": [one.facts() for one in asked.recipients.instances] if was_queried else None,
+        "notes": asked.recipients.notes,
     }
 
 
-def text_of(event: CloudEvent, route: Route) -> str:
-    """Return the route of *event* for people, a line for each thing."""
+def text_of(event: CloudEvent, route: Route, asked: Asked) -> str:
+    """Return for people where *event* goes, a line for each definition and for each instance."""
+    return "\n".join([*_route_lines(event, route), *_server_lines(route, asked)])
+
+
+def _server_lines(route: Route, asked: Asked) -> list[str]:
+    if route.leads_nowhere:
+        return []
+    if asked.address is None:
+        return [f"no server was queried for the instances that get it: {asked.reason}"]
+    found = asked.recipients
+    lines = [f"on the server at {asked.address}:" if found.instances else f"no instances are at {asked.address}"]
+    gets = {True: "gets it", False: "does not get it"}
+    lines += [f"  {one.instance} {gets[one.gets]}: {one.reason}" for one in found.instances]
+    return [*lines, *(f"  {note}" for note in found.notes)]
+
+
+def _route_lines(event: CloudEvent, route: Route) -> list[str]:
     lines = []
     for start in route.starts:
         known = f", which is {start.instance_id}" if start.instance_id is not None else ""
@@ -57,10 +90,10 @@ def text_of(event: CloudEvent, route: Route) -> str:
         else:
             which = f"the instance with {_text_of(one.key)} of {one.definition.id!r}, which is {one.instance_id}"
         lines.append(f"may be taken by {which}: it is its {one.event}")
-    lines += [f"means nothing to {_place(one.definition, one.event)}: {one.reason}" for one in route.passed]
+    lines += [f"is ignored by {_place(one.definition, one.event)}: {one.reason}" for one in route.passed]
     if route.leads_nowhere:
         lines.insert(0, f"no definition consumes the event of type {event.type!r}")
-    return "\n".join(lines)
+    return lines
 
 
 def _facts(definition: Definition, event: str | None) -> dict[str, Any]:

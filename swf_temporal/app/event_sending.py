@@ -1,5 +1,8 @@
 """Sending events where they go: to the instances that they start, and to those that wait for them."""
 
+import logging
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, Final
 
 from swf_temporal.app.client import Client
@@ -7,41 +10,74 @@ from swf_temporal.app.event_routes import latest_of
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.routing.routes import route
+from swf_temporal.routing.chains import MAX_HOPS, hops_of
+from swf_temporal.routing.routes import Route, route
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch, send_to
 
 INSTANCE: Final = "swfinstance"
 """The extension attribute by which an event names an instance, where the operator lets it."""
 
+_log = logging.getLogger("swf.events")
 
-async def send(
+
+async def send(  # noqa: PLR0913 - what may be said of an event that is sent, most of it optional
     client: Client,
     event: CloudEvent,
     catalogue: Catalogue,
     task_queue: str,
     *,
+    found: Route | None = None,
     instance: str | None = None,
     trusts_instance: bool = False,
+    max_hops: int = MAX_HOPS,
 ) -> list[Receipt]:
     """Send *event* where it goes among the definitions of *catalogue*; return where that is.
 
-    The server has it then; no worker need run. Instances run the text that the catalogue has now. *instance* is the id
-    of one that is to get the event besides; where the sender may choose any instance (*trusts_instance*), the event
-    may name it by its attribute `swfinstance`. Raises UsageError if the event has no id, is too large, or is refused
-    by the server.
+    The server has it then; no worker need run. Instances run the text that the catalogue has now. *found* is the route
+    of the event, where that is known already. *instance* is the id of one that is to get the event besides; where the
+    sender may choose any instance (*trusts_instance*), the event may name it by its attribute `swfinstance`. An event
+    does not reach a definition that it would start, where that would be the next instance of a chain of *max_hops*.
+    Raises UsageError if the event has no id, is too large, or is refused by the server.
     """
     if not event.id:
         raise UsageError(
             f"the event of type {event.type!r} has no id",
-            "with an id and a source, it is taken once however often sent",
+            "an event with an id and a source is taken once, however often it is sent",
         )
     named = instance
     if named is None and trusts_instance:
         attribute = event.attribute(INSTANCE)
         named = attribute if isinstance(attribute, str) and attribute else None
     receipts = [] if named is None else [await send_to(client.temporal, event, named)]
-    found = route(event, latest_of(catalogue))
-    return receipts + await dispatch(client.temporal, event, found, catalogue.with_reachable, task_queue, named)
+    found = found or route(event, latest_of(catalogue))
+    stopped = []
+    if found.starts and hops_of(event) >= max_hops:
+        stopped = list(dict.fromkeys(one.definition.id for one in found.starts))
+        found = _without(found, stopped)
+        names = ", ".join(stopped)
+        _log.error("the event %r of type %r does not reach %s: %s", event.id, event.type, names, why_stopped(event))
+    receipts += [Receipt(one, "stopped") for one in stopped]
+    receipts += await dispatch(
+        client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailboxes
+    )
+    return receipts
+
+
+def is_sent(receipt: Receipt) -> bool:
+    """Tell whether the event has gone anywhere."""
+    return receipt.status not in ("unreachable", "stopped")
+
+
+def why_stopped(event: CloudEvent) -> str:
+    """Return why an event starts nothing that comes at the end of a chain."""
+    hops = hops_of(event)
+    return f"it would start another instance, after a chain of {hops} that events have started"
+
+
+def _without(found: Route, definitions: Collection[str]) -> Route:
+    """Return a route that leads to none of *definitions*: what an instance leaves would start another."""
+    awaited = tuple(one for one in found.awaited if one.definition.id not in definitions)
+    return replace(found, starts=(), awaited=awaited)
 
 
 def receipt_facts(receipt: Receipt) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from swf_temporal.events.settings import (
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
 from swf_temporal.functions.operator.parsers import as_count, as_headers, as_names, as_size, as_timeout
+from swf_temporal.routing.chains import MAX_HOPS
 
 _WORDS: Final = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
 """What the address at a broker is called, by the family of its protocol."""
@@ -86,6 +87,7 @@ class _Events(Section):
     consumers: list[_Consumer] = Field(default_factory=list)
     sinks: list[_Sink] = Field(default_factory=list)
     lifecycle: list[Literal["workflow", "task", "status"]] = Field(default_factory=list)
+    max_hops: Annotated[int, BeforeValidator(as_count)] = MAX_HOPS
 
 
 def read_event_settings(env: Mapping[str, str] = os.environ, *, file: Path | None = None) -> EventSettings:
@@ -94,11 +96,7 @@ def read_event_settings(env: Mapping[str, str] = os.environ, *, file: Path | Non
     `SWF_SINK` adds a sink: an HTTP address that gets every produced event.
     """
     path = configuration_file(env, file)
-    content: Any = {} if path is None else content_of(path)
-    section = content.get("events") if isinstance(content, dict) else None
-    events = _Events()
-    if path is not None and section is not None:
-        events = validated(_Events, section, path, ("events",))
+    events = _section(path)
     reading = _Reading(env, path or Path())
     sinks = [reading.sink(one) for one in events.sinks]
     if url := env.get("SWF_SINK", "").strip():
@@ -106,7 +104,19 @@ def read_event_settings(env: Mapping[str, str] = os.environ, *, file: Path | Non
     consumers = tuple(reading.consumer(one) for one in events.consumers)
     _check_names("consumers", [one.name for one in consumers])
     _check_names("sinks", [one.name for one in sinks])
-    return EventSettings(consumers, tuple(sinks), frozenset(events.lifecycle))
+    return EventSettings(consumers, tuple(sinks), frozenset(events.lifecycle), events.max_hops)
+
+
+def read_max_hops(env: Mapping[str, str] = os.environ, *, file: Path | None = None) -> int:
+    """Return how many instances a chain may have that events start. Raises UsageError."""
+    return _section(configuration_file(env, file)).max_hops
+
+
+def _section(path: Path | None) -> _Events:
+    """Return what the file at *path* says of events. Secrets that it names are not looked up."""
+    content: Any = {} if path is None else content_of(path)
+    section = content.get("events") if isinstance(content, dict) else None
+    return _Events() if path is None or section is None else validated(_Events, section, path, ("events",))
 
 
 class _Reading:
@@ -208,5 +218,5 @@ def _check_names(part: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if not name.strip() or name in seen:
-            raise UsageError(f"events › {part}: {name!r} is the name of several", "each needs a name of its own")
+            raise UsageError(f"events › {part}: {name!r} is used more than once", "names must be unique")
         seen.add(name)

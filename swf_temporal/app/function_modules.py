@@ -24,7 +24,9 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
     for name in modules:
         found = offered_by(import_module_or_file(name), Path(name).stem if name.endswith(".py") else name)
         if not found and not found.types:
-            raise UsageError(f"{name} offers no function", "public functions in it count, and what its registries hold")
+            raise UsageError(
+                f"{name} has no functions", "it offers the functions in its registries, or its public functions"
+            )
         offered.include(found)
     return offered
 

@@ -112,7 +112,7 @@ class FunctionServer(ThreadingHTTPServer):
         """
         path = Path(given or mkdtemp(dir=self._folders.name))
         if not path.is_dir():
-            message = f"the folder {path} of this call is not there: the function has to share it with the caller"
+            message = f"the folder {path} of this call does not exist: the function has to share it with the caller"
             raise FunctionError(message)
         try:
             yield path

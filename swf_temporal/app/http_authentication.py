@@ -12,7 +12,7 @@ from swf_temporal.app.http_settings import JwtSettings
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with key pairs only: a public key must not count as a shared secret."""
-_LIFETIME: Final = 300
+_KEYS_CACHED_FOR: Final = 300
 """Seconds for which keys of the issuer are used before they are fetched again."""
 _PATIENCE: Final = 10
 """Seconds in which the issuer has to answer."""
@@ -41,7 +41,7 @@ class JwtVerifier:
 
     def __init__(self, settings: JwtSettings) -> None:
         self._settings = settings
-        self._keys = jwt.PyJWKClient(settings.jwks, lifespan=_LIFETIME, timeout=_PATIENCE)
+        self._keys = jwt.PyJWKClient(settings.jwks, lifespan=_KEYS_CACHED_FOR, timeout=_PATIENCE)
 
     async def claims_of(self, token: str) -> Mapping[str, Any]:
         """Return what *token* claims. Raises NotAuthenticatedError."""
@@ -63,5 +63,5 @@ class JwtVerifier:
                 },
             )
         except jwt.PyJWTError as error:
-            raise NotAuthenticatedError(f"the token does not count: {error}") from None
+            raise NotAuthenticatedError(f"the token is not valid: {error}") from None
         return claims

@@ -86,6 +86,6 @@ def jwt_settings(jwks: str | None, issuer: str | None, audience: str | None, sec
     if jwks is None:
         return None
     if audience is None and issuer is None:
-        hint = "otherwise tokens for other programs would count"
+        hint = "otherwise tokens for other programs would be accepted"
         raise UsageError(f"{section} › jwks needs an issuer or an audience", hint)
     return JwtSettings(jwks, issuer, audience)

@@ -22,7 +22,7 @@ PATIENCE = 5.0
 
 _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
-_TAKING_UP = 2.0
+_STARTED_WITHIN = 2.0
 """Seconds in which a worker should have taken up what was started."""
 
 RUNNING = "running"
@@ -119,7 +119,7 @@ async def refuse_ended(client: Client, workflow_id: str) -> None:
 async def was_taken_up(client: Client, workflow_id: str) -> bool:
     """Tell whether a worker takes the instance up within a short time. Raises RunEnded if it fails at once."""
     handle = client.temporal.get_workflow_handle(workflow_id)
-    for _ in range(int(_TAKING_UP / 0.05)):
+    for _ in range(int(_STARTED_WITHIN / 0.05)):
         found = await handle.describe()
         if found.status is WorkflowExecutionStatus.FAILED:
             await result(handle)

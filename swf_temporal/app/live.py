@@ -34,7 +34,7 @@ class LiveCatalogue(Catalogue):
 
         Any file may be one that a definition refers to, so after any change all definitions are read again.
         """
-        stamps = dict(_stamps(self._folder))
+        stamps = dict(stamps_of(self._folder))
         if stamps == self._stamps:
             return []
         self._stamps = stamps
@@ -58,7 +58,7 @@ class LiveCatalogue(Catalogue):
             if checked.problems != self._reported.get(file):
                 yield from map(str, checked.problems)
                 if before is not None:
-                    yield f"{file}: has errors; the last version without is served"
+                    yield f"{file}: has errors; the last valid version is served"
         else:
             self._good[file] = checked.definition
             if before is None or before.digest != checked.definition.digest or file in self._reported:
@@ -74,7 +74,8 @@ def _definitions(folder: Path, known: Iterable[Path]) -> list[Path]:
     return sorted({*files_in(folder), *(file for file in known if file.is_file())})
 
 
-def _stamps(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
+def stamps_of(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
+    """Yield the documents in *folder*, each with its time and size, by which a change is noticed."""
     for file in documents_in(folder, _WATCHED):
         try:
             found = file.stat()

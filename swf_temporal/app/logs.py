@@ -20,7 +20,7 @@ _OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")
 _OF_WORKFLOW = ("workflow_id",)
 """Fields of a log line that are shown to people: those of the instance and of the call."""
 _FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
-_TOLD_OTHERWISE = ("Completing activity as failed", "Worker failed, shutting down")
+_LOGGED_ELSEWHERE = ("Completing activity as failed", "Worker failed, shutting down")
 """Messages of the library that are left out, since a better one of ours stands beside them."""
 
 
@@ -128,4 +128,4 @@ def _raised(record: logging.LogRecord) -> str:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    return not (record.name.startswith("temporalio.") and record.msg in _TOLD_OTHERWISE)
+    return not (record.name.startswith("temporalio.") and record.msg in _LOGGED_ELSEWHERE)

@@ -126,7 +126,9 @@ def _encryption(env: Mapping[str, str], path: Path | None, section: Any) -> Encr
     if settings.encrypt and settings.key not in settings.keys:
         known = ", ".join(settings.keys)
         what = (
-            "encryption › key is missing" if settings.key is None else f"encryption › key {settings.key!r} is not there"
+            "encryption › key is missing"
+            if settings.key is None
+            else f"encryption › key {settings.key!r} is not among the keys"
         )
         raise UsageError(f"{what}: it says which of the keys encrypts", f"there are {known}; or set encrypt: false")
     return settings
@@ -150,7 +152,7 @@ def _storage(env: Mapping[str, str], path: Path | None, section: Any) -> Storage
     if not found:
         return None
     if "url" not in found:
-        raise UsageError("large payloads have settings, but no place", "give storage › url, or SWF_STORAGE")
+        raise UsageError("large payloads have settings, but no storage", "give storage › url, or SWF_STORAGE")
     settings = StorageSettings(**found)
     if settings.threshold >= settings.max_bytes:
         raise UsageError(

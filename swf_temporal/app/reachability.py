@@ -1,4 +1,4 @@
-"""Whether the server answers, as a worker logs it.
+"""Logs when the server stops answering, and when it answers again.
 
 The SDK asks again and again, and logs each of its many attempts in its own words. A worker says once that the
 server does not answer, why, and once that it answers again.

@@ -33,7 +33,7 @@ _GRACE = 10
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be run, and with what."""
+    """A run that was requested: the definition, its input and its options."""
 
     workflows: Sequence[Definition]
     """The definition, and its sub-workflows."""

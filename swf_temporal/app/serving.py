@@ -26,7 +26,7 @@ _log = logging.getLogger("swf")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a worker is made of: files, folders and modules that have its definitions, functions and configuration."""
+    """The files, folders and modules with a worker's definitions, functions and configuration."""
 
     definitions: Iterable[Path]
     functions: Iterable[str] = ()
@@ -78,7 +78,7 @@ async def serve(worker: Worker) -> int:
         await stopping.wait()
         looking.cancel()
         await asyncio.wait([looking])
-        _log.info("told to stop: finishing what is under way")
+        _log.info("stopping: finishing the calls in progress")
     _log.info("stopped")
     return 0
 
@@ -86,12 +86,12 @@ async def serve(worker: Worker) -> int:
 def _log_what_is_served(worker: Worker) -> None:
     only_known = worker.settings.known_definitions_only
     if not list(worker.catalogue):
-        what = "nothing" if only_known else "only instances that bring their own"
+        what = "nothing" if only_known else "only instances that come with their own definition"
         _log.warning("there is no definition: %s can run", what)
     for definition in worker.catalogue:
         _log.info("serving %s %s from %s", definition.id, definition.version or "", definition.source.name)
     if only_known:
-        _log.info("refusing instances that bring another definition than these")
+        _log.info("refusing instances that come with another definition")
     client = worker.client
     _log.info(
         "working for %s, namespace %s, task queue %s", client.address, client.namespace, worker.settings.task_queue

@@ -16,14 +16,14 @@ from swf_temporal.temporal.deployment import Deployment, Versioning
 
 
 class LogFormat(StrEnum):
-    """How a line of the log is written."""
+    """The format of log lines."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class LogLevel(StrEnum):
-    """The least severity that is logged."""
+    """The lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -33,7 +33,7 @@ class LogLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens."""
+    """The address at which a server listens."""
 
     host: str
     port: int
@@ -45,14 +45,14 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What a worker serves, how much of it at once, and what it tells about itself."""
+    """The settings of a worker itself: task queue, concurrency, health and logs."""
 
     task_queue: str = TASK_QUEUE
     """The task queue whose instances it runs."""
     known_definitions_only: bool = False
     """Whether it refuses instances that bring another definition than those that it serves."""
     max_activities: int = ACTIVITIES
-    """How many function calls may be under way at once."""
+    """The maximum number of function calls in progress."""
     max_cached_workflows: int = WORKFLOWS
     """How many running instances are kept in memory; others are replayed when something happens to them."""
     max_states_without_waiting: int = STATES

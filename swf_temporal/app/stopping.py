@@ -75,16 +75,16 @@ def stop_signal() -> asyncio.Event:
     """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    heard = [signal.SIGTERM]
+    handled = [signal.SIGTERM]
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        heard.append(signal.SIGINT)
+        handled.append(signal.SIGINT)
 
     def tell() -> None:
-        for number in heard:
+        for number in handled:
             loop.remove_signal_handler(number)
         stopping.set()
 
     with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
-        for number in heard:
+        for number in handled:
             loop.add_signal_handler(number, tell)
     return stopping

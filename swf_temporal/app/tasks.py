@@ -21,7 +21,7 @@ from swf_temporal.temporal.client_errors import NoAnswerError
 from swf_temporal.temporal.signal_events import AWAITED
 from swf_temporal.text.suggestions import did_you_mean
 
-MOST: Final = 200
+MAX_INSTANCES: Final = 200
 """The number of instances that are asked for their tasks, if no other is given: the latest."""
 _AT_ONCE: Final = 10
 """How many instances are asked at the same time."""
@@ -96,7 +96,7 @@ class Tasks(NamedTuple):
     """How many further instances run that were not asked."""
 
 
-async def list_tasks(client: Client, definition: str | None = None, *, limit: int = MOST) -> Tasks:
+async def list_tasks(client: Client, definition: str | None = None, *, limit: int = MAX_INSTANCES) -> Tasks:
     """Return the tasks of the latest *limit* instances that run, of all definitions or that with the id *definition*.
 
     Instances are found by the server's list, which lags a little behind.
@@ -140,7 +140,7 @@ async def find_task(client: Client, instance: str, event: str | None = None) -> 
     tasks = await tasks_of(client, instance)
     names = list(dict.fromkeys(task.event for task in tasks))
     if not tasks:
-        raise NoSuchTaskError(f"{instance!r} waits for no event", "`swf status` tells where it is")
+        raise NoSuchTaskError(f"{instance!r} does not wait for an event", "`swf status` shows its state")
     if event is None and len(names) > 1:
         raise NoSuchTaskError(f"{instance!r} waits for {len(names)} events", f"name one of {', '.join(names)}")
     found = next((task for task in tasks if event in (None, task.event)), None)
@@ -163,7 +163,7 @@ async def complete_task(client: Client, instance: str, event: str | None = None,
         return await deliver(client.temporal, instance, {"name": task.event, "data": data, AWAITED: True})
     except UsageError:
         if all(other.event != task.event for other in await tasks_of(client, instance)):
-            raise NoSuchTaskError(f"{instance!r} does not wait for {task.event!r} any more") from None
+            raise NoSuchTaskError(f"{instance!r} no longer waits for {task.event!r}") from None
         raise
 
 
@@ -175,9 +175,9 @@ def refuse_unfit(task: Task, data: JSON) -> None:
         wrong: Sequence[str] = DataSchemaValidator(task.data_schema).violations(data)
     except BadSchema as error:
         what = f"the dataSchema of the event {task.event!r} of {task.definition!r} is not a JSON Schema: {error}"
-        raise UsageError(what, "complete it by its instance, with `swf event`") from None
+        raise UsageError(what, "send the event with `swf event` instead") from None
     if wrong:
-        raise DataRefusedError(f"the data does not fit the event {task.event!r}: {'; '.join(wrong)}")
+        raise DataRefusedError(f"the data does not match the schema of the event {task.event!r}: {'; '.join(wrong)}")
 
 
 def _task(instance: str, definition: str, wait: Mapping[str, Any], event: Mapping[str, Any]) -> Task:

@@ -42,7 +42,7 @@ async def variables_of(client: temporal.Client, settings: WorkerSettings) -> Asy
         try:
             await claimed.claim()
         except RPCError as error:
-            message = f"it cannot be told whether the workers of the task queue {settings.task_queue!r} agree on it"
+            message = f"it is not known whether the workers of the task queue {settings.task_queue!r} agree on it"
             raise UsageError(f"variables in {where}: {message}: {error}") from None
         sweeping = asyncio.create_task(_sweep(store, claimed))
         try:
@@ -74,9 +74,9 @@ async def _sweep(store: "SqlVariables", claimed: ClaimedVariables) -> None:
     while True:
         try:
             if count := await store.sweep(claimed.has_ended):
-                _log.info("removed the variables of %d instances that have ended", count)
+                _log.info("removed the variables of %d ended instances", count)
         except (StoreUnavailable, RPCError) as error:
-            _log.warning("variables of instances that have ended are not removed at the moment: %s", error)
+            _log.warning("variables of ended instances cannot be removed at the moment: %s", error)
         except Exception:  # noqa: BLE001 - whatever it is, the next look may go well
-            _log.exception("variables of instances that have ended are not removed at the moment")
+            _log.exception("variables of ended instances cannot be removed at the moment")
         await asyncio.sleep(SWEEPING)

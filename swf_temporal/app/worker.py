@@ -118,14 +118,14 @@ class Worker:
     def client(self) -> Client:
         """The client of its server, once it works."""
         if not isinstance(self._client, Client):
-            raise UsageError("the worker does not work yet", "use it in `async with`")
+            raise UsageError("the worker is not running yet", "use it in `async with`")
         return self._client
 
     @property
     def functions(self) -> Functions:
         """What makes the calls, once it works."""
         if self._functions is None:
-            raise UsageError("the worker does not work yet", "use it in `async with`")
+            raise UsageError("the worker is not running yet", "use it in `async with`")
         return self._functions
 
     async def is_ready(self) -> bool:
@@ -154,10 +154,10 @@ class Worker:
         calls = Calls(env=os.environ, functions=functions)
         events = self._events or read_event_settings()
         sinks = Sinks(events.sinks, call_settings)
-        sinks.router = Router(Client(client), self.catalogue, settings.task_queue).deliver
+        sinks.router = Router(Client(client), self.catalogue, settings.task_queue, max_hops=events.max_hops).deliver
         if weak := calls.secrets.unprotected():
             _log.warning(
-                "short or common secrets are hidden in results only where a value is nothing else: %s", ", ".join(weak)
+                "short or common secrets are hidden in results only where they are the whole value: %s", ", ".join(weak)
             )
         worker = make_worker(
             client,

@@ -43,7 +43,8 @@ def _compiled(interval: str | None, cron: str | None, valid_until: str | None, n
     if cron is not None:
         return _by_cron(parse_cron(cron), parsed, None if valid_until is None else parse_time(valid_until), name)
     if parsed is None:
-        raise Unreadable("the schedule has neither an interval nor a cron expression")
+        message = "the schedule has neither an interval nor a cron expression"
+        raise Unreadable(message, hint="write 'interval: R/PT1H' for every hour, or 'cron: 0 9 * * *' for nine o'clock")
     if parsed.repeats and parsed.length is not None:
         return replace(_repeating(parsed, parsed.length, zone), timezone=name)
     start, _ = _window(parsed, zone)

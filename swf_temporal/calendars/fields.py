@@ -16,7 +16,7 @@ _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What may stand in a field: *size* numbers from *low* on, going round from the last to the first."""
+    """The values of a field: *size* numbers from *low* on, wrapping around from the last to the first."""
 
     name: str
     low: int
@@ -65,7 +65,7 @@ def numbers_of_entry(of: Field, text: str, offset: int) -> frozenset[int]:
     """Return the numbers that one entry of a list names. Raises Unreadable, naming what may stand there."""
     match = _ENTRY.fullmatch(text)
     if match is None or (match["first"] == "*" and match["last"]):
-        raise Unreadable(f"{text!r} is no {of.name}: {_allowed(of)}", offset)
+        raise Unreadable(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
     step = _step(of, match["step"], offset + match.start("step"))
     if match["first"] == "*":
         start, end = of.low, of.high
@@ -88,10 +88,10 @@ def number(of: Field, text: str, offset: int) -> int:
     if text.isdecimal() and len(text) <= _DIGITS:
         value = int(text)
         if not of.low <= value <= max(of.high, of.highest):
-            raise Unreadable(f"{text} is no {of.name}: {_allowed(of)}", offset)
+            raise Unreadable(f"{text} is not a valid {of.name}: {_allowed(of)}", offset)
         return value
     if text.upper() not in of.names:
-        raise Unreadable(f"{text!r} is no {of.name}: {_allowed(of)}", offset)
+        raise Unreadable(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
     return of.names[text.upper()]
 
 

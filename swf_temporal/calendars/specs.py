@@ -60,7 +60,7 @@ class IntervalSpec:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSpec:
-    """When instances are started.
+    """The times at which instances are started.
 
     Calendars are read in *timezone*. Times before *start_at* and after *end_at* do not count. *limit* is how many
     starts there are in all, where the times themselves do not say.

@@ -44,7 +44,7 @@ def read_document(path: Path) -> JSON:
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"{path} cannot be read: {reason}") from None
     if path.suffix == ".json":
         return _parsed(text, str(path))
@@ -62,14 +62,28 @@ def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     for path in paths:
         document = json_value("-", "the event on stdin:") if path == Path("-") else read_document(path)
-        for number, event in enumerate(document if isinstance(document, list) else [document], start=1):
-            given: Any = event
-            try:
-                CloudEvent.from_json(given, default_id="-")
-            except ValueError as error:
-                raise UsageError(f"{path}: event {number}: {error}") from None
-            events.append(given)
+        events += _checked(document, str(path))
     return events
+
+
+def _checked(document: JSON, where: str) -> list[dict[str, Any]]:
+    """Return the CloudEvents that *document* is: one, or a list of them."""
+    events: list[dict[str, Any]] = []
+    for number, event in enumerate(document if isinstance(document, list) else [document], start=1):
+        given: Any = event
+        try:
+            CloudEvent.from_json(given, default_id="-")
+        except ValueError as error:
+            raise UsageError(f"{where}: event {number}: {error}") from None
+        events.append(given)
+    return events
+
+
+def given_events(text: str) -> list[dict[str, Any]]:
+    """Return the CloudEvents that an argument gives: as JSON, in a file, or on stdin for `-`."""
+    if not text.lstrip().startswith(("{", "[")):
+        return read_events([Path(text)])
+    return _checked(json_value(text, "EVENT"), "EVENT")
 
 
 def length_of(text: str | None, option: str) -> timedelta | None:
@@ -91,7 +105,7 @@ def attributes_of(pairs: Iterable[str]) -> dict[str, JSON]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not name or not equals:
-            raise UsageError(f"--attribute is {pair!r}", "it is written name=value")
+            raise UsageError(f"--attribute is {pair!r}", "write name=value")
         attributes[name] = value
     return attributes
 
@@ -100,7 +114,7 @@ def _parsed(text: str, where: str) -> JSON:
     try:
         value: JSON = json.loads(text, parse_constant=_refuse)
     except RecursionError:
-        raise UsageError(f"{where} is not JSON that can be read: it is nested too deeply") from None
+        raise UsageError(f"{where} is not readable JSON: it is nested too deeply") from None
     except ValueError as error:
         raise UsageError(f"{where} is not JSON: {error}", "a text needs its quotes: '\"text\"'") from None
     return value
@@ -122,7 +136,7 @@ def _meant(text: str, option: str) -> str | None:
         is_file = Path(text).is_file()
     except (OSError, ValueError):
         return None
-    return f"to give what is in that file: {option} @{text}" if is_file else None
+    return f"to read that file: {option} @{text}" if is_file else None
 
 
 def _is_json(text: str) -> bool:
@@ -134,4 +148,4 @@ def _is_json(text: str) -> bool:
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not a number of JSON")
+    raise ValueError(f"{word} is not a JSON number")

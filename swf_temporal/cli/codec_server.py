@@ -19,7 +19,9 @@ def codec_server(
     origin: Annotated[
         list[str] | None,
         typer.Option(
-            "--origin", metavar="URL", help="The origin of a UI that may ask, besides those configured. Repeatable."
+            "--origin",
+            metavar="URL",
+            help="The origin of a UI that may send requests, besides those configured. Repeatable.",
         ),
     ] = None,
     tls_cert: TlsCertificate = None,
@@ -28,8 +30,8 @@ def codec_server(
 ) -> None:
     """Decrypt payloads for the Temporal UI and the temporal program.
 
-    Those that are stored are fetched. Keys, storage and who may ask come from the configuration. The URL is printed to
-    stdout; requests are logged to stderr, without payloads.
+    Stored payloads are fetched. Keys, the storage and the permitted clients come from the configuration. The URL is
+    printed to stdout; requests are logged to stderr, without payloads.
     """
     with ending_at_once():
         from swf_temporal.app.codec_server.serving import prepare, serve

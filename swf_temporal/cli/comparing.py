@@ -1,4 +1,4 @@
-"""What `swf compat` does and prints."""
+"""The work and the output of `swf compat`."""
 
 import json
 import sys
@@ -30,8 +30,8 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
-    """What is to be looked at, and how it is printed."""
+class ComparisonRequest:
+    """The arguments of a comparison, and the format of its output."""
 
     old: str | None
     new: str | None
@@ -46,7 +46,7 @@ class Looking:
     namespace: str | None
 
 
-async def look(wanted: Looking) -> int:
+async def look(wanted: ComparisonRequest) -> int:
     """Compare definitions and replay histories; print what comes of it, and return the exit code."""
     be_quiet()
     readable = resources_of(wanted.resources)
@@ -75,7 +75,7 @@ def _definition(name: str, folders: Sequence[Path], resources: Resources) -> Def
     return named(catalogue_of(folders, resources), name)
 
 
-async def _replayed(wanted: Looking) -> AsyncIterator[Replayed]:
+async def _replayed(wanted: ComparisonRequest) -> AsyncIterator[Replayed]:
     if wanted.histories is not None:
         async for one in replay_files(wanted.histories):
             yield one
@@ -115,7 +115,7 @@ def _of_instances(replayed: list[Replayed], comparison: Comparison | None) -> It
     for one in failed:
         yield f"{one.workflow_id} ({one.run_id}): {one.failure}"
     count = Counter(one.failure is None for one in replayed)
-    yield f"{count[True]} of {len(replayed)} go on with this release"
+    yield f"{count[True]} of {len(replayed)} can continue with this release"
 
 
 def _row(one: Replayed, comparison: Comparison | None) -> dict[str, Any]:

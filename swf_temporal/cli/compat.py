@@ -12,20 +12,20 @@ from swf_temporal.errors import UsageError
 
 EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --query 'ExecutionStatus=\"Running\"'"}
 
-_MOST = 200
+_MAX_INSTANCES = 200
 
 
 def compat(
     old: Annotated[
-        str | None, typer.Argument(metavar="[OLD", help="The definition as it was: a file, or an id in --definitions.")
+        str | None, typer.Argument(metavar="[OLD", help="The old definition: a file, or an id in --definitions.")
     ] = None,
     new: Annotated[
-        str | None, typer.Argument(metavar="NEW]", help="The definition as it is to be: a file, or ID@VERSION.")
+        str | None, typer.Argument(metavar="NEW]", help="The new definition: a file, or ID@VERSION.")
     ] = None,
     *,
     definitions: Annotated[
         list[Path] | None,
-        typer.Option("--definitions", "-d", metavar="FOLDER", help="A folder whose definitions ids mean. Repeatable."),
+        typer.Option("--definitions", "-d", metavar="FOLDER", help="A folder in which ids are looked up. Repeatable."),
     ] = None,
     histories: Annotated[
         Path | None,
@@ -33,32 +33,33 @@ def compat(
     ] = None,
     query: Annotated[
         str | None,
-        list_filter("Replay the instances on the server that Temporal's list filter finds."),
+        list_filter("Replay the instances on the server that match a list filter of Temporal."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="NUMBER", min=1, help="At most so many instances.")] = _MOST,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="NUMBER", min=1, help="The maximum number of instances.")
+    ] = _MAX_INSTANCES,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,
     resources: ResourceFolders = None,
     output: Output = None,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Say what a changed definition, or another release, means for instances.
+    """Show the effects of a changed definition or another release on instances.
 
-    OLD and NEW are compared, and it is told what that means for instances that run, and for those that call them.
-    Histories are replayed by this release, which tells of each whether the instance goes on. Exits with 1 if one does
-    not.
+    Compares OLD and NEW, and shows the effects on running instances, and on callers. Replays histories with this
+    release, and shows for each whether the instance can continue. Exits with 1 if one cannot.
     """
     form = form_of(output)
     if (old is None) != (new is None):
         raise UsageError("a comparison needs two definitions", "give OLD and NEW")
     if old is None and histories is None and query is None:
-        raise UsageError("there is nothing to look at", "give OLD and NEW, --histories, or --query")
+        raise UsageError("there is nothing to compare", "give OLD and NEW, --histories, or --query")
     if histories is not None and query is not None:
-        raise UsageError("--histories and --query are two places to look", "give one of them")
+        raise UsageError("--histories and --query exclude each other", "give one of them")
     with ending_at_once():
         from swf_temporal.app.stopping import run_until_stopped
-        from swf_temporal.cli.comparing import Looking, look
-    wanted = Looking(
+        from swf_temporal.cli.comparing import ComparisonRequest, look
+    wanted = ComparisonRequest(
         old=old,
         new=new,
         definitions=definitions or (),

@@ -24,7 +24,7 @@ EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --he
 def consume(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; else the current folder."),
+        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; by default the current folder."),
     ] = None,
     *,
     config: Config = None,
@@ -41,11 +41,11 @@ def consume(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Take events from brokers, and send them where they go.
+    """Take events from brokers, and send them to instances.
 
-    They go to the instances that they start, or that wait for them. Queues, topics and subjects are in the section
-    `events` of the configuration. A message is acknowledged once the Temporal server has its event; no worker need
-    run. Consumers connect again when a connection breaks. What happens is logged to stderr, without the data of events.
+    Events go to the instances that they start, or that wait for them. Queues, topics and subjects are in the section
+    `events` of the configuration. A message is acknowledged once the Temporal server has its event; this does not need
+    a running worker. Consumers reconnect when a connection breaks. The log goes to stderr, without the data of events.
     """
     with ending_at_once():
         from swf_temporal.app.consuming import prepare

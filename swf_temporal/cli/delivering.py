@@ -10,17 +10,15 @@ from swf_temporal.cli.output import Form, print_data
 from swf_temporal.temporal.client import SENT
 from swf_temporal.temporal.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 
-_TOLD = {
+_MESSAGES = {
     "taken": "{instance} took {event}",
     "kept": "{instance} keeps {event} until a state waits for it",
-    "duplicate": "{instance} had {event} already: it was not taken again",
+    "duplicate": "{instance} already had {event} and did not take it again",
     SENT: "sent {event} to {instance}; no worker has answered for it",
 }
 """The message for each outcome of an event."""
 
-_UNANSWERED = (
-    "start one with `swf worker`, which may still take the event; or leave it with the instance: swf event --no-wait"
-)
+_UNANSWERED = "start one with `swf worker`, which may still take the event; or store the event: swf event --no-wait"
 
 
 async def deliver_all(
@@ -43,7 +41,7 @@ async def deliver_all(
             typer.echo(f"error: {error}\n  {_UNANSWERED}", err=True)
             code = 1
             break
-        typer.echo(_TOLD[status].format(instance=workflow_id, event=_called(event)), err=True)
+        typer.echo(_MESSAGES[status].format(instance=workflow_id, event=_called(event)), err=True)
         answers.append({"id": workflow_id, "event": event.get("type") or event["name"], "status": status})
     if form is not Form.TEXT:
         if is_list:

@@ -16,7 +16,7 @@ EXAMPLES = {"describe": "Example: swf describe orders.yaml --output mermaid"}
 
 
 class Format(StrEnum):
-    """How a workflow is described."""
+    """The formats of a description."""
 
     TEXT = "text"
     JSON = "json"
@@ -28,15 +28,16 @@ def describe(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition, or - for stdin.")],
     *,
     output: Annotated[
-        Format | None, typer.Option("--output", "-o", help="How to print; mermaid is the source of a state diagram.")
+        Format | None,
+        typer.Option("--output", "-o", help="The format of the output; mermaid is the source of a state diagram."),
     ] = None,
     older: Annotated[Format | None, typer.Option("--format", hidden=True, help="The same as --output.")] = None,
     definitions: Definitions = None,
     resources: ResourceFolders = None,
 ) -> None:
-    """Tell what a workflow needs and does.
+    """Summarize what a workflow needs and does.
 
-    Nothing is run or fetched. Where functions lead is told from their documents that are files on this machine.
+    Nothing is run or fetched. Methods and servers of functions are shown if their documents are files on this machine.
     """
     if None not in (output, older) and output != older:
         raise UsageError(f"--format {older} and --output {output} contradict each other", "give one of them")

@@ -30,12 +30,14 @@ def dev(
     port: Annotated[
         int,
         typer.Option(
-            "--port", envvar="SWF_DEV_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where the server listens."
+            "--port", envvar="SWF_DEV_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="The port of the server."
         ),
     ] = DEFAULT_PORT,
     ui_port: Annotated[
         int,
-        typer.Option("--ui-port", envvar="SWF_DEV_UI_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="Where its UI is."),
+        typer.Option(
+            "--ui-port", envvar="SWF_DEV_UI_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="The port of its UI."
+        ),
     ] = DEFAULT_UI_PORT,
     gateway_port: Annotated[
         int | None,
@@ -45,12 +47,12 @@ def dev(
             min=0,
             max=HIGHEST_PORT,
             show_default="8080, or a free one",
-            help="Where the gateway listens; 0 is any free port.",
+            help="The port of the gateway; 0 is any free port.",
         ),
     ] = None,
-    database: Annotated[
-        Path, typer.Option("--db", metavar="FILE", help="Where the server remembers its workflows.")
-    ] = Path(".swf", "temporal.db"),
+    database: Annotated[Path, typer.Option("--db", metavar="FILE", help="The file of the server's database.")] = Path(
+        ".swf", "temporal.db"
+    ),
     strict: Strict = False,
     task_queue: WorkerTaskQueue = None,
     log_format: Format = None,
@@ -58,8 +60,8 @@ def dev(
 ) -> None:
     """Serve a folder of definitions on a local server, and reload those that change.
 
-    Running instances keep the text that they began with. Instances are remembered from one start to the next. What
-    happens to them is logged to stderr, without the data that they work on.
+    Running instances keep the definition that they started with. Instances are kept from one start to the next. The log
+    goes to stderr, without their data.
     """
     with ending_at_once():
         from swf_temporal.app.dev_server import Listening, prepare

@@ -26,7 +26,7 @@ async def show_tasks(client: Client, definition: str | None, limit: int, form: F
     if found.silent:
         typer.echo(f"no worker answered for {', '.join(found.silent)}", err=True)
     if found.more:
-        typer.echo(f"{found.more} more instances were not asked: --limit {limit + found.more} asks all", err=True)
+        typer.echo(f"{found.more} more instances were not queried: --limit {limit + found.more} queries all", err=True)
     return 0
 
 

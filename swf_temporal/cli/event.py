@@ -44,7 +44,7 @@ def event(
             "--name",
             metavar="NAME",
             callback=not_empty,
-            help="Instead of TYPE: the name that the definition gives to the event.",
+            help="Instead of TYPE: the name of the event in the definition.",
         ),
     ] = None,
     file: Annotated[
@@ -62,7 +62,7 @@ def event(
         typer.Option("--attribute", metavar="NAME=VALUE", help="An attribute of a CloudEvent. Repeatable."),
     ] = None,
     no_wait: Annotated[
-        bool, typer.Option("--no-wait", help="Leave it with the instance, and wait for no worker to answer.")
+        bool, typer.Option("--no-wait", help="Store the event with the instance, and do not wait for an answer.")
     ] = False,
     output: Output = None,
     address: Address = None,
@@ -70,9 +70,9 @@ def event(
 ) -> None:
     """Send an event to a running instance.
 
-    With --name only its data is sent: the definition knows the type and the source. With TYPE a whole CloudEvent is
-    sent, which is taken if it is like one that the definition describes. The answer tells what became of it: taken,
-    kept for a state that will wait for it, or a duplicate of one that was there before.
+    With --name only the data is sent: the definition has the type and the source. With TYPE a whole CloudEvent is
+    sent, which is taken if it matches an event of the definition. The answer is a status: taken, kept until a state
+    waits for it, or a duplicate of an earlier event.
 
     Exits with 1 if the definition never takes such an event, or if no worker answers within ten seconds.
     """
@@ -93,7 +93,7 @@ def event(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What the command line says of an event: its type, its name, or a file; and what belongs to it."""
+    """An event as given on the command line: by type, by name, or in a file, with its data and attributes."""
 
     type: str | None
     name: str | None
@@ -121,10 +121,10 @@ class _Given:
 
     def _refuse_contradictions(self) -> None:
         if [self.type, self.name, self.file].count(None) != 2:  # noqa: PLR2004 - all but one
-            raise UsageError("which event is to be sent?", "give one of TYPE, --name and --file")
+            raise UsageError("no event is given", "give one of TYPE, --name and --file")
         if self.type is not None and not self.type.strip():
             raise UsageError("the TYPE of the event is empty")
         if self.type is None and (self.source is not None or self.attributes):
-            raise UsageError("--source and --attribute belong to an event that is given by its TYPE")
+            raise UsageError("--source and --attribute need the TYPE of an event")
         if self.file is not None and self.data is not None:
-            raise UsageError("--data belongs to an event that is given by its TYPE or --name")
+            raise UsageError("--data needs the TYPE or --name of an event")

@@ -11,7 +11,7 @@ from swf_temporal.cli.completing import instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
-from swf_temporal.cli.output import Form, form_of, print_data
+from swf_temporal.cli.output import form_of
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -23,44 +23,48 @@ EXAMPLES = {
 
 
 def events() -> None:
-    """Say where events go, and send them there."""
+    """Explain the destinations of events, and send events."""
 
 
 def explain(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition, or a folder of them.")],
-    event: Annotated[Path, typer.Argument(metavar="EVENT", help="A file with a CloudEvent, or - for stdin.")],
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help="A CloudEvent: JSON, a file that holds it, or - for stdin.")
+    ],
+    *,
     resources: ResourceFolders = None,
     output: Output = None,
+    address: Address = None,
+    namespace: Namespace = None,
 ) -> None:
-    """Say which definitions an event starts, which wait for it, and why it means nothing to the others.
+    """Show which definitions and instances an event reaches, and why it does not reach the others.
 
-    Nothing is sent, and no server is asked. Of a definition in several versions the latest is meant. Exits with 1 if no
-    definition consumes such an event.
+    Nothing is sent. Of several versions of a definition the latest is used. If a server answers, the instances that
+    would get the event are shown; a server that is given by --address must answer. Exits with 1 if no definition
+    consumes such an event.
     """
     form = form_of(output)
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
     with ending_at_once():
         from swf_temporal.app.definitions import catalogue_of, resources_of
-        from swf_temporal.app.event_routes import facts_of, latest_of, text_of
-        from swf_temporal.cli.arguments import read_events
+        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.cli.arguments import given_events
+        from swf_temporal.cli.explaining import explained
         from swf_temporal.cloud_event import CloudEvent
-        from swf_temporal.routing.routes import route
-    given = read_events([event])
+    given = given_events(event)
     if len(given) != 1:
-        raise UsageError(f"{event} holds {len(given)} events", "one is explained at a time")
-    found = CloudEvent.from_json(given[0])
-    where = route(found, latest_of(catalogue_of([file], resources_of(resources))))
-    if form is Form.TEXT:
-        typer.echo(text_of(found, where))
-    else:
-        print_data(facts_of(found, where), form)
-    raise typer.Exit(int(where.leads_nowhere))
+        raise UsageError(f"{event} holds {len(given)} events", "give one event")
+    catalogue = catalogue_of([file], resources_of(resources))
+    work = explained(CloudEvent.from_json(given[0]), catalogue, form, address, namespace)
+    raise typer.Exit(run_until_stopped(work))
 
 
 def send(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition, or a folder of them.")],
-    event: Annotated[Path, typer.Argument(metavar="EVENT", help="A file with CloudEvents, or - for stdin.")],
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help="CloudEvents: JSON, a file that holds them, or - for stdin.")
+    ],
     *,
     instance: Annotated[
         str | None,
@@ -68,13 +72,15 @@ def send(
             "--instance",
             metavar="ID",
             callback=not_empty,
-            help="An instance that is to get the events besides.",
+            help="An instance that also gets the events.",
             autocompletion=instance_ids,
         ),
     ] = None,
     trust_instance: Annotated[
         bool,
-        typer.Option("--trust-instance", help="Let each event name that instance, by its attribute swfinstance."),
+        typer.Option(
+            "--trust-instance", help="Let each event name that instance itself, by its attribute swfinstance."
+        ),
     ] = False,
     resources: ResourceFolders = None,
     task_queue: TaskQueue = TASK_QUEUE,
@@ -82,19 +88,19 @@ def send(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Send events where they go: to the instances that they start, and to those that wait for them.
+    """Send events to the instances that they start, and to those that wait for them.
 
-    No instance need be named, and no worker need run. The same event, by its source and id, has its effect once,
-    however often it is sent. Exits with 1 if an event goes nowhere.
+    This needs neither the id of an instance nor a running worker. The same event, identified by source and id, takes
+    effect once, however often it is sent. Exits with 1 if an event has no destination.
     """
     form = form_of(output)
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
     with ending_at_once():
         from swf_temporal.app.definitions import catalogue_of, resources_of
-        from swf_temporal.cli.arguments import read_events
+        from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.sending import send_all
-    given = read_events([event])
+    given = given_events(event)
     catalogue = catalogue_of([file.resolve()], resources_of(resources))
     ask(
         lambda client: send_all(

@@ -29,7 +29,7 @@ EXAMPLES = {"gateway": "Example: swf gateway definitions/ --config swf.yaml --ho
 def gateway(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; else the current folder."),
+        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; by default the current folder."),
     ] = None,
     *,
     config: Config = None,
@@ -39,7 +39,7 @@ def gateway(
     port: ListenPort = 8080,
     origin: Annotated[
         list[str] | None,
-        typer.Option("--origin", metavar="URL", help="The origin of web pages that may ask. Repeatable."),
+        typer.Option("--origin", metavar="URL", help="The origin of web pages that may send requests. Repeatable."),
     ] = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
@@ -52,10 +52,10 @@ def gateway(
     address: ServerAddress = None,
     namespace: Namespace = None,
 ) -> None:
-    """Take events over HTTP, and start and show instances.
+    """Accept events over HTTP, and start and show instances.
 
-    Who may ask, and how much, comes from the configuration. /docs shows what can be asked. The URL is printed to
-    stdout; requests that are refused are logged to stderr, without their contents.
+    Clients and their limits come from the configuration. /docs lists all requests. The URL is printed to stdout;
+    rejected requests are logged to stderr, without their contents.
     """
     with ending_at_once():
         from swf_temporal.app.gateway.serving import prepare, serve

@@ -22,6 +22,6 @@ def help_(
 ) -> None:
     """Show what a command does, and its options.
 
-    The same as --help after it.
+    This is the same as the option --help of the command.
     """
     ctx.find_root().command.main([*(command or ()), "--help"], prog_name="swf")

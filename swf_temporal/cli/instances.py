@@ -32,7 +32,7 @@ EXAMPLES = {
 
 
 class Status(StrEnum):
-    """How an instance stands."""
+    """The status of an instance."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -47,13 +47,13 @@ def status(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Show what happened so far, too.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Also show the trace.")] = False,
     output: Output = None,
     as_json: AsJson = False,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Show where an instance is and what it waits for."""
+    """Show the state of an instance and the events that it waits for."""
     chosen, form = one_id(workflow_id, also_workflow_id), form_of(output, as_json=as_json)
     with ending_at_once():
         from swf_temporal.cli.looking import Look
@@ -66,16 +66,16 @@ def logs(
     *,
     also_workflow_id: AlsoWorkflowId = None,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until it ends, telling what happens as it happens.")
+        bool, typer.Option("--follow", "-f", help="Show new entries as they arrive, until the instance ends.")
     ] = False,
     output: Output = None,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Show what happened in an instance, the latest 2,000 entries.
+    """Show the trace of an instance, the latest 2,000 entries.
 
-    Of one that continued as new it is what happened since then. A worker has to be there that answers, for an
-    instance that has ended, too. As JSON each entry is a line.
+    If the instance continued as new, the trace begins there. A worker must be running, even if the instance has ended.
+    In JSON each entry is a line.
     """
     chosen, form = one_id(workflow_id, also_workflow_id), form_of(output)
     with ending_at_once():
@@ -93,7 +93,7 @@ def result(
 ) -> None:
     """Wait for an instance to end and print its output.
 
-    Exits with 1, and the reason, if it has no output to give.
+    If it has no output, prints the reason and exits with 1.
     """
     chosen, form = one_id(workflow_id, also_workflow_id), form_of(output, default=Form.JSON)
     with ending_at_once():
@@ -103,22 +103,26 @@ def result(
 
 def list_(
     *,
-    status: Annotated[Status | None, typer.Option("--status", help="Only those that stand so.")] = None,
+    status: Annotated[Status | None, typer.Option("--status", help="Only instances with this status.")] = None,
     definition: Annotated[
         str | None,
         typer.Option(
             "--definition",
             metavar="ID",
             callback=not_empty,
-            help="Only those of the definition with this id.",
+            help="Only instances of the definition with this id.",
             autocompletion=definition_ids,
         ),
     ] = None,
     query: Annotated[
         str | None,
-        list_filter("Only those that Temporal's list filter finds, such as \"StartTime > '2030-01-01T00:00:00Z'\"."),
+        list_filter(
+            "Only instances that match this list filter of Temporal, such as \"StartTime > '2030-01-01T00:00:00Z'\"."
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="NUMBER", min=1, help="At most so many.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="NUMBER", min=1, help="The maximum number of instances.")
+    ] = 20,
     output: Output = None,
     as_json: AsJson = False,
     address: Address = None,
@@ -126,7 +130,7 @@ def list_(
 ) -> None:
     """List instances, the latest first.
 
-    Where there are more than are shown, stderr tells how many.
+    If there are more than are shown, stderr says how many.
     """
     form = form_of(output, as_json=as_json)
     with ending_at_once():
@@ -144,9 +148,9 @@ def cancel(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Ask an instance to end.
+    """Cancel an instance.
 
-    It may still do what its definition asks for in that case.
+    It still performs the compensation that its definition has for this case.
     """
     chosen = one_id(workflow_id, also_workflow_id)
     with ending_at_once():
@@ -160,14 +164,16 @@ def terminate(
     also_workflow_id: AlsoWorkflowId = None,
     reason: Annotated[
         str | None,
-        typer.Option("--reason", metavar="TEXT", callback=not_empty, help="Why: it is kept with the instance."),
+        typer.Option(
+            "--reason", metavar="TEXT", callback=not_empty, help="The reason; it is stored with the instance."
+        ),
     ] = None,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
     """End an instance at once.
 
-    Nothing of its definition is done any more, and nothing undone: `swf cancel` lets it do that.
+    Nothing more of its definition is executed, and nothing is compensated; see `swf cancel` for that.
     """
     chosen = one_id(workflow_id, also_workflow_id)
     with ending_at_once():

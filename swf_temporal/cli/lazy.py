@@ -12,7 +12,7 @@ from swf_temporal.text.suggestions import nearest
 
 
 class Command(NamedTuple):
-    """Where a command is, and what it does."""
+    """The module and function of a command, and its summary."""
 
     module: str
     function: str
@@ -21,35 +21,35 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "run": Command("run", "run", "Run a definition to its end and print its output."),
-    "validate": Command("validate", "validate", "Say everything that is wrong with definitions."),
-    "describe": Command("describe", "describe", "Tell what a workflow needs and does."),
+    "validate": Command("validate", "validate", "Report all problems of definitions."),
+    "describe": Command("describe", "describe", "Summarize what a workflow needs and does."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
     "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
-    "compat": Command("compat", "compat", "Say what a changed definition, or another release, means for instances."),
-    "test": Command("testing", "put_to_the_test", "Put scenarios to the test."),
+    "compat": Command("compat", "compat", "Show the effects of a changed definition or another release on instances."),
+    "test": Command("testing", "put_to_the_test", "Run scenarios."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
-    "worker": Command("worker", "worker", "Serve definitions on a cluster until told to stop."),
-    "consume": Command("consume", "consume", "Take events from brokers, and send them where they go."),
+    "worker": Command("worker", "worker", "Serve definitions on a cluster until stopped."),
+    "consume": Command("consume", "consume", "Take events from brokers, and send them to instances."),
     "serve-function": Command(
         "serve_function",
         "serve_function",
-        "Serve a Python function or a program as Direktiv calls functions in containers.",
+        "Serve a Python function or a program like a function container of Direktiv.",
     ),
     "codec-server": Command(
         "codec_server", "codec_server", "Decrypt payloads for the Temporal UI and the temporal program."
     ),
-    "gateway": Command("gateway", "gateway", "Take events over HTTP, and start and show instances."),
-    "start": Command("start", "start", "Start an instance, leave it to the workers, and print its id."),
+    "gateway": Command("gateway", "gateway", "Accept events over HTTP, and start and show instances."),
+    "start": Command("start", "start", "Start an instance, which workers run, and print its id."),
     "event": Command("event", "event", "Send an event to a running instance."),
-    "events": Command("events", "events", "Say where events go, and send them there."),
-    "tasks": Command("tasks", "tasks", "Show what instances wait for, and complete it."),
-    "status": Command("instances", "status", "Show where an instance is and what it waits for."),
-    "logs": Command("instances", "logs", "Show what happened in an instance, the latest 2,000 entries."),
+    "events": Command("events", "events", "Explain the destinations of events, and send events."),
+    "tasks": Command("tasks", "tasks", "Show the events that instances wait for, and send them."),
+    "status": Command("instances", "status", "Show the state of an instance and the events that it waits for."),
+    "logs": Command("instances", "logs", "Show the trace of an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
     "list": Command("instances", "list_", "List instances, the latest first."),
-    "cancel": Command("instances", "cancel", "Ask an instance to end."),
+    "cancel": Command("instances", "cancel", "Cancel an instance."),
     "terminate": Command("instances", "terminate", "End an instance at once."),
-    "schedule": Command("schedule", "schedule", "Have the server start instances when definitions say so."),
+    "schedule": Command("schedule", "schedule", "Manage the schedules by which the server starts instances."),
     "help": Command("helping", "help_", "Show what a command does, and its options."),
 }
 

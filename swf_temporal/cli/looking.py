@@ -22,7 +22,7 @@ _ALL = 200
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How instances are shown, and by which options the server was named."""
+    """How instances are shown, and the options that select the server."""
 
     form: Form
     address: str | None
@@ -66,10 +66,10 @@ async def show_result(client: Client, workflow_id: str, form: Form) -> int:
 
 
 async def cancel_one(client: Client, workflow_id: str) -> int:
-    """Ask an instance to end."""
+    """Cancel an instance."""
     await refuse_ended(client, workflow_id)
     await client.instance(workflow_id).cancel()
-    typer.echo(f"asked {workflow_id} to end", err=True)
+    typer.echo(f"requested cancellation of {workflow_id}", err=True)
     return 0
 
 

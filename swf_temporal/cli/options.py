@@ -31,12 +31,12 @@ def not_empty(value: str | None) -> str | None:
 
 Input = Annotated[
     str | None,
-    typer.Option("--input", "-i", metavar="DATA", help="The data it starts with: JSON, @FILE, or - for stdin."),
+    typer.Option("--input", "-i", metavar="DATA", help="The data to start with: JSON, @FILE, or - for stdin."),
 ]
 Events = Annotated[
     list[Path] | None,
     typer.Option(
-        "--event", "-e", metavar="FILE", help="A file with CloudEvents that are there from the start. Repeatable."
+        "--event", "-e", metavar="FILE", help="A file with CloudEvents that are sent at the start. Repeatable."
     ),
 ]
 Definitions = Annotated[
@@ -77,7 +77,7 @@ Namespace = Annotated[
 TaskQueue = Annotated[
     str, typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers.")
 ]
-Output = Annotated[Form | None, typer.Option("--output", "-o", help="How to print.")]
+Output = Annotated[Form | None, typer.Option("--output", "-o", help="The format of the output.")]
 AsJson = Annotated[bool, typer.Option("--json", hidden=True, help="The same as --output json.")]
 WorkflowId = Annotated[
     str | None,
@@ -109,7 +109,7 @@ DeploymentName = Annotated[
         "--deployment",
         metavar="NAME",
         callback=not_empty,
-        help="The Worker Deployment that it belongs to; without one, it takes whatever comes on its task queue.",
+        help="The Worker Deployment of the worker. Default: none, and it takes all work of its task queue.",
     ),
 ]
 BuildId = Annotated[
@@ -119,7 +119,7 @@ BuildId = Annotated[
         metavar="ID",
         callback=not_empty,
         show_default="the release of swf-temporal",
-        help="Its version within the deployment: another for other functions, too.",
+        help="The version within the deployment; use a new one when functions change, too.",
     ),
 ]
 VersioningWord = Annotated[
@@ -127,34 +127,36 @@ VersioningWord = Annotated[
     typer.Option(
         "--versioning",
         show_default=Versioning.AUTO_UPGRADE,
-        help="Whether instances stay with the version that they began on, or go on with the current one.",
+        help="Whether instances stay with the version that they began on, or move to the current one.",
     ),
 ]
 Format = Annotated[
-    LogFormat | None, typer.Option("--log-format", show_default=LogFormat.TEXT, help="How to write the log.")
+    LogFormat | None, typer.Option("--log-format", show_default=LogFormat.TEXT, help="The format of the log.")
 ]
 Level = Annotated[
     LogLevel | None,
-    typer.Option("--log-level", show_default=LogLevel.INFO, help="The least severity that is logged."),
+    typer.Option("--log-level", show_default=LogLevel.INFO, help="The lowest level that is logged."),
 ]
 
-ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")]
+ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")]
 ListenPort = Annotated[
     int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
 ]
-TlsCertificate = Annotated[Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate: serve https.")]
-TlsKey = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.")]
+TlsCertificate = Annotated[
+    Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate file: serve HTTPS.")
+]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="The key file of the certificate.")]
 
 
 def one_id(argument: str | None, option: str | None) -> str:
     """Return the id of the instance that is meant. Raises UsageError if that is none, or two."""
     given = [one for one in (argument, option) if one is not None]
     if not given:
-        raise UsageError("which instance?", "give its id, as WORKFLOW_ID or with --workflow-id; `swf list` tells ids")
+        raise UsageError("which instance?", "give its id, as WORKFLOW_ID or with --workflow-id; `swf list` shows ids")
     if len(set(given)) > 1:
-        raise UsageError(f"two instances are named: {given[0]!r} and {given[1]!r}", "give one of them")
+        raise UsageError(f"two instances are given: {given[0]!r} and {given[1]!r}", "give one of them")
     if not given[0].strip():
-        raise UsageError("the id of the instance is empty", "`swf list` tells the ids of instances")
+        raise UsageError("the id of the instance is empty", "`swf list` shows the ids of instances")
     return given[0]
 
 

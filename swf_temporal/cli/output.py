@@ -11,7 +11,7 @@ from swf_temporal.errors import UsageError
 
 
 class Form(StrEnum):
-    """How something is printed."""
+    """The formats of output."""
 
     TEXT = "text"
     JSON = "json"

@@ -92,7 +92,7 @@ def news(trace: list[dict[str, Any]], last: dict[str, Any] | None) -> list[dict[
 
 
 class _Line(NamedTuple):
-    """What is said of a happening, of which the second part is styled."""
+    """A line about a trace entry, of which the second part is styled."""
 
     before: str
     styled: str
@@ -104,17 +104,17 @@ _LINES = {
     "state-entered": _Line("", "{name}"),
     "action-completed": _Line("  ", "✓", " {name}", "green"),
     "action-skipped": _Line("  - {name} is skipped", ""),
-    "action-retried": _Line("  ", "↻", " {name} is tried again after {error}", "yellow"),
+    "action-retried": _Line("  ", "↻", " {name} is retried after {error}", "yellow"),
     "event-taken": _Line("  ← event {name}", ""),
     "event-produced": _Line("  → event {name}", ""),
     "event-given-back": _Line("  event {name} is kept for later", ""),
-    "event-timed-out": _Line("  ", "no event came:", " {name}", "yellow"),
+    "event-timed-out": _Line("  ", "no event arrived:", " {name}", "yellow"),
     "sleeping": _Line("  sleeping {duration}", ""),
     "error-caught": _Line("  ", "error caught:", " {name}: {message}", "yellow"),
     "logged": _Line("  {value}", ""),
     "metadata-set": _Line("  metadata: {value}", ""),
     "compensating": _Line("  undoing {name}", ""),
-    "workflow-timed-out": _Line("", "the workflow's time is over", "", "yellow"),
+    "workflow-timed-out": _Line("", "the workflow has timed out", "", "yellow"),
     "workflow-continued": _Line("continues as {name}", ""),
 }
 """The text for each kind of trace entry that is shown."""

@@ -22,7 +22,7 @@ _SERVER = ("TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "TEMPORAL_PROFILE", "TEMPOR
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What is known of a server's instances."""
+    """The ids of a server's instances that completion offers."""
 
     instances: Mapping[str, str]
     """For the id of each the id of its definition, the latest first."""

@@ -26,9 +26,9 @@ from swf_temporal.errors import UsageError
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
 
 _ON_A_SERVER = {
-    "timeout": "a simulation is over at once, whatever it waits for",
-    "functions": "a simulation calls no function: --script says what they answer",
-    "config": "a simulation calls no function, and needs no server",
+    "timeout": "a simulation ends at once, whatever it waits for",
+    "functions": "a simulation calls no functions: give their answers with --script",
+    "config": "a simulation calls no functions, and needs no server",
     "workflow_id": "an instance of a simulation has the definition's id",
     "address": "a simulation needs no server",
     "namespace": "a simulation needs no server",
@@ -46,24 +46,29 @@ def run(
     resources: ResourceFolders = None,
     functions: FunctionModules = None,
     config: Config = None,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Run in virtual time, and call no function.")] = False,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Run in virtual time, without calling functions.")
+    ] = False,
     script: Annotated[
         Path | None,
-        typer.Option("--script", metavar="FILE", help="With --simulate: a file with the results of functions."),
+        typer.Option("--script", metavar="FILE", help="With --simulate: a file with the answers of functions."),
     ] = None,
     strict: Strict = False,
     workflow_id: NewWorkflowId = None,
     address: Address = None,
     namespace: Namespace = None,
     timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="TIME", help="Cancel it after this time: seconds, or as in PT5M.")
+        str | None,
+        typer.Option(
+            "--timeout", metavar="TIME", help="Cancel the workflow after this time, in seconds or such as PT5M."
+        ),
     ] = None,
     output: Output = None,
 ) -> None:
     """Run a definition to its end and print its output.
 
-    The server is the one at --address, else the one that the environment names (TEMPORAL_ADDRESS and so on), else
-    one that listens on port 7233 of this machine, else one that is started for this run.
+    The server is the one at --address, or the one in the environment (TEMPORAL_ADDRESS and so on), or one on port 7233
+    of this machine, or one that is started for this run.
 
     Exits with 0 if the workflow completed, with 1 if it did not, and with 2 if it cannot be run.
     """
@@ -71,7 +76,7 @@ def run(
     if simulate:
         _refuse_those_of_a_server(ctx)
     elif script is not None:
-        raise UsageError("--script says what functions answer in a simulation", "add --simulate")
+        raise UsageError("--script has the answers of functions in a simulation", "add --simulate")
     if file == STDIN and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with ending_at_once():

@@ -13,8 +13,8 @@ from swf_temporal.cli.progress import Watch
 from swf_temporal.temporal.client import RunEnded
 
 _HOW = {
-    "UnknownFunction": "functions and types of your own come from what --functions names",
-    "UnknownDefinition": "sub-workflows come from the folder of the definition, and those that --definitions names",
+    "UnknownFunction": "--functions names the module of your own functions and types",
+    "UnknownDefinition": "sub-workflows are searched for in the folder of the definition and in those of --definitions",
 }
 """By the code of a fault, how this command is told what is missing."""
 

@@ -37,7 +37,7 @@ async def _test(scenarios: Sequence[Scenario], host: Where, junit: Path | None, 
         write_junit(junit, found)
     failed = sum(bool(verdict.differences) for verdict in found)
     left_out = sum(verdict.left_out is not None for verdict in found)
-    counts = [f"{len(found) - failed - left_out} hold", f"{failed} do not"]
+    counts = [f"{len(found) - failed - left_out} passed", f"{failed} failed"]
     typer.echo(", ".join(counts + ([f"{left_out} left out"] if left_out else [])), err=True)
     return int(failed > 0)
 

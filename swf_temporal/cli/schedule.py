@@ -38,11 +38,11 @@ DefinitionId = Annotated[
     str,
     typer.Argument(metavar="ID", help="The id of the definition.", callback=_named, autocompletion=definition_ids),
 ]
-Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="Why: it is kept with the schedule.")]
+Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="The reason; it is stored with the schedule.")]
 
 
 def schedule() -> None:
-    """Have the server start instances when definitions say so."""
+    """Manage the schedules by which the server starts instances."""
 
 
 def apply(
@@ -54,15 +54,15 @@ def apply(
     input_: Input = None,
     definitions: Definitions = None,
     task_queue: TaskQueue = TASK_QUEUE,
-    paused: Annotated[bool, typer.Option("--paused", help="Leave schedules that are new paused.")] = False,
+    paused: Annotated[bool, typer.Option("--paused", help="Create new schedules paused.")] = False,
     output: Output = None,
     as_json: AsJson = False,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Make the schedules of definitions, or change those that there are.
+    """Create or update the schedules of definitions.
 
-    Instances run the text that the file has now, until it is applied again. What was paused stays so.
+    Instances run the text that the file has now, until it is applied again. Paused schedules stay paused.
     """
     form = form_of(output, as_json=as_json)
     if STDIN in files and input_ == "-":
@@ -96,7 +96,7 @@ def show(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Show when a definition is started next, what was started, and from which text."""
+    """Show the next start times, the latest instances, and the definition that is started."""
     form = form_of(output, as_json=as_json)
     with ending_at_once():
         from swf_temporal.cli.scheduling import show_one
@@ -113,21 +113,21 @@ def pause(definition_id: DefinitionId, note: Note = None, address: Address = Non
 def resume(
     definition_id: DefinitionId, note: Note = None, address: Address = None, namespace: Namespace = None
 ) -> None:
-    """Go on after a pause. What was missed is not made up for."""
+    """Start instances again after a pause. Missed starts are not made up for."""
     with ending_at_once():
         from swf_temporal.cli.scheduling import resume_one
     ask(lambda client: resume_one(client, definition_id, note), address, namespace)
 
 
 def trigger(definition_id: DefinitionId, address: Address = None, namespace: Namespace = None) -> None:
-    """Start an instance now, whether or not the schedule is paused."""
+    """Start an instance now, even if the schedule is paused."""
     with ending_at_once():
         from swf_temporal.cli.scheduling import trigger_one
     ask(lambda client: trigger_one(client, definition_id), address, namespace)
 
 
 def delete(definition_id: DefinitionId, address: Address = None, namespace: Namespace = None) -> None:
-    """Delete a schedule. Instances that it started go on."""
+    """Delete a schedule. Instances that it started continue."""
     with ending_at_once():
         from swf_temporal.cli.scheduling import delete_one
     ask(lambda client: delete_one(client, definition_id), address, namespace)
@@ -135,16 +135,18 @@ def delete(definition_id: DefinitionId, address: Address = None, namespace: Name
 
 def preview(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition with a schedule, or - for stdin.")],
-    count: Annotated[int, typer.Option("--number", "-n", metavar="NUMBER", min=1, help="How many times to show.")] = 10,
+    count: Annotated[
+        int, typer.Option("--number", "-n", metavar="NUMBER", min=1, help="The number of times to show.")
+    ] = 10,
     after: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="The time to begin after; now, if not given.")
+        str | None, typer.Option("--from", metavar="TIME", help="Show times after this one. Default: now.")
     ] = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show when the server would start instances, without asking it.
+    """Show when the server would start instances, without contacting it.
 
-    Times are shown as the clocks of the schedule's timezone show them, with the offset from UTC.
+    Times are in the timezone of the schedule, with the offset from UTC.
     """
     form = form_of(output, as_json=as_json)
     with ending_at_once():

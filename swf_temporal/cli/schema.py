@@ -34,14 +34,13 @@ def schema(
         typer.Option("--title", metavar="TEXT", help="The title of the schema."),
     ] = None,
     scenarios: Annotated[
-        bool, typer.Option("--scenarios", help="The schema of scenario files, in place of that of definitions.")
+        bool, typer.Option("--scenarios", help="The schema of scenario files instead of that of definitions.")
     ] = False,
     output: Output = None,
 ) -> None:
     """Print the JSON Schema of definitions, for editors.
 
-    It knows every spelling that is read here. What refers to what, and whether expressions compile, only `swf validate`
-    can say.
+    It accepts every supported spelling. References and expressions are only checked by `swf validate`.
     """
     form = form_of(output, default=Form.JSON)
     with ending_at_once():

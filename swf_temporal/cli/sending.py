@@ -6,18 +6,19 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.event_sending import receipt_facts, send
+from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_stopped
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.event_dispatch import Receipt
 
-_TOLD = {
+_MESSAGES = {
     "started": "{event} started {instance}",
-    "duplicate": "{event} had started {instance} before",
+    "duplicate": "{event} has already started {instance}",
     "accepted": "{event} goes to {instance}",
     "sent": "sent {event} to {instance}",
-    "unreachable": "{event} does not reach {instance}: no such instance runs",
+    "unreachable": "{event} does not reach {instance}: it is not running",
+    "stopped": "{event} starts no instance of {definition!r}: {reason}",
 }
 """The message for each way that an event goes."""
 
@@ -40,12 +41,11 @@ async def send_all(
         receipts = await send(client, event, catalogue, task_queue, instance=instance, trusts_instance=trusts_instance)
         name = f"the event {event.id!r} of type {event.type!r}"
         for one in receipts:
-            instance = one.instance or _unknown(one)
-            text = _TOLD[one.status].format(event=name, instance=instance, definition=one.definition)
-            typer.echo(text, err=True)
+            facts = {"instance": one.instance or _unknown(one), "definition": one.definition}
+            typer.echo(_MESSAGES[one.status].format(event=name, reason=why_stopped(event), **facts), err=True)
         if not receipts:
-            typer.echo(f"{name} goes nowhere: see swf events explain", err=True)
-        reached += any(one.status != "unreachable" for one in receipts)
+            typer.echo(f"{name} has no destination: see swf events explain", err=True)
+        reached += any(map(is_sent, receipts))
         event_facts = {"id": event.id, "source": event.source, "type": event.type}
         answers.append({"event": event_facts, "receipts": [receipt_facts(one) for one in receipts]})
     if form is not Form.TEXT:

@@ -23,11 +23,13 @@ def serve_function(
     port: Annotated[
         int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
     ] = 8080,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 is all.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")
+    ] = "127.0.0.1",
 ) -> None:
-    """Serve a Python function or a program as Direktiv calls functions in containers.
+    """Serve a Python function or a program like a function container of Direktiv.
 
-    A Python function takes the input, and the folder of the call if it has a second parameter. A program gets the
+    A Python function gets the input, and the folder of the call if it has a second parameter. A program gets the
     input on stdin, and writes the result to stdout. The URL is printed to stdout, errors of the function to stderr.
     """
     with ending_at_once():

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from swf_temporal.simulation.script import Scripted
 
 _HOW = {
-    "NotScripted": "say in a file what it answers, and give that with --script",
-    "UnknownSecret": "give it as to a worker, by SWF_SECRET_<NAME> or SWF_SECRETS_FILE; a made-up one will do",
+    "NotScripted": "write its answer to a file, and pass that with --script",
+    "UnknownSecret": "set it as for a worker, by SWF_SECRET_<NAME> or SWF_SECRETS_FILE; a made-up value is enough",
 }
 """By the code of a fault, how this command is told what is missing."""
 
@@ -90,8 +90,8 @@ def _refuse_unknown(scripted: Iterable[str], workflows: list[Definition], script
         if name not in known:
             of = "that has no functions" if not known else f"whose functions are {', '.join(dict.fromkeys(known))}"
             raise UsageError(
-                f"{script} says what {name!r} answers, which is not a function of {workflows[0].id!r}",
-                did_you_mean(name, known) or f"it is for the results of functions of a definition {of}",
+                f"{script} has an answer of {name!r}, which is not a function of {workflows[0].id!r}",
+                did_you_mean(name, known) or f"it is for the answers of functions of a definition {of}",
             )
 
 
@@ -99,8 +99,8 @@ def _why(ended: Simulation, state_word: str) -> str:
     if ended.status == "waiting":
         awaited = [entry for entry in ended.trace if entry.kind is TraceKind.EVENT_AWAITED]
         if not awaited:
-            return "the workflow waits for something that cannot come"
-        return f"the workflow waits in {state_word} {awaited[-1].state!r} for {awaited[-1].name}: give it with --event"
+            return "the workflow waits for something that cannot happen"
+        return f"the workflow waits in {state_word} {awaited[-1].state!r} for {awaited[-1].name}: pass it with --event"
     fault = ended.fault or WorkflowFault(ended.status)
     where = f" in {state_word} {fault.state!r}" if fault.state else ""
     how = _HOW.get(fault.code)

@@ -45,10 +45,10 @@ def start(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Start an instance, leave it to the workers, and print its id.
+    """Start an instance, which workers run, and print its id.
 
-    Started from a FILE it runs the text of that file, whatever the workers have; started by the id of a definition
-    it runs the one that the workers have now.
+    With a FILE, the instance runs the text of that file; with the id of a definition, it runs the definition that the
+    workers have now.
     """
     form = form_of(output, as_json=as_json)
     is_file = _names_file(what)
@@ -84,7 +84,7 @@ def _refuse_contradictions(what: str, input_: str | None, definitions: list[Path
     if definitions:
         raise UsageError(
             "--definitions is for a definition that is given as a FILE",
-            f"the workers know which definitions belong to {what!r}",
+            f"the workers have the definitions that belong to {what!r}",
         )
     if strict:
         raise UsageError(

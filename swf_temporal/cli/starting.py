@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is to be started, and how that is told."""
+    """The instance to be started, and the format of the output."""
 
     what: str
     """The id of the definition, where there are no *workflows*."""
@@ -59,7 +59,7 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
     try:
         if not await was_taken_up(client, instance.id):
             queue = repr(order.task_queue)
-            typer.echo(f"no worker has taken it up yet: is one serving the task queue {queue}?", err=True)
+            typer.echo(f"no worker has started it yet: is one serving the task queue {queue}?", err=True)
         if order.wait:
             typer.echo(instance.id, err=True)
             output = await instance.result()

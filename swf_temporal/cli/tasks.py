@@ -31,7 +31,7 @@ Event = Annotated[
 
 
 def tasks() -> None:
-    """Show what instances wait for, and complete it."""
+    """Show the events that instances wait for, and send them."""
 
 
 def list_(
@@ -42,12 +42,15 @@ def list_(
             "--definition",
             metavar="ID",
             callback=not_empty,
-            help="Only those of the definition with this id.",
+            help="Only instances of the definition with this id.",
             autocompletion=definition_ids,
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="NUMBER", min=1, help="Ask the latest instances, at most so many.")
+        int,
+        typer.Option(
+            "--limit", metavar="NUMBER", min=1, help="The maximum number of instances to query, the latest first."
+        ),
     ] = 200,
     output: Output = None,
     address: Address = None,
@@ -55,7 +58,7 @@ def list_(
 ) -> None:
     """List the events that running instances wait for.
 
-    A worker has to answer for each instance.
+    This needs a running worker for each instance.
     """
     form = form_of(output)
     with ending_at_once():
@@ -71,7 +74,7 @@ def show(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Show an event that an instance waits for, with the JSON Schema of the events that are taken.
+    """Show an event that an instance waits for, with the JSON Schema of the events that it accepts.
 
     Exits with 1 if the instance does not wait for it.
     """
@@ -92,10 +95,10 @@ def complete(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Give an instance the event that it waits for.
+    """Send an instance the event that it waits for.
 
-    Data that does not fit the schema of the event is refused. Exits with 1 then, and if the instance does not wait for
-    the event, or not any more.
+    Data that does not match the schema of the event is rejected. Exits with 1 in that case, and if the instance does
+    not wait for the event, or no longer.
     """
     form = form_of(output)
     with ending_at_once():

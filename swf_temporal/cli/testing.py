@@ -22,15 +22,13 @@ class Where(StrEnum):
 
 
 def put_to_the_test(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH", help="Files of scenarios, and folders that hold some.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files with scenarios, and folders of them.")],
     *,
     host: Annotated[
         Where, typer.Option("--host", help="Run in virtual time in this process, on a Temporal server, or on both.")
     ] = Where.SIMULATION,
     junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write a report as JUnit does to this file.")
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write a report in JUnit format to this file.")
     ] = None,
     only: Annotated[
         str | None,
@@ -43,11 +41,11 @@ def put_to_the_test(
     ] = None,
     output: Output = None,
 ) -> None:
-    """Put scenarios to the test.
+    """Run scenarios.
 
-    A scenario names a workflow, says how functions answer and which events come, and what is expected. On both hosts
-    the traces must be the same, too. One whose definition is to be refused is only read. Exits with 0 if everything
-    holds, with 1 if something does not.
+    A scenario has a workflow, the answers of functions, events, and the expected outcome. With --host both, the traces
+    of both hosts must be the same, too. A scenario that expects an invalid definition is only read. Exits with 0 if all
+    scenarios pass, with 1 if one fails.
     """
     form = form_of(output)
     with ending_at_once():

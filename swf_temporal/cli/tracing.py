@@ -27,7 +27,7 @@ async def show_trace(client: Client, workflow_id: str, form: Form, *, follow: bo
         if trace is None:
             if not (follow and is_running):
                 raise UsageError(
-                    f"no worker answers for {workflow_id!r}, and only one can tell what happened",
+                    f"no worker answers for {workflow_id!r}, and its trace needs one",
                     f"start one for the task queue {task_queue!r} with `swf worker`",
                 )
             if not has_printed:

@@ -29,8 +29,8 @@ def upgrade(
     """Rewrite definitions in a newer version of the language.
 
     Comments and the order of keys are kept; JSON stays JSON. Prints the definition, and on stderr what was respelled,
-    what changed its form, and what cannot be expressed in that version. Exits with 1 if something cannot be: such a
-    file is not replaced.
+    what changed its form, and what cannot be expressed in that version. A file with something that cannot be expressed
+    is not replaced, and the command exits with 1.
     """
     if sum((check, diff, write)) > 1:
         raise UsageError("--check, --diff and --write exclude each other", "give one of them")

@@ -17,7 +17,7 @@ from swf_temporal.cli.terminal import styled
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_bytes
 from swf_temporal.languages.known import upgrade
-from swf_temporal.languages.port import Upgraded
+from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.origin import Source
 
 _COLOURS = {"respelled": None, "reshaped": "cyan", "unsayable": "yellow"}
@@ -25,7 +25,7 @@ _LABELS = {"respelled": "respelled", "reshaped": "changed", "unsayable": "cannot
 
 
 class Mode(Enum):
-    """What becomes of a definition that was rewritten."""
+    """How a rewritten definition is output."""
 
     PRINT = auto()
     CHECK = auto()
@@ -54,7 +54,9 @@ def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: Form) -> int:
     """Rewrite the definitions at *paths*, say what was changed, and return the exit code."""
     found = [_rewritten(path, to) for path in _files(paths)]
     if mode is Mode.PRINT and form is Form.TEXT and len(found) > 1:
-        raise UsageError(f"there are {len(found)} definitions", "give --write, --diff or --check for more than one")
+        raise UsageError(
+            f"there are {len(found)} definitions", "use --write, --diff or --check for more than one definition"
+        )
     for one in found:
         if mode is Mode.WRITE and one.is_changed and one.result.is_complete:
             _replace(one)
@@ -90,7 +92,7 @@ def _rewritten(path: Path, to: str) -> _Rewritten:
 
 def _replace(one: _Rewritten) -> None:
     if one.path == STDIN:
-        raise UsageError("what is on stdin cannot be replaced", "leave --write out, and it is printed")
+        raise UsageError("what is on stdin cannot be replaced", "leave --write out to print the definition")
     try:
         with one.path.open("w", encoding="utf-8", newline="") as file:
             file.write(one.result.text)
@@ -115,7 +117,7 @@ def _outcome(one: _Rewritten, mode: Mode) -> str:
     if not one.is_changed:
         return f"{one.result.version}, nothing to change"
     if not one.result.is_complete:
-        return f"{one.result.version}, not all of it can be expressed" + (
+        return f"{one.result.version}, some of it cannot be expressed" + (
             ": not replaced" if mode is Mode.WRITE else ""
         )
     done = {Mode.PRINT: "rewritten", Mode.WRITE: "replaced", Mode.DIFF: "would change", Mode.CHECK: "would change"}

@@ -23,9 +23,9 @@ def validate(
     strict: Strict = False,
     resources: ResourceFolders = None,
 ) -> None:
-    """Say everything that is wrong with definitions.
+    """Report all problems of definitions.
 
-    Documents of functions are looked at where they are files on this machine; nothing is fetched. Exits with 0 if the
+    Documents of functions are checked if they are files on this machine; nothing is fetched. Exits with 0 if the
     definitions can run, with 1 if they cannot, and with 2 if a file cannot be read.
     """
     if None not in (output, older) and output != older:

@@ -27,7 +27,7 @@ def validate_all(paths: Iterable[Path], form: Form, resources: Iterable[Path] | 
     """Say everything that is wrong with the definitions at *paths*; return the exit code."""
     groups = list(_groups(paths))
     if sum(group.count(STDIN) for group in groups) > 1:
-        raise UsageError("- is given twice", "there is one definition on stdin")
+        raise UsageError("- is given twice", "stdin has one definition")
     readable = resources_of(resources)
     checked = _checked(groups, readable)
     # Several definitions may name one document: what is wrong with that is told once.

@@ -30,7 +30,7 @@ EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py
 def worker(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; else the current folder."),
+        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; by default the current folder."),
     ] = None,
     *,
     functions: FunctionModules = None,
@@ -42,7 +42,7 @@ def worker(
         bool | None,
         typer.Option(
             "--known-definitions-only",
-            help="Refuse instances that bring another definition than those that are served.",
+            help="Refuse instances that come with a definition which is not served.",
         ),
     ] = None,
     max_activities: Annotated[
@@ -51,7 +51,7 @@ def worker(
             "--max-activities",
             min=1,
             show_default=str(ACTIVITIES),
-            help="How many function calls may be under way at once.",
+            help="The maximum number of function calls in progress.",
         ),
     ] = None,
     health: Annotated[
@@ -68,11 +68,10 @@ def worker(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Serve definitions on a cluster until told to stop.
+    """Serve definitions on a cluster until stopped.
 
-    Secrets and settings come from variables named SWF_..., produced events are sent to the URL in SWF_SINK. SIGTERM
-    and Ctrl-C let the calls that are under way come to an end. What happens to instances is logged to stderr, without
-    the data that they work on.
+    Secrets and settings come from variables named SWF_... and from the configuration. After SIGTERM or Ctrl-C, calls in
+    progress may finish. The log goes to stderr, without the data of instances.
     """
     with ending_at_once():
         from swf_temporal.app.serving import Sources, prepare, serve

@@ -52,9 +52,9 @@ def event_in(message: Message, family: str) -> CloudEvent:
     try:
         whole = json.loads(message.payload)
     except (ValueError, RecursionError):
-        raise ValueError("it is no CloudEvent: neither headers with its attributes, nor JSON") from None
+        raise ValueError("it is not a CloudEvent: neither headers with its attributes, nor JSON") from None
     if not isinstance(whole, dict) or "specversion" not in whole:
-        raise ValueError("it is no CloudEvent: it has no specversion")
+        raise ValueError("it is not a CloudEvent: it has no specversion")
     return CloudEvent.from_json(whole)
 
 

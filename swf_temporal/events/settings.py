@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.routing.chains import MAX_HOPS
 
 ROUTER: Final = "router"
 """The address of a sink that hands events to the instances that they start and those that wait for them."""
@@ -90,6 +91,8 @@ class EventSettings:
     sinks: tuple[SinkSettings, ...] = ()
     lifecycle: frozenset[str] = frozenset()
     """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
+    max_hops: int = MAX_HOPS
+    """How many instances a chain may have in which each is started by an event of the one before."""
 
 
 def _matches(text: str, patterns: tuple[str, ...]) -> bool:

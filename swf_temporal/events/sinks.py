@@ -4,17 +4,20 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
+from uuid import uuid4
 
 import httpx
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of, client_id_of, family_of
-from swf_temporal.events.jetstream import publish_to_stream
+from swf_temporal.events.connections import Connection
+from swf_temporal.events.jetstream import known_by_event, publishing_to
 from swf_temporal.events.messages import message_of
 from swf_temporal.events.settings import ROUTER, SinkSettings
-from swf_temporal.functions.asyncapi.brokers.port import Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
@@ -34,7 +37,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of an event at one sink."""
+    """The outcome of delivering an event to one sink."""
 
     sink: SinkSettings
     is_taken: bool = False
@@ -52,6 +55,9 @@ class Sinks:
         self._http = Http(self._settings)
         self._brokers = Brokers(self._http)
         self._sinks = tuple(sinks)
+        self._connections: dict[str, Connection] = {}
+        # Of no two connections the same: a broker of MQTT ends one when another comes with its id.
+        self._client_ids = {one.name: client_id_of(f"{one.name}/{uuid4()}") for one in sinks}
         self.router: Deliver | None = None
         """What delivers events to the instances that they start and to those that wait for them."""
 
@@ -85,6 +91,8 @@ class Sinks:
 
     async def aclose(self) -> None:
         """Close the connections."""
+        for connection in self._connections.values():
+            await connection.aclose()
         await self._brokers.aclose()
         await self._http.aclose()
 
@@ -109,15 +117,22 @@ class Sinks:
         if family == "http":
             await self._post(sink, message)
         else:
-            client_id = client_id_of(f"{sink.name}/{event.source}/{event.id}")
-            channel = channel_of(self._settings, sink.broker, client_id, routing_key=event.type)
+            channel = channel_of(self._settings, sink.broker, self._client_ids[sink.name], routing_key=event.type)
             if family == "kafka":
                 message = _with_key(message, event)
             if sink.broker.stream is not None:
-                await publish_to_stream(channel, message, sink.broker.stream, event)
-            else:
-                await self._brokers.speaking(family).send(channel, message)
+                message = known_by_event(message, event)
+            await self._connection(sink, family, channel).send(channel, message)
         return True
+
+    def _connection(self, sink: SinkSettings, family: str, channel: Channel) -> Connection:
+        """Return the connection of *sink*, which is made when it is first needed."""
+        if sink.name not in self._connections:
+            broker, stream = self._brokers.speaking(family), sink.broker.stream
+            assert isinstance(broker, Connecting)  # noqa: S101 - all but HTTP
+            connect = partial(broker.sending, channel) if stream is None else partial(publishing_to, channel, stream)
+            self._connections[sink.name] = Connection(connect, channel.timeout)
+        return self._connections[sink.name]
 
     async def _post(self, sink: SinkSettings, message: Message) -> None:
         own = {**message.headers, **sink.broker.headers}

@@ -9,12 +9,16 @@ from functools import partial
 from typing import Any, Final
 
 from swf_temporal.data import JSON
+from swf_temporal.guarding.spending import spent_here
 
 _MAX_EXACT = 2**53 - 1
 """Beyond it jq's numbers and Python's go different ways."""
 
 _MAX_PLAIN = 1e15
 _NUMBER, _TEXT = 3, 4
+
+_ELEMENT, _MEMBER = 8, 48
+"""Bytes of memory for an element of an array, and for a member of an object."""
 
 
 class NotSupported(Exception):  # noqa: N818 - not an error: jq takes over
@@ -53,10 +57,13 @@ def add(left: JSON, right: JSON) -> JSON:
     if right is None:
         return left
     if isinstance(left, str) and isinstance(right, str):
+        _make(len(left) + len(right))
         return left + right
     if isinstance(left, list) and isinstance(right, list):
+        _make(_ELEMENT * (len(left) + len(right)))
         return left + right
     if isinstance(left, dict) and isinstance(right, dict):
+        _make(_MEMBER * (len(left) + len(right)))
         return {**left, **right}
     return _result(_number(left) + _number(right))
 
@@ -103,6 +110,14 @@ SIGNS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
     ">": partial(compare, operator.gt),
     ">=": partial(compare, operator.ge),
 }
+
+
+def _make(size: int) -> None:
+    """Count bytes that are about to be made. Too many for one evaluation are left to jq, which is stopped in time."""
+    spent = spent_here()
+    if spent.made + size > spent.most:
+        raise NotSupported
+    spent.made += size
 
 
 def _rank(value: JSON) -> int:

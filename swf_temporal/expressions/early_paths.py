@@ -15,7 +15,7 @@ from swf_temporal.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
 from swf_temporal.expressions.jsonpath import JsonPathProgram
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.expressions.targets import Target
+from swf_temporal.expressions.targets import Target, refused
 from swf_temporal.expressions.template import Joined
 
 _NAME = r"\w+(?:-+\w+)*"
@@ -207,4 +207,7 @@ def place_of(path: EarlyPath) -> Target:
     steps = path.steps
     if steps is None:
         raise BadExpression(f"'{path.text}' names no single place in the data, as '$.result' would", 0)
+    reason = refused(steps)
+    if reason is not None:
+        raise BadExpression(reason, 0)
     return lambda _data, _variables: list(steps)

@@ -16,7 +16,7 @@ from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Several, Variables
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
-from swf_temporal.guarding.guard import guard
+from swf_temporal.guarding.guard import guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 
 _REFUSED = 'error("not allowed in a workflow expression")'
@@ -54,6 +54,10 @@ _SYMBOLS = {
 }
 _MAX_SHOWN = 200
 _MAX_FLOAT = 1.7976931348623157e308
+
+
+class TooLargeToCompile(BadExpression):
+    """An expression that takes more to compile than an evaluation may take."""
 
 
 class JqProgram:
@@ -94,13 +98,9 @@ class JqProgram:
             what = "the workflow's time" if name == _NOW else f"${name}"
             raise self.failed(f"{what} has no value here") from None
         try:
-            text = json.dumps([data, given], separators=(",", ":"), allow_nan=False)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self.failed(f"the data cannot be written as JSON ({error})") from None
-        try:
-            answer = guard().run(self._program, text)
+            answer = guard().run(self._program, self._written(data, given))
         except ExpressionLimitExceeded as limit:
-            raise ExpressionLimitExceeded(f"{limit.message}: {self._shown()}", retryable=False) from None
+            raise ExpressionLimitExceeded(f"{limit.message}: {shown(self._text)}", retryable=False) from None
         if answer.status == FAILED:
             raise self.failed(answer.text)
         try:
@@ -108,18 +108,26 @@ class JqProgram:
         except (ValueError, RecursionError) as error:
             raise self.failed(f"the result cannot be read as JSON ({error})") from None
 
+    def _written(self, data: JSON, given: Variables) -> str:
+        try:
+            return written([data, given])
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self.failed(f"the data cannot be written as JSON ({error})") from None
+
     def failed(self, why: str) -> ExpressionFailed:
         """Return the fault that says why this expression failed."""
-        return ExpressionFailed(f"{why}: {self._shown()}", retryable=False)
-
-    def _shown(self) -> str:
-        text = self._text.strip()
-        return f"${{ {text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'} }}"
+        return ExpressionFailed(f"{why}: {shown(self._text)}", retryable=False)
 
     def _is_free(self, name: str, result: str) -> bool:
         # A name that the expression binds itself is not missed when it is not given.
         others = tuple(given for given in self._given if given != name)
         return _compile(_program(self._text, others, result, self._former)) is not None
+
+
+def shown(text: str) -> str:
+    """Return an expression as messages show it."""
+    stripped = text.strip()
+    return f"${{ {stripped if len(stripped) <= _MAX_SHOWN else stripped[:_MAX_SHOWN] + '…'} }}"
 
 
 @cache
@@ -157,7 +165,8 @@ def _compile(program: str) -> str | None:
     try:
         answer = guard().run(program, None)
     except ExpressionLimitExceeded:
-        return "jq: error: the expression is too large to compile"
+        # Raised, so that it is not remembered: on a machine that is very busy another attempt may get through.
+        raise TooLargeToCompile("the expression is too large to compile") from None
     except UnicodeEncodeError:
         return "jq: error: the expression holds half of a surrogate pair"
     return answer.text if answer.status == NOT_COMPILED else None

@@ -11,7 +11,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.guarding.guard import JAVASCRIPT, guard
+from swf_temporal.guarding.guard import JAVASCRIPT, guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 
 INSTALLING = "pip install 'swf-temporal[js]'"
@@ -47,12 +47,12 @@ class JsProgram:
         now = variables["__now"]
         milliseconds = round(now * 1000) if isinstance(now, int | float) else 0
         try:
-            written = json.dumps(data, separators=(",", ":"), allow_nan=False)
+            text = written(data, JAVASCRIPT)
         except (ValueError, TypeError, RecursionError) as error:
             raise ExpressionFailed(f"the data cannot be written as JSON ({error})", retryable=False) from None
         # Random numbers follow from all that the script sees: they differ, and are the same on a replay.
-        seed = int.from_bytes(sha256(f"{self._text}\n{written}\n{milliseconds}".encode()).digest()[:4])
-        answer = guard(JAVASCRIPT).run(self._text, f"[{written},{milliseconds},{seed}]")
+        seed = int.from_bytes(sha256(f"{self._text}\n{text}\n{milliseconds}".encode()).digest()[:4])
+        answer = guard(JAVASCRIPT).run(self._text, f"[{text},{milliseconds},{seed}]")
         if answer.status in (FAILED, NOT_COMPILED):
             raise ExpressionFailed(answer.text, retryable=False)
         try:

@@ -15,7 +15,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.guarding.guard import JSONPATH, guard
+from swf_temporal.guarding.guard import JSONPATH, guard, written
 from swf_temporal.guarding.jq_process import FAILED
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class JsonPathProgram:
             if self.is_singular:
                 found: list[Any] = self._path.findall(root)
                 return found
-            answer = guard(JSONPATH).run(str(self._written), json.dumps(root))
+            answer = guard(JSONPATH).run(str(self._written), written(root, JSONPATH))
         except (JSONPathError, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
         except ExpressionLimitExceeded as limit:

@@ -1,4 +1,4 @@
-r"""Where do the words of a jq expression start and end?
+r"""Splits jq expressions into words.
 
 The words are jq's own, found the way jq finds them: a bracket inside a string or a comment is not a bracket, and
 what stands in a string's `\( … )` is program again.

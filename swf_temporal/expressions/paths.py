@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.ast import (
     ArrayOf,
@@ -25,9 +26,10 @@ from swf_temporal.expressions.ast import (
     mentioned,
 )
 from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables, is_true
-from swf_temporal.expressions.jq import JqProgram
+from swf_temporal.expressions.jq import JqProgram, TooLargeToCompile, shown
 from swf_temporal.expressions.kinds import kinds_of
 from swf_temporal.expressions.parsing import parsed
+from swf_temporal.guarding.spending import begin_evaluation
 
 _Closure: TypeAlias = Callable[[JSON, Variables], JSON]
 
@@ -41,6 +43,8 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
         return None
     try:
         evaluate = _closure(tree)
+        if "+" in text:
+            evaluate = _counted(evaluate)
         return Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
     except RecursionError:
         return None
@@ -66,9 +70,15 @@ class SimpleExpression:
         try:
             return self._evaluate(data, variables)
         except (NotSupported, KeyError, RecursionError):  # a variable without a value is jq's to complain about, too
-            if self._program is None:
+            return self._by_jq()(data, variables)
+
+    def _by_jq(self) -> JqProgram:
+        if self._program is None:
+            try:
                 self._program = JqProgram(self._text, self._declared)
-            return self._program(data, variables)
+            except TooLargeToCompile as error:  # jq computes what is constant in it
+                raise ExpressionLimitExceeded(f"{error.message}: {shown(self._text)}", retryable=False) from None
+        return self._program
 
 
 def _closure(tree: Tree) -> _Closure:
@@ -95,6 +105,16 @@ def _closure(tree: Tree) -> _Closure:
             return lambda data, variables: (one if is_true(test(data, variables)) else other)(data, variables)
         case BinaryOperation():
             return _operation(tree)
+
+
+def _counted(evaluate: _Closure) -> _Closure:
+    """Return the closure of an expression that may make large data of small data."""
+
+    def counted(data: JSON, variables: Variables) -> JSON:
+        begin_evaluation()
+        return evaluate(data, variables)
+
+    return counted
 
 
 def _lookup(tree: Index) -> _Closure:

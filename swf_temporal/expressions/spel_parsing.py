@@ -46,7 +46,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a path finds in the data or, with a name before it, in what that names."""
+    """The values that a path finds in the data or, with a name before it, in the value of that name."""
 
     path: EarlyPath
     of: "Operand | None" = None
@@ -177,7 +177,7 @@ class _Parser:
             case "text":
                 return Literal(_unquoted(token.text))
             case "number":
-                return Literal(float(token.text) if {".", "e", "E"} & set(token.text) else int(token.text))
+                return Literal(_number(token))
             case "path":
                 return Found(_path(token))
             case "call":
@@ -272,6 +272,13 @@ def _path(token: _Token) -> EarlyPath:
         return EarlyPath(token.text)
     except BadExpression as error:
         raise BadExpression(error.message, token.offset) from None
+
+
+def _number(token: _Token) -> int | float:
+    try:
+        return float(token.text) if {".", "e", "E"} & set(token.text) else int(token.text)
+    except ValueError:  # Python reads no integer of more than 4,300 digits
+        raise BadExpression("this number has too many digits", token.offset) from None
 
 
 def _named(name: str) -> Operand:

@@ -19,6 +19,9 @@ from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, 
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
+from swf_temporal.expressions.template import joined
+from swf_temporal.guarding.spending import check_size
+from swf_temporal.weighing import json_size
 
 LANGUAGE: Final = "structured-jq"
 """Its name in records."""
@@ -33,7 +36,7 @@ NOT_INSTALLED: Final = "NotInstalled"
 
 _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-_LARGEST_PLAIN = 1e21
+_MAX_PLAIN = 1e21
 """From here on numbers are written with an exponent."""
 _MAX_KEPT = 10_000
 
@@ -55,7 +58,7 @@ def jq_fault(message: str, code: str = BAD_COMMAND) -> ExpressionFailed:
 
 
 class _How(NamedTuple):
-    """How values are evaluated."""
+    """The evaluator for values."""
 
     now: float
     null_fails: bool
@@ -149,6 +152,7 @@ def as_text(value: JSON) -> str:
     """Return *value* as it stands within a text: a text as it is, all else as JSON."""
     if isinstance(value, str):
         return value
+    check_size(json_size(value))
     written = json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return written.translate(_ESCAPED)
 
@@ -174,7 +178,7 @@ class _Joined:
         self._pieces = pieces
 
     def text(self, data: JSON, how: _How) -> str:
-        return "".join(
+        return joined(
             piece if isinstance(piece, str) else as_text(_only(_outputs(piece, data, how), piece))
             for piece in self._pieces
         )
@@ -193,7 +197,7 @@ class _Broken:
 
 
 class _Literal:
-    """What is the same whatever the data."""
+    """A value that does not depend on the data."""
 
     __slots__ = ("value",)
 
@@ -319,7 +323,7 @@ def _textual_closing(text: str, start: int, word: str) -> int:
 
 def _plain_numbers(value: JSON) -> JSON:
     """Return *value* with whole numbers written as such: 5.0 is 5."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_PLAIN:
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_PLAIN:
         return int(value)
     if isinstance(value, dict):
         return {key: _plain_numbers(item) for key, item in value.items()}

@@ -6,13 +6,15 @@ within braces, strings and comments do not count. There is no escape; a text tha
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
 from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
+from swf_temporal.guarding.spending import check_size, spent_here
+from swf_temporal.weighing import json_size
 
 _OPENING = "${"
 
@@ -80,6 +82,18 @@ def _is_as_written(part: Compiled, item: JSON) -> bool:
     return isinstance(part, Constant) and part.value is item
 
 
+def joined(texts: Iterable[str]) -> str:
+    """Return *texts* as one. Raises ExpressionLimitExceeded, before it is made, for one that is too long."""
+    pieces: list[str] = []
+    size = 0
+    for text in texts:
+        size += len(text)
+        check_size(size)
+        pieces.append(text)
+    spent_here().made += size
+    return "".join(pieces)
+
+
 class Joined:
     """A text with expressions in it."""
 
@@ -94,7 +108,7 @@ class Joined:
 
     def __call__(self, data: JSON, variables: Variables) -> Outcome:
         """Return the pieces and what the expressions yield as one text."""
-        return "".join(piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces)
+        return joined(piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces)
 
 
 class _Filled:
@@ -144,6 +158,7 @@ def _as_text(value: Outcome) -> str:
         return value
     if value is NOTHING:
         return ""
+    check_size(json_size(value))
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 

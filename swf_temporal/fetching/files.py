@@ -25,7 +25,7 @@ def read_file(path: Path, folders: Iterable[Path]) -> Resource:
     try:
         real = path.resolve()
         allowed = any(real.is_relative_to(folder.resolve()) for folder in folders)
-    except (OSError, ValueError, RuntimeError):  # links in a circle, characters that no path has
+    except (OSError, ValueError, RuntimeError):  # links in a cycle, characters that no path has
         raise MissingResourceError from None
     if not allowed:
         raise ForbiddenResourceError("which is outside of the definition's folder", FROM_FOLDERS)

@@ -19,7 +19,7 @@ from swf_temporal.text.resources import (
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the operator allows definitions to read, besides what lies in their own folders: by default nothing."""
+    """The documents that the operator allows definitions to read, besides their own folders: by default none."""
 
     folders: tuple[Path, ...] = ()
     """Folders whose files may be read, with all that is in them."""

@@ -82,7 +82,7 @@ class Functions:
             if task is None or task.cancelling():
                 raise
             # This call was not cancelled. Some libraries let those who wait know in this way that a connection ended.
-            message = f"function '{call.function.name}' was given up by what carries it out, as a connection ended"
+            message = f"function '{call.function.name}' was aborted because its connection ended"
             raise _completed(CallFailed(message, code="ConnectionLost"), call, {}) from error
         except Exception as error:
             message = f"function '{call.function.name}' could not be called: {type(error).__name__}: {error}"
@@ -128,9 +128,12 @@ class Functions:
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
         """Return what must not be shown: the call's secrets, what was made of them, and tokens obtained with some."""
+        tokens = self._services.issued_tokens()
+        if not (tokens or call.secrets or call.made_of_secrets or call.function.auth_ref):
+            return {}
         # Of what was made of secrets, only what cannot be ordinary data: a word such as `yes` may be, too.
         made = [*derived_secrets(call), *(word for word in call.made_of_secrets if is_strong(word))]
-        return {**call.secrets, _MADE: made, "": [call.secrets.get(""), *self._services.issued_tokens()]}
+        return {**call.secrets, _MADE: made, "": [call.secrets.get(""), *tokens]}
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:

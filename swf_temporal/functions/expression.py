@@ -8,6 +8,8 @@ from swf_temporal.functions.port import DeclaredType, Performer, Services
 class ExpressionType(DeclaredType):
     """Functions that are expressions. The rules of expressions say what may be written."""
 
+    example = ".price * .quantity"
+
     def performer(self, services: Services) -> Performer:  # noqa: ARG002 - there is nothing to perform
         """Return what refuses calls."""
         return _Refusing()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a function's operation, and a document on this machine, say of it without anything being called."""
+    """A description of a function, from its operation and from documents on this machine, without a call."""
 
     address: Mapping[str, JSON]
     """Where it leads, as people are shown it, such as a method and a path."""
@@ -68,7 +68,7 @@ class Performer(ABC):
 
 
 class Services:
-    """What function types share. Clients are made when they are first needed: validation never needs one."""
+    """The services that function types share. Clients are made when they are first needed: validation needs none."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
-from swf_temporal.functions.secret_spellings import spellings, within_base64, without_escaped
+from swf_temporal.functions.secret_spellings import spellings, within_base64, without_broken, without_escaped
 from swf_temporal.text.parsing import read_data
 
 _PREFIX = "SWF_SECRET_"
@@ -120,6 +120,8 @@ class _Known:
     """Whether it is hidden inside other texts of data, too."""
     is_plain: bool = False
     """Whether it is the secret as it is, which may have some of its characters escaped."""
+    is_base64: bool = False
+    """Whether it is base64 of it, which may be broken into lines."""
 
 
 def _hidden(secrets: Mapping[str, JSON]) -> dict[str, _Known]:
@@ -132,7 +134,7 @@ def _hidden(secrets: Mapping[str, JSON]) -> dict[str, _Known]:
                 is_known = spelling in found and found[spelling].is_strong
                 found[spelling] = _Known(strong or is_known, bool(name) and spelling == text)
             for spelling in within_base64(text) if name and strong else ():
-                found.setdefault(spelling, _Known(is_strong=True))
+                found.setdefault(spelling, _Known(is_strong=True, is_base64=True))
     return dict(sorted(found.items(), key=lambda one: len(one[0]), reverse=True))
 
 
@@ -179,19 +181,24 @@ def _without(text: str, hidden: Mapping[str, _Known]) -> str:
     for secret, known in hidden.items():
         if len(secret) >= _MIN_LENGTH:
             text = text.replace(secret, _HIDDEN)
-            if known.is_plain:
-                text = without_escaped(text, secret, _HIDDEN)
+            text = _without_others(text, secret, known)
         elif secret in text:
             text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", _HIDDEN, text)
     return text
+
+
+def _without_others(text: str, secret: str, known: _Known) -> str:
+    """Return *text* without the *secret* in spellings that are too many to list."""
+    if known.is_plain:
+        return without_escaped(text, secret, _HIDDEN)
+    return without_broken(text, secret, _HIDDEN) if known.is_base64 else text
 
 
 def _replaced(text: str, hidden: Mapping[str, _Known]) -> str:
     for secret, known in hidden.items():
         if known.is_strong:
             text = text.replace(secret, _HIDDEN)
-            if known.is_plain:
-                text = without_escaped(text, secret, _HIDDEN)
+            text = _without_others(text, secret, known)
     return text
 
 

@@ -1,1 +1,1 @@
-"""What may not end, or may take all memory, runs in helper processes with limits."""
+"""Helper processes with limits, for work that might not end or might take all memory."""

@@ -5,8 +5,8 @@ after another from standard input until that is closed, and never opens a file: 
 
 A request is two lengths and two texts: the program, and its input (with the length NO_INPUT: compile only).
 An answer is a status, the processor time in seconds, a length and a text; an empty one says that the process is
-ready. While it works on a request its processor time is limited by a timer whose signal ends the process, so that not
-even a lost parent leaves a busy helper behind.
+ready, and the status of the last one that it is the last. While it works on a request its processor time is limited by
+a timer whose signal ends the process, so that not even a lost parent leaves a busy helper behind.
 """
 
 import contextlib
@@ -30,6 +30,12 @@ NOT_COMPILED = 1
 FAILED = 2
 TOO_LARGE = 3
 OUT_OF_MEMORY = 4
+
+LAST = 0x80
+"""Added to the status of the last answer: the process holds much memory by now, and is to be replaced."""
+
+_MUCH_MEMORY = 256 << 20
+"""Bytes that a process held once that gives its last answer: programs that it keeps, and what came of evaluations."""
 
 _MAX_PROGRAMS = 4096
 
@@ -90,6 +96,7 @@ def serve(engine: "_Engine", seconds: float, memory: int, largest_output: int) -
     """Answer requests until standard input ends."""
     interpreter = _Interpreter(engine.compiled, largest_output)
     interpreter.answer(*engine.warming)  # whatever it loads at first use is loaded before files are forbidden
+    held = _memory_gauge()
     _restrict(memory)
     _write(ANSWER.pack(OUTPUTS, 0.0, 0))
     while header := _read(REQUEST.size):
@@ -104,7 +111,29 @@ def serve(engine: "_Engine", seconds: float, memory: int, largest_output: int) -
         except MemoryError:
             status, body = OUT_OF_MEMORY, b""
         signal.setitimer(signal.ITIMER_PROF, 0)
+        if held() > _MUCH_MEMORY:
+            status |= LAST
         _write(ANSWER.pack(status, time.process_time() - began, len(body)) + body)
+
+
+def _memory_gauge() -> Callable[[], int]:
+    """Return what tells how many bytes this process holds.
+
+    Linux counts to the most that a process has held what its parent held when it was started: beside a large worker
+    every helper would be large. It is asked for what is held now, by a file that is opened before files are forbidden.
+    """
+    try:
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return _largest_memory
+    page = os.sysconf("SC_PAGE_SIZE")
+    return lambda: int(os.pread(file, 128, 0).split()[1]) * page
+
+
+def _largest_memory() -> int:
+    """Return how many bytes this process has held at most."""
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return largest if sys.platform == "darwin" else largest << 10
 
 
 def _engine(file: str | None) -> "_Engine":

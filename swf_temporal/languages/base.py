@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.errors import UsageError
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description, Upgraded
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description
+from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing

@@ -8,7 +8,8 @@ from dataclasses import replace
 from importlib import import_module
 
 from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.languages.port import Checked, Language, Upgraded
+from swf_temporal.languages.port import Checked, Language
+from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object, Unreadable
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object

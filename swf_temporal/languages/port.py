@@ -15,6 +15,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
@@ -264,32 +265,6 @@ class Checked:
     def warnings(self) -> tuple[Problem, ...]:
         """The problems that do not."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing that rewriting a definition changed, or would have had to."""
-
-    kind: Literal["respelled", "reshaped", "unsayable"]
-    """Only called otherwise; said in another form; not to be said in the newer version, and left as it was."""
-    message: str
-    line: int | None = None
-    """Where it was first met; None where that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Upgraded:
-    """A definition that was rewritten in a newer version of its language."""
-
-    text: str
-    version: str
-    """The version that it was written in."""
-    changes: tuple[Change, ...] = ()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether everything in it could be said in the newer version."""
-        return all(change.kind != "unsayable" for change in self.changes)
 
 
 Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]

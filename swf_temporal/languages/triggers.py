@@ -1,4 +1,4 @@
-"""What a definition says of the events that it consumes: the common description from which events are routed."""
+"""The events that a definition consumes, in the common form from which events are routed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

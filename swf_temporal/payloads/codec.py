@@ -118,8 +118,8 @@ class Encrypting(PayloadCodec):
             packed = cipher.decrypt(nonce, data, self._associated(key_id))
         except (InvalidTag, ValueError):
             what = f"a payload that names the key {key_id!r} cannot be decrypted in {self._context!r}"
-            why = "the key of that name is another one here, or the payload was changed, or is from another namespace"
-            raise PayloadUnavailable(what, f"{why}; what needs it waits") from None
+            why = "here another key has that name, the payload was changed, or it is from another namespace"
+            raise PayloadUnavailable(what, f"{why}; runs that need the payload wait") from None
         whole = packed[1:]
         return Payload.FromString(zlib.decompress(whole) if packed[:1] == _ZLIB else whole)
 

@@ -48,7 +48,7 @@ class Keys:
         if function is None:
             what = f"a payload is encrypted with the key {key_id!r}, which is not configured here"
             known = ", ".join(sorted({*self._keys, *self._functions})) or "none"
-            raise PayloadUnavailable(what, f"add it to encryption › keys, which has {known}; what needs it waits")
+            raise PayloadUnavailable(what, f"add it to encryption › keys, which has {known}; runs that need it wait")
         async with self._lock:
             if key_id not in self._keys:
                 self._keys[key_id] = await _asked(function, key_id)
@@ -62,8 +62,8 @@ async def _asked(function: KeyFunction, key_id: str) -> bytes:
         if inspect.isawaitable(found):
             found = await found
     except Exception as error:
-        why = f"the key {key_id!r} is not to be had: {type(error).__name__}: {error}"
-        raise PayloadUnavailable(why, "what needs it waits until its function returns it") from error
+        why = f"the key {key_id!r} cannot be obtained: {type(error).__name__}: {error}"
+        raise PayloadUnavailable(why, "runs that need it wait until its function returns it") from error
     try:
         return _key(found, f"what the function returns as key {key_id!r}")
     except UsageError as error:
@@ -77,7 +77,7 @@ def _function(key_id: str, name: str) -> KeyFunction:
     try:
         function: KeyFunction = getattr(importlib.import_module(module), attribute)
     except Exception as error:
-        raise UsageError(f"the function of the key {key_id!r}, {name}, is not there: {error}") from error
+        raise UsageError(f"the function of the key {key_id!r}, {name}, does not exist: {error}") from error
     return function
 
 

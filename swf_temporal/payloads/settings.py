@@ -10,7 +10,7 @@ MIB: Final = 1024 * KIB
 
 @dataclass(frozen=True, slots=True)
 class StorageSettings:
-    """Where large payloads are stored outside of Temporal, and which payloads are large. Sizes are in bytes."""
+    """The storage for large payloads, and the size from which they are stored. Sizes are in bytes."""
 
     url: str
     """`file:///FOLDER`, or the URL of a folder that fsspec can open, such as `s3://BUCKET/PREFIX`."""
@@ -40,7 +40,7 @@ class EncryptionSettings:
 
 @dataclass(frozen=True, slots=True)
 class PayloadSettings:
-    """What becomes of payloads before they are sent to a server. Without anything they travel as plain JSON."""
+    """How payloads are encoded before they are sent to a server. By default they are plain JSON."""
 
     storage: StorageSettings | None = None
     encryption: EncryptionSettings | None = None

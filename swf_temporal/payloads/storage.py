@@ -104,8 +104,8 @@ class ObjectStorage(StorageDriver):
         )
         if await asyncio.to_thread(_digest, data) != digest:
             raise PayloadUnavailable(
-                f"the object {_path(digest)} in {self.settings.url} was changed: its SHA-256 is not its name",
-                "restore it as it was; what needs it waits until then",
+                f"the object {_path(digest)} in {self.settings.url} was changed: its SHA-256 differs from its name",
+                "restore the original; runs that need it wait until then",
             )
         self._keep(digest, data)
         return data
@@ -134,16 +134,16 @@ class ObjectStorage(StorageDriver):
             try:
                 return await asyncio.to_thread(request)
             except FileNotFoundError:
-                what = "it is not there" if failed.endswith("read") else "the bucket or folder is not there"
-                hint = "restore or make it, or let workers and clients use the same storage; what needs it waits"
+                what = "it does not exist" if failed.endswith("read") else "the bucket or folder does not exist"
+                hint = "restore or create it, or let workers and clients use the same storage; runs that need it wait"
                 raise PayloadUnavailable(f"{failed} in {url}: {what}", hint) from None
             except PermissionError as error:
-                hint = "give this program the right to read, write and list objects there; what needs it waits"
-                raise PayloadUnavailable(f"{failed} in {url}: no right to do so ({error})", hint) from None
+                hint = "give this program the right to read, write and list objects there; runs that need it wait"
+                raise PayloadUnavailable(f"{failed} in {url}: permission denied ({error})", hint) from None
             except Exception as error:
                 if not left:
                     text = f"{failed} in {url}: {type(error).__name__}: {error}"
-                    raise PayloadUnavailable(text, "what needs it waits until the storage answers") from error
+                    raise PayloadUnavailable(text, "runs that need it wait until the storage answers") from error
                 await asyncio.sleep(_PAUSE * 2 ** (_TRIES - 1 - left))
         raise AssertionError  # the last attempt returned or raised
 

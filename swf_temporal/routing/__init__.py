@@ -1,1 +1,1 @@
-"""Where an event goes: which instances it starts, and which may take it."""
+"""The destinations of an event: which instances it starts, and which may take it."""

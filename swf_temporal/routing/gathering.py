@@ -19,7 +19,7 @@ class Arrived(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """What becomes of the events of one correlation key when another comes."""
+    """The decision about the collected events of one correlation key when another arrives."""
 
     waiting: Sequence[Arrived] = ()
     """Those that wait for others."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final, TypeAlias
 
@@ -14,6 +15,8 @@ MAILBOX_PREFIX: Final = "swf-events:"
 """The beginning of the ids of mailboxes."""
 _DIGITS: Final = 24
 """The number of hexadecimal digits of a digest in an id: 96 bits."""
+_MAX_CACHED: Final = 1024
+"""The number of keys whose digests are remembered: each is asked for several times while an event is routed."""
 
 
 def instance_id(definition_id: str, key: Key) -> str:
@@ -23,7 +26,7 @@ def instance_id(definition_id: str, key: Key) -> str:
 
 def single_id(definition_id: str, event: CloudEvent) -> str:
     """Return the id of the instance that *event* alone starts, which is the same however often the event comes."""
-    return f"{definition_id}:{_digest([event.source, event.id])}"
+    return f"{definition_id}:{_digest((event.source, event.id))}"
 
 
 def mailbox_id(definition_id: str, key: Key) -> str:
@@ -33,8 +36,9 @@ def mailbox_id(definition_id: str, key: Key) -> str:
 
 def digest_of(key: Key) -> str:
     """Return a short text that two keys share exactly if they are equal."""
-    return _digest(sorted(key.items()))
+    return _digest(tuple(sorted(key.items())))
 
 
-def _digest(value: object) -> str:
+@lru_cache(maxsize=_MAX_CACHED)
+def _digest(value: tuple[object, ...]) -> str:
     return sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]

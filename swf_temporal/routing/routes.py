@@ -59,7 +59,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where an event goes."""
+    """The destinations of an event."""
 
     starts: tuple[Started, ...] = ()
     awaited: tuple[Awaiting, ...] = ()

@@ -1,4 +1,4 @@
-"""Where an event and the instances that wait for it meet: the correlation key that both of them know.
+"""The correlation keys under which events and the instances that wait for them meet.
 
 An instance that begins to wait for an event that is correlated may know what all of the attributes must be, or only
 some of them: the first event that it takes fixes the others. So events meet it under those attributes that every
@@ -16,7 +16,7 @@ from swf_temporal.routing.keys import Key, instance_id
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What an instance waits for: where the events come, and which of them it may take."""
+    """A subscription of a waiting instance: the mailbox of the events, and which of them it may take."""
 
     key: Key
     """Under which they come."""

@@ -1,4 +1,4 @@
-"""How long an instance may go on without waiting for anything outside, before it is taken for one that never ends.
+"""Limits how much an instance does without waiting for anything outside, to detect one that never ends.
 
 Three things are counted, from one execution to the next: the states that were entered, and the executions that were
 begun, since the instance last waited; and how many instances wait for it, each for the next. Waiting is what lets the
@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded
-from swf_temporal.runtime.circles import Rounds, named_states, too_deep, too_many_executions
+from swf_temporal.runtime.cycles import Rounds, named_states, too_deep, too_many_executions
 
 STATES: Final = 10_000_000
 EXECUTIONS: Final = 1_000
@@ -50,7 +50,7 @@ class LimitsRecord(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an operator lets instances do."""
+    """The operator's limits for instances."""
 
     states: int = STATES
     """How many states may be entered without waiting."""
@@ -82,7 +82,7 @@ class Limits:
 
 
 class Budget:
-    """What one execution has used up of it, and those before it."""
+    """The part of the limits that one execution, and those before it, have used up."""
 
     def __init__(self, workflow_id: str, numbers: Mapping[str, int]) -> None:
         """Go on from the *numbers* that an execution of the workflow was begun with."""
@@ -176,7 +176,7 @@ class Budget:
         else:
             self._asks_at = min(limits.states, 2 * self._states)
             return
-        raise StepLimitExceeded(f"{what} without waiting for anything, in a circle: {self._latest()}")
+        raise StepLimitExceeded(f"{what} without waiting for anything, in a cycle: {self._latest()}")
 
     @property
     def asks_for_executions(self) -> bool:
@@ -187,9 +187,9 @@ class Budget:
         """Raise StepLimitExceeded where one more would be more executions without waiting than *limits* let be."""
         executions = self._executions + 1
         if executions > limits.executions:
-            circle = too_many_executions({**self._continued, self._workflow: executions}, executions)
+            cycle = too_many_executions({**self._continued, self._workflow: executions}, executions)
             ran = f"{self._executions:,} executions were begun without waiting for anything, each by the one before"
-            raise StepLimitExceeded(f"{ran}: {circle}, with {self._latest()}")
+            raise StepLimitExceeded(f"{ran}: {cycle}, with {self._latest()}")
 
     @property
     def asks_for_depth(self) -> bool:

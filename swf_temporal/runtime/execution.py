@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Execution(Protocol):
-    """What a language runs of one instance."""
+    """The execution of one instance by a language."""
 
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""

@@ -32,7 +32,7 @@ class BadTerms(ValueError):  # noqa: N818 - named for what it is about
 
 @dataclass(frozen=True, slots=True)
 class ExternalRetryPolicy:
-    """How the engine tries again; what is None is the engine's default."""
+    """The retry policy of Temporal; None means Temporal's default."""
 
     initial_interval: timedelta | None = None
     maximum_interval: timedelta | None = None

@@ -112,7 +112,7 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
-    """What an engine is told of a call or a sub-workflow, beside what it performs: a fact is added here, for both."""
+    """Further facts of a call or a sub-workflow for a host, such as a priority: a new fact is added here."""
 
     state: str
     action: str
@@ -188,7 +188,7 @@ class SubflowCall(CallFacts):
 
 
 class Host(Protocol):
-    """What a run asks of its surroundings: Temporal, or a simulation."""
+    """The port through which a run reaches its host: Temporal, or a simulation."""
 
     def now(self) -> datetime:
         """Return the time, with its zone; the same on every replay."""
@@ -249,7 +249,7 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """Which execution this is: what `$WORKFLOW` tells about it, and what its caller shares with it."""
+    """The identity of an execution: the facts in `$WORKFLOW`, and what its caller shares with it."""
 
     instance_id: str
     run_id: str
@@ -274,7 +274,7 @@ class LimitRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How long a continued execution may take: it takes the place of its workflow's own timeout."""
+    """The timeout of a continued execution, which replaces that of its workflow."""
 
     seconds: float
     interrupt: bool = True

@@ -29,7 +29,7 @@ MAX_CRITERIA = 100
 
 
 class InboxRecord(TypedDict, total=False):
-    """What of an inbox survives a suspension."""
+    """The part of an inbox that survives a suspension."""
 
     kept: list[dict[str, JSON]]
     """The records of the events that no path has taken yet."""

@@ -1,4 +1,4 @@
-"""What a definition made of secrets in the arguments of a call: a signature, a login in base64, a part of a key.
+"""Values that a definition derived from secrets in arguments: a signature, a login in base64, a part of a key.
 
 Theory of operation. Such arguments are evaluated once more, with other texts in the place of the secrets. Whatever
 comes out otherwise was made of them. The result of an expression that fails on the others is compared with the data

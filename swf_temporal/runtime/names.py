@@ -1,4 +1,4 @@
-"""Which names of definitions and functions an engine can have as names of workflow types and activity types."""
+"""The names that are possible for workflow types and activity types, and so for definitions and functions."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the iterations of a path came to, in their order: a list that only grows.
+"""The outputs of the iterations of a path, in their order: a list that only grows.
 
 It stands in the progress of the run, which is written anew whenever the run continues as new. Where the host can hold
 more than one payload, what has been added since the last time is handed over to it when the run is suspended: that is a

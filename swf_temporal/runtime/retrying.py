@@ -56,7 +56,7 @@ class RetryRecord(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """How one action is tried again (sections "Retry Definition" and "Action retries"). Times are in seconds."""
+    """The retry rule of one action (sections "Retry Definition" and "Action retries"). Times are in seconds."""
 
     delay: float = DEFAULT_DELAY
     increment: float = 0.0

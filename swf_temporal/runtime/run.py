@@ -12,12 +12,11 @@ waited for is waited for until the same moment as before.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypedDict
+from typing import Any, NamedTuple, Protocol
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -29,63 +28,28 @@ from swf_temporal.runtime.host import (
     Host,
     Instance,
     Limit,
-    LimitRecord,
     Outcome,
     Suspended,
     TraceEntry,
     TraceKind,
 )
-from swf_temporal.runtime.inbox import Inbox, InboxRecord
+from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
-from swf_temporal.runtime.limits import MAX_CALLS_IN_ONE_EXECUTION
+from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
+from swf_temporal.runtime.numbers import Numbers
+from swf_temporal.runtime.pacing import most_cost
 from swf_temporal.runtime.performing import size_of
+from swf_temporal.runtime.progress import Frame, ProgressRecord
 from swf_temporal.runtime.semantics import is_compact, takes_turns
 from swf_temporal.runtime.sharing import with_copies, without_copies
 from swf_temporal.runtime.trace import Tracer
 from swf_temporal.runtime.turns import Turns
 
-Frame: TypeAlias = dict[str, Any]
-
-CARRY_LESS: Final = (
-    "filter what states and actions do not need (stateDataFilter, actionDataFilter), "
-    "or store large payloads outside of Temporal"
-)
-"""What to do where a run would have to carry on more than it can."""
-
 MAX_STEPS_WITHOUT_WAIT = 200
 """After how many states or tasks in a row the host is given control, in runs of the readings before the fifth."""
 
-_LEAST_COST, _MOST_COST, _COST_BYTES = 400, 4000, 4_000_000
-"""How much is done before the host is given control: the less, the more bytes of data each expression may read.
-
-An expression that jq evaluates on little data takes a tenth of a millisecond, and an engine waits two seconds.
-"""
 _CALL_COST = 10
 """How much it is to make a call, or to begin a sub-workflow."""
-_INDEX = re.compile(r"\[(\d+|\*)\]")
-"""Where the name of a path has the number of an iteration, or stands for all of them."""
-
-
-class ProgressRecord(TypedDict, total=False):
-    """What survives the suspension of a run: this, and what the language's execution adds under keys of its own.
-
-    A field that this release does not know belongs to a moment that has passed once the run goes on: it is passed over.
-    """
-
-    frame: Frame
-    """How far every path is, in the language's terms."""
-    input: JSON
-    started: float
-    """When the instance began, as seconds of the epoch."""
-    inbox: InboxRecord
-    numbers: dict[str, int]
-    """How often each id was given. Of iterations that are complete only the highest number is left."""
-    same: list[list[list[str | int]]]
-    """Which places of the record have what others have: see `runtime/sharing.py`."""
-    parts: list[int]
-    """The numbers of the parts that an engine carries on beside the record, in their order: `runtime/outputs.py`."""
-    limit: LimitRecord | float | None
-    """What takes the place of the workflow's own timeout."""
 
 
 class Awaited(NamedTuple):
@@ -138,8 +102,7 @@ class Run(Tracer):
         self.inbox = Inbox(record.get("inbox"))
         self.frame: Frame = record.get("frame", {})
         self.limit = Limit.from_json(record.get("limit")) or limit
-        self.numbers: dict[str, int] = dict(record.get("numbers", {}))
-        """How often each id was given."""
+        self._numbers = Numbers(record.get("numbers", {}))
         self.started: float = record.get("started", host.now().timestamp())
         """When the instance began, as seconds of the epoch."""
         self.awaited: dict[int, Awaited] = {}
@@ -161,6 +124,11 @@ class Run(Tracer):
         self._turns = Turns(host) if takes_turns(program.semantics) else None
         self._id = program.id
         self.execution = program.begin(self, record)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """How often each id was given."""
+        return self._numbers.given
 
     # From outside
 
@@ -231,9 +199,7 @@ class Run(Tracer):
     def next_id(self, what: str) -> str:
         """Return an id for *what*, which is about to be called, that was never given before in this run."""
         self.charge(_CALL_COST)
-        given = self.numbers.get(what)
-        number = self.numbers[what] = (self._given_of_all(what) if given is None else given) + 1
-        return f"{what}#{number}"
+        return f"{what}#{self._numbers.next(what)}"
 
     def begin_iterations(self, path: str, calls: int = 0) -> None:
         """Let the iterations of *path* give ids that none of those before gave which had their numbers.
@@ -246,32 +212,14 @@ class Run(Tracer):
                 f"{calls:,} calls are too many for one execution of the run, and it could not go on in another: it has "
                 f"to carry on {size:,} bytes of the {self.host.carries:,} that it can; {CARRY_LESS}"
             )
-        self._merge_numbers([key for key in self.numbers if key.startswith(f"{path}[")], path, "[]")
+        self._numbers.merge(path)
 
     def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None = None) -> None:
         """Keep of the ids that iteration *index* of *path* gave only the highest number: it gives no more.
 
         *actions* are all that it can have given ids to; None is that states within it gave some.
         """
-        own = f"{path}[{index}]"
-        if actions is None:
-            given = [key for key in self.numbers if key.startswith(own)]
-        else:
-            given = [key for action in sorted(actions) if (key := f"{own}/{action}") in self.numbers]
-        self._merge_numbers(given, path, "[*]")
-
-    def _merge_numbers(self, given: Sequence[str], path: str, all_: str) -> None:
-        for key in given:
-            rest = key[key.index("]", len(path)) + 1 :]
-            merged = f"{path}{all_}{_INDEX.sub('[]', rest)}"
-            self.numbers[merged] = max(self.numbers.pop(key), self.numbers.get(merged, 0))
-
-    def _given_of_all(self, what: str) -> int:
-        """Return the highest number of the ids that earlier iterations gave *what* which had the number of this one."""
-        if "[" not in what:
-            return 0
-        of_all = (f"{what[: at.start()]}{_INDEX.sub('[]', what[at.start() :])}" for at in _INDEX.finditer(what))
-        return max((self.numbers.get(one, 0) for one in of_all), default=0)
+        self._numbers.forget_iteration(path, index, actions)
 
     async def give_way(self) -> None:
         """Count a step that need not wait for anything; give control to the host if much was done since it had it."""
@@ -299,7 +247,7 @@ class Run(Tracer):
             return False
         self.charge()
         if self._most_cost is None:
-            self._most_cost = max(_LEAST_COST, min(_MOST_COST, _COST_BYTES // size_of(self.execution.data)))
+            self._most_cost = most_cost(self.execution.data)
         return self.cost >= self._most_cost
 
     async def _yield_control(self) -> None:

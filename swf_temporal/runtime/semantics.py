@@ -82,7 +82,7 @@ def forgives_delays(semantics: int) -> bool:
     return semantics >= _DIREKTIV_ERRORS
 
 
-def gives_circles_up(semantics: int) -> bool:
+def gives_cycles_up(semantics: int) -> bool:
     """Tell whether a run of that reading is given up that never waits, and none for the length of an id."""
     return semantics >= _BUDGETS
 

@@ -97,13 +97,13 @@ class SchemaMismatchDetail(TypedDict):
 
 
 class LogDetail(TypedDict):
-    """What a definition logs."""
+    """A log message of a definition."""
 
     value: JSON
 
 
 class MetadataDetail(TypedDict):
-    """What an instance tells people about itself, from now on."""
+    """The metadata of an instance from now on."""
 
     value: JSON
 
@@ -129,7 +129,7 @@ Plain: TypeAlias = Literal[
 
 
 class Tracer(ABC):
-    """What adds entries to the trace. The details of each kind are checked where an entry is added."""
+    """Adds entries to the trace. The details of each kind are checked where an entry is added."""
 
     __slots__ = ()
 

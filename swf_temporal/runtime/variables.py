@@ -16,7 +16,7 @@ the namespace, which can only be read.
 
 @dataclass(frozen=True, slots=True)
 class VariableRef:
-    """Which variable is meant."""
+    """A reference to a variable."""
 
     scope: Scope
     owner: str
@@ -27,7 +27,7 @@ class VariableRef:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """What a variable holds."""
+    """The content of a variable."""
 
     content: bytes
     mime_type: str = JSON_TYPE

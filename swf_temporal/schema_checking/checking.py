@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
     from referencing import Registry
 
-MAX_TOLD = 5
+MAX_VIOLATIONS = 5
 """The number of problems with data that are reported."""
 
 _MAX_QUOTED = 200
@@ -49,15 +49,15 @@ class SchemaCheck:
     def violations(self, data: JSON) -> list[str]:
         """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
         try:
-            found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_TOLD + 1)]
+            found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_VIOLATIONS + 1)]
         except RecursionError:
             return [nested_too_deeply()]
-        return found if len(found) <= MAX_TOLD else [*found[:MAX_TOLD], "and more"]
+        return found if len(found) <= MAX_VIOLATIONS else [*found[:MAX_VIOLATIONS], "and more"]
 
 
 def nested_too_deeply() -> str:
     """Return what is wrong where neither the schema nor the data comes to an end."""
-    return "$: the schema leads round in a circle, or the data is nested too deeply"
+    return "$: the schema refers to itself in a cycle, or the data is nested too deeply"
 
 
 def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":

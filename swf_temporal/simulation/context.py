@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
+from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore
@@ -38,6 +38,17 @@ if TYPE_CHECKING:
 
 class SimulationContext:
     """All that belongs to one simulation: its instances share clock, functions, events and definitions."""
+
+    start_time: datetime = EPOCH
+    """When the run begins."""
+    cancel_after: timedelta | None = None
+    """When it is cancelled from outside."""
+    semantics: int = SEMANTICS
+    """The reading that runs begin with: where a test asks for an earlier one."""
+    states: int = 0
+    """How many states were entered, in all instances."""
+    on_trace: Callable[[Run, TraceEntry], None] | None = None
+    """Is told of every trace entry of every instance: where a test suspends one."""
 
     def __init__(
         self,
@@ -68,22 +79,12 @@ class SimulationContext:
         self.variables = VariableStore({}, workflows)
         self.broken: Mapping[str, str] = {}
         """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
-        self.cancel_after: timedelta | None = None
-        """When the run is cancelled from outside."""
-        self.start_time = EPOCH
-        """When it begins."""
         self.instances: list[SimulatedInstance] = []
         """Those that were started by others; one that has not ended is waiting."""
         self.logs: list[JSON] = []
-        self.states = 0
-        """How many states were entered, in all instances."""
         self.trace: list[TraceEntry] = []
-        self.on_trace: Callable[[Run, TraceEntry], None] | None = None
-        """Is told of every trace entry of every instance: where a test suspends one."""
         self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
         """Is given the record of a suspended instance, and returns the one that it goes on with."""
-        self.semantics = SEMANTICS
-        """The reading that runs begin with: where a test asks for an earlier one."""
         self.jitter: Callable[[str], JitterSource] = jitter_of
         """The jitter of the attempts of the call with that key: where a scenario or a test decides it."""
         self._events = list(events)

@@ -20,11 +20,11 @@ from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES, MAX_RESULT_BYTES
 from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
-from swf_temporal.runtime.semantics import gives_circles_up
+from swf_temporal.runtime.semantics import gives_cycles_up
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
+from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.folders import folder_for, wants_folder
 from swf_temporal.simulation.script import arguments_of
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from swf_temporal.simulation.context import SimulationContext
 
 MAX_STATES = 500_000
-"""Of all instances together. A circle of states that wait a little would go on for a very long time."""
+"""Of all instances together. A cycle of states that wait a little would go on for a very long time."""
 MAX_ATTEMPTS = 100_000
 """At one action. Retries without an end would go on for ever, since nothing here takes time."""
 MAX_ELAPSED = timedelta(days=365 * 1_000)
@@ -172,7 +172,7 @@ class SimulatedHost:
 
     def _child(self, call: SubflowCall) -> tuple[str, Mapping[str, int]]:
         """Return the id of a sub-workflow, and how deep it is. Raises StepLimitExceeded where that is too deep."""
-        if not gives_circles_up(self.context.semantics):
+        if not gives_cycles_up(self.context.semantics):
             return unshortened_id_of_child(self.instance_id, call.id), {}
         own_id = id_of_child(self.instance_id, call.id)
         if call.fire_and_forget:
@@ -225,7 +225,7 @@ class SimulatedHost:
         return False
 
     async def yield_control(self) -> None:
-        """Let others go on: whether a workflow goes round in a circle is seen state by state."""
+        """Let others go on: whether a workflow runs in a cycle is seen state by state."""
         await asyncio.sleep(0)
 
     def _next_place(self) -> tuple[int, ...]:

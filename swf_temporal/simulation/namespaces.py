@@ -21,7 +21,7 @@ DefinitionSource: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Defin
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """What a simulation runs."""
+    """The definitions that a simulation runs."""
 
     known: list[Definition]
     """The one that runs first, then all others."""

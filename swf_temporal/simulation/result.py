@@ -14,7 +14,7 @@ Status = Literal["completed", "failed", "waiting", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class SimulationError:
-    """What a simulated run failed with."""
+    """The error of a simulated run."""
 
     name: str
     code: str
@@ -35,7 +35,7 @@ class SimulatedInstance:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What came of a simulated run."""
+    """The outcome of a simulated run."""
 
     status: Status
     """`waiting` means that the run waits for an event that was not sent."""
@@ -78,7 +78,7 @@ def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a run did, on whichever host it ran."""
+    """The observed behaviour of a run, on either host."""
 
     status: str
     output: JSON = None

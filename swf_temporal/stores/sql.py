@@ -31,7 +31,7 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 """The size limit of one variable, in bytes."""
 MAX_KEY_BYTES: Final = 1000
 """The length limit of a variable's name: an index of the database has to hold it."""
-LOOKING: Final = timedelta(days=1)
+CHECK_INTERVAL: Final = timedelta(days=1)
 """The interval of checks whether the instance has ended, the first of which comes this long after a write."""
 KEEP_WRITES: Final = timedelta(days=30)
 """For how long the ids of writes are kept."""
@@ -146,7 +146,7 @@ class SqlVariables:
         connection.execute(self._insert(VARIABLES).values(**row).on_conflict_do_update(index_elements=keys, set_=held))
 
     def _look_later(self, connection: Connection, owner: str, now: int) -> None:
-        at = {"server": self._server, "look_at": now + int(LOOKING.total_seconds())}
+        at = {"server": self._server, "look_at": now + int(CHECK_INTERVAL.total_seconds())}
         row = {"namespace": self._namespace, "owner": owner, **at}
         connection.execute(
             self._insert(INSTANCES).values(**row).on_conflict_do_update(index_elements=["namespace", "owner"], set_=at)
@@ -172,7 +172,7 @@ class SqlVariables:
         statement = (
             update(INSTANCES)
             .where(INSTANCES.c.namespace == self._namespace, INSTANCES.c.owner == owner, INSTANCES.c.look_at == look_at)
-            .values(look_at=int(time() + LOOKING.total_seconds()))
+            .values(look_at=int(time() + CHECK_INTERVAL.total_seconds()))
         )
         with self._transaction() as connection:
             return bool(connection.execute(statement).rowcount)

@@ -1,4 +1,4 @@
-"""How long a worker is at work for one workflow at once: what is measured, and what ends it.
+"""Measures and limits how long a worker spends on one activation of a workflow.
 
 Theory of operation. The engine calls a workflow by *activations*: in each it does all that it can do without waiting.
 The SDK gives one two seconds, and the server ten for the whole workflow task; what takes longer is broken off and tried
@@ -7,6 +7,7 @@ again, for ever, and the run looks as if it hung. Three things stand against tha
 - A run asks `seconds` between its steps, and yields when its activation has lasted long (`Run.give_way`).
 - One step that takes more than `LIMIT` of processor time, that of helper processes included, fails its run: an
   exception is raised where the step is. It is processor time, since a busy machine should not fail a run.
+- Loading a definition is tried again instead, some times: what was compiled by then is kept.
 - An activation that takes too long by the clock alone is broken off and tried again, and fails its run after the third
   time. The SDK's own limit, two seconds by the clock, is set beyond that.
 """
@@ -16,6 +17,7 @@ import ctypes
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation
@@ -23,8 +25,9 @@ from temporalio.bridge.proto.workflow_completion import WorkflowActivationComple
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowInstance, WorkflowInstanceDetails
 from temporalio.workflow import Info
 
-from swf_temporal.errors import StepTooLong
-from swf_temporal.guarding.guard import spent_here
+from swf_temporal.errors import PayloadTooLarge, StepTooLong
+from swf_temporal.guarding.spending import spent_here
+from swf_temporal.temporal.held_memory import HeldMemory, held_too_much
 
 LIMIT: Final = 3.0
 """Seconds of processor time for one step."""
@@ -32,6 +35,10 @@ CLOCK_LIMIT: Final = 8.0
 """Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
 SDK_LIMIT: Final = 9.5
 _ATTEMPTS: Final = 3
+_ATTEMPTS_TO_LOAD: Final = 8
+"""Of loading a definition with very many expressions, of which each attempt compiles some."""
+_MANY_EXPRESSIONS: Final = 100
+"""So many of them are some."""
 _REPLAY: Final = 3
 """How many times as long a replay may take: what was possible once has to be possible again."""
 _PAUSE: Final = 0.2
@@ -45,28 +52,63 @@ class ActivationTooLong(Exception):  # noqa: N818 - named for what it is about
 class _Stretch:
     """An activation that is under way."""
 
-    def __init__(self, run_id: str, *, is_replaying: bool, counts: bool) -> None:
-        self.run_id = run_id
-        self.counts = counts
-        """Whether it is a step of the run. After each that is broken off, the engine has the run removed."""
+    def __init__(self, act: WorkflowActivation, memory: HeldMemory) -> None:
+        self.run_id = act.run_id
+        self.memory = memory
+        self._act = act
         self.thread = threading.get_ident()
         self.began = time.perf_counter()
         self.is_interrupted = False
-        self._factor = _REPLAY if is_replaying else 1
-        self._clock = time.pthread_getcpuclockid(self.thread) if hasattr(time, "pthread_getcpuclockid") else None
-        self._processor = self._thread_seconds()
+        self.is_replaying = act.is_replaying
+        self._processor: float | None = None
+        """What the thread had used when this was first looked at: nearly all have ended by then."""
         self._helpers = spent_here()
         self._helpers_before = self._helpers.seconds
+        self._made_before = self._helpers.made
+        self._answers_before = self._helpers.answers
+        self.is_loading = False
+        """Whether a definition is being loaded."""
+
+    @property
+    def attempts(self) -> int:
+        """How often it may be made where it takes more processor time than a step may.
+
+        The expressions of a definition are compiled once: where they are many, a further attempt comes further.
+        """
+        has_come_far = self.is_loading and self._helpers.answers - self._answers_before >= _MANY_EXPRESSIONS
+        return _ATTEMPTS_TO_LOAD if has_come_far else 1
+
+    def has_loaded(self) -> None:
+        """Count from now on: what follows is a step of its own."""
+        self.is_loading = False
+        self._processor, self._helpers_before = None, self._helpers.seconds
+
+    @property
+    def made(self) -> int:
+        """Bytes of data that were made or read."""
+        return self._helpers.made - self._made_before
+
+    def is_step(self) -> bool:
+        """Tell whether it is a step of the run. After each that is broken off, the engine has the run removed."""
+        return not any(job.HasField("remove_from_cache") or job.HasField("query_workflow") for job in self._act.jobs)
+
+    def is_removal(self) -> bool:
+        """Tell whether the run is removed from the worker's memory."""
+        return any(job.HasField("remove_from_cache") for job in self._act.jobs)
 
     def is_too_long(self) -> bool:
+        if self._processor is None:
+            self._processor = self._thread_seconds()
         used = self._thread_seconds() - self._processor + self._helpers.seconds - self._helpers_before
-        return used > LIMIT * self._factor
+        return used > LIMIT * (_REPLAY if self.is_replaying else 1)
 
     def is_late(self) -> bool:
         return time.perf_counter() - self.began > CLOCK_LIMIT
 
     def _thread_seconds(self) -> float:
-        return 0.0 if self._clock is None else time.clock_gettime(self._clock)
+        if not hasattr(time, "pthread_getcpuclockid"):
+            return 0.0
+        return time.clock_gettime(time.pthread_getcpuclockid(self.thread))
 
 
 class _Here(threading.local):
@@ -81,10 +123,61 @@ def seconds() -> float:
     return 0.0 if _here.stretch is None else time.perf_counter() - _here.stretch.began
 
 
+def has_time(limit: float) -> bool:
+    """Tell whether the activation that runs in this thread is known to be no replay, and to have lasted less than that.
+
+    A run asks at every step: asking the SDK whether it replays takes several times as long.
+    """
+    stretch = _here.stretch
+    return stretch is not None and not stretch.is_replaying and time.perf_counter() - stretch.began < limit
+
+
+def has_grown() -> bool:
+    """Tell whether the run whose activation runs in this thread may hold much more than it did; a replay is to be told.
+
+    A run asks at every step, as above.
+    """
+    stretch = _here.stretch
+    return stretch is None or stretch.is_replaying or stretch.memory.has_grown(stretch.run_id, stretch.made)
+
+
+def excess(roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
+    """Return the fault of the run whose activation runs in this thread, if its data, at *roots*, are too large to hold.
+
+    Raises NoRoom where it has to wait until other runs of the worker hold less.
+    """
+    stretch = _here.stretch
+    if stretch is None:
+        return None
+    memory = stretch.memory
+    size = memory.weigh(stretch.run_id, stretch.made, roots)
+    if size > memory.of_one:
+        return held_too_much(memory.of_one)
+    if size:
+        memory.check_room(stretch.run_id)
+    return None
+
+
+@contextlib.contextmanager
+def loading() -> Iterator[None]:
+    """Load a definition: what takes longer than a step may is tried again, and goes on from what was compiled."""
+    stretch = _here.stretch
+    if stretch is None:
+        yield
+        return
+    stretch.is_loading = True
+    try:
+        yield
+    finally:
+        stretch.has_loaded()
+
+
 class WatchedWorkflows(UnsandboxedWorkflowRunner):
     """Runs workflows, and breaks off what takes too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: HeldMemory | None = None) -> None:
+        self.memory = memory or HeldMemory()
+        """What the workflows hold."""
         self._running: dict[int, _Stretch] = {}
         self._late: OrderedDict[str, int] = OrderedDict()
         """How often each of the latest runs was broken off."""
@@ -98,6 +191,7 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
     def begin(self, stretch: _Stretch) -> None:
         """Watch an activation."""
         _here.stretch = stretch
+        self.memory.begin(stretch.run_id)
         with self._lock:
             self._running[stretch.thread] = stretch
             if self._watcher is None:
@@ -107,10 +201,15 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
     def end(self, stretch: _Stretch) -> None:
         """Watch it no more."""
         _here.stretch = None
+        self.memory.end(stretch.run_id, stretch.made)
+        if self.memory.counts(stretch.run_id) and stretch.is_removal():
+            self.memory.forget(stretch.run_id)
         with self._lock:
             self._running.pop(stretch.thread, None)
-            if stretch.counts and not stretch.is_interrupted:
-                self._late.pop(stretch.run_id, None)
+            if stretch.run_id in self._late and not stretch.is_interrupted and stretch.is_step():
+                del self._late[stretch.run_id]
+        if not stretch.is_removal():  # the engine lets go of a run that is removed after this
+            self.memory.collect_garbage()
 
     def _watch(self) -> None:
         idle = 0
@@ -127,12 +226,16 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 
     def _look_at(self, stretch: _Stretch) -> None:
         if stretch.is_too_long():
-            _raise_in(stretch, StepTooLong)
+            self._break_off(stretch, stretch.attempts)
         elif stretch.is_late():
-            self._late[stretch.run_id] = attempts = self._late.pop(stretch.run_id, 0) + 1
-            if len(self._late) > _MAX_REMEMBERED:
-                self._late.popitem(last=False)
-            _raise_in(stretch, StepTooLong if attempts >= _ATTEMPTS else ActivationTooLong)
+            self._break_off(stretch, max(stretch.attempts, _ATTEMPTS))
+
+    def _break_off(self, stretch: _Stretch, most: int) -> None:
+        """Have the workflow task tried again, or the run fail where that is the attempt number *most*."""
+        self._late[stretch.run_id] = attempts = self._late.pop(stretch.run_id, 0) + 1
+        if len(self._late) > _MAX_REMEMBERED:
+            self._late.popitem(last=False)
+        _raise_in(stretch, StepTooLong if attempts >= most else ActivationTooLong)
 
 
 class _Watched(WorkflowInstance):
@@ -144,8 +247,7 @@ class _Watched(WorkflowInstance):
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
-        counts = not any(job.HasField("remove_from_cache") or job.HasField("query_workflow") for job in act.jobs)
-        stretch = _Stretch(act.run_id, is_replaying=act.is_replaying, counts=counts)
+        stretch = _Stretch(act, self._runner.memory)
         self._runner.begin(stretch)
         try:
             return self._inner.activate(act)
@@ -179,6 +281,16 @@ def set_sdk_limit(worker: Worker) -> None:
         inner: Any = worker._workflow_worker  # noqa: SLF001 - as said above
         if inner._deadlock_timeout_seconds is not None:  # noqa: SLF001 - as above
             inner._deadlock_timeout_seconds = SDK_LIMIT  # noqa: SLF001 - as above
+
+
+def let_go(worker: Worker, memory: HeldMemory) -> None:
+    """Let *memory* remove runs from the memory of *worker*, as the engine does itself where it has too many.
+
+    Where a release of the SDK has no such method, all runs stay that the engine keeps.
+    """
+    with contextlib.suppress(AttributeError):
+        inner: Any = worker._workflow_worker  # noqa: SLF001 - the SDK has no other way
+        memory.evict = inner._bridge_worker()._ref.request_workflow_eviction  # noqa: SLF001 - as above
 
 
 def _raise_in(stretch: _Stretch, exception: type[BaseException]) -> None:

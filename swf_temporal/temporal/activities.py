@@ -173,7 +173,7 @@ class Activities:
 def decided(
     call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, jitter: Callable[[str], JitterSource] = jitter_of
 ) -> ApplicationError:
-    """Return what tells the engine whether, and after how long, *call* is tried again after *fault*.
+    """Return what tells the engine whether, and after how long, *call* is retried after *fault*.
 
     The *key* of the call is the same for all attempts, and different for every call: jitter is worked out from it, or
     is what *jitter* has for the call of that key.

@@ -49,4 +49,4 @@ def shortened(text: str) -> str:
 
 def _priority(call: CallFacts) -> Priority:
     """Return the priority of *call*. Where it has none, the engine takes that of the workflow."""
-    return Priority(priority_key=call.priority)
+    return Priority.default if call.priority is None else Priority(priority_key=call.priority)

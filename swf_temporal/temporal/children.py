@@ -56,6 +56,7 @@ class Children:
         definition = catalogue_of(tuple(parent.definitions)).find(call.workflow_id, call.version)
         numbers = await self._numbers_of(call)
         pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
+        pin.hops = parent.hops
         is_first = parent.semantics == FIRST_SEMANTICS
         broken_off: list[bool] = []
         try:

@@ -34,8 +34,10 @@ from swf_temporal.temporal.client_errors import (
     InboxFullError,
     NeverTakenError,
     NoAnswerError,
+    ServerUnavailableError,
     has_ended,
     not_there,
+    refused_by_server,
 )
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.constants import (
@@ -80,7 +82,7 @@ async def connect(
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
     *payloads* is what becomes of payloads on their way.
-    Raises UsageError if no server answers there, or it has no such namespace.
+    Raises ServerUnavailableError if no server answers there, and UsageError if it has no such namespace.
     """
     config = configured()
     if address is not None:
@@ -102,7 +104,8 @@ async def connect(
         trouble = trouble_of(error)
         host = config["target_host"]
         text = f"the server at {host} cannot be used" if trouble.is_refusal else f"no Temporal server answers at {host}"
-        raise UsageError(f"{text}: {trouble.what}", trouble.hint) from None
+        kind = UsageError if trouble.is_refusal else ServerUnavailableError
+        raise kind(f"{text}: {trouble.what}", trouble.hint) from None
     await _refuse_unknown_namespace(client)
     return client
 
@@ -290,7 +293,7 @@ async def _start(
         what = "was started before" if once else "is running already"
         raise AlreadyStartedError(f"an instance {workflow_id!r} {what}", "choose another --id") from None
     except RPCError as error:
-        raise UsageError(f"the server did not start {workflow_id!r}: {error.message}") from None
+        raise refused_by_server(error, f"the server did not start {workflow_id!r}") from None
 
 
 def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:

@@ -1,8 +1,17 @@
-"""Errors of requests about instances."""
+"""Errors of requests to a server."""
+
+from typing import Final
 
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import UsageError
+
+_FOR_GOOD: Final = frozenset({RPCStatusCode.INVALID_ARGUMENT, RPCStatusCode.UNIMPLEMENTED})
+"""What a server answers to a request that would fail each time."""
+
+
+class ServerUnavailableError(UsageError):
+    """The server does not answer, or does not do what it is asked at the moment. Later the same may succeed."""
 
 
 class NotThereError(UsageError):
@@ -40,7 +49,13 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
             f"{workflow_id!r} was sent more events than one execution takes: {error.message}",
             "send it again later: the instance goes on in a new execution once its calls are done and it holds less",
         )
-    return UsageError(f"the server did not answer for {workflow_id!r}: {error.message}")
+    return refused_by_server(error, f"the server did not answer for {workflow_id!r}")
+
+
+def refused_by_server(error: RPCError, what: str) -> UsageError:
+    """Return the error of *what* the server did not do: ServerUnavailableError where it may do so later."""
+    kind = UsageError if error.status in _FOR_GOOD else ServerUnavailableError
+    return kind(f"{what}: {error.message}")
 
 
 def has_ended(workflow_id: str) -> HasEndedError:

@@ -1,4 +1,4 @@
-"""Why a server cannot be reached, in the words of the person who set its address, and what to do.
+"""Messages for a server that cannot be reached, with what the person who set its address can do.
 
 The engine's library tells it as the inner form of its own errors, in one text.
 """
@@ -13,7 +13,7 @@ _CLIENT = "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH name b
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What stands between us and a server."""
+    """The reason why a server cannot be reached."""
 
     what: str
     hint: str
@@ -58,7 +58,7 @@ _KNOWN: tuple[tuple[str, Trouble], ...] = (
     ("resourceexhausted", Trouble("it has more to do than it can or may", "see the limits of the namespace")),
     ("connection refused", Trouble("nothing listens there (connection refused)", _ANOTHER)),
     ("connectionrefused", Trouble("nothing listens there (connection refused)", _ANOTHER)),
-    ("dns error", Trouble("there is no host of that name", "see TEMPORAL_ADDRESS")),
+    ("dns error", Trouble("the host name is unknown", "see TEMPORAL_ADDRESS")),
     ("connectionreset", Trouble("the connection broke; does it speak TLS?", "TEMPORAL_TLS=true asks for TLS")),
     ("timed out", Trouble("there was no answer in time", _ANOTHER)),
     ("deadlineexceeded", Trouble("there was no answer in time", _ANOTHER)),

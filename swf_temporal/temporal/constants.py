@@ -22,7 +22,7 @@ ROUTED = "routed event"
 """The signal that carries a CloudEvent which a mailbox takes back if it is not taken."""
 
 PROBE = "swf-are-you-there"
-"""The signal by which a mailbox finds out that an instance has ended; it means nothing to one that runs."""
+"""The signal by which a mailbox finds out that an instance has ended; a running one ignores it."""
 
 DELIVER = "deliver"
 """The update that carries an event, and answers what became of it."""

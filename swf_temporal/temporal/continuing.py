@@ -1,4 +1,4 @@
-"""When a run leaves its execution for the next: before the server ends the execution, and when it can.
+"""Decides when a run continues as new: before the server ends the execution, and when it can.
 
 Theory of operation. The server suggests continuing as new from some 4,000 events on, or when an execution has nearly as
 many updates as it may have; it refuses further signals at 10,000 and ends an execution at 51,200 events or 50 MiB. An
@@ -19,9 +19,10 @@ from typing import Final
 from temporalio import workflow
 
 from swf_temporal.errors import HistoryTooLong, PayloadTooLarge
+from swf_temporal.runtime.limits import CARRY_LESS
 from swf_temporal.runtime.outputs import fronts_in
 from swf_temporal.runtime.performing import size_of
-from swf_temporal.runtime.run import CARRY_LESS, Run
+from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import outlasts_slow_calls
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.outgoing import Slowest
@@ -51,7 +52,7 @@ PATIENT_EVENTS_OF_ALL: Final = 12_000
 SLOW: Final = timedelta(minutes=1)
 """For how long a call has been under way that is slow."""
 OVERTAKEN: Final = 500
-"""By how many later calls a slow one is overtaken: more than the order in which workers take them would explain."""
+"""By how many later calls a slow one is overtaken that is not slow because all are."""
 
 _EVENTS_OF_CALL: Final = 3
 """The least that a call adds to a history."""
@@ -61,6 +62,8 @@ TRY_AGAIN: Final = 2_000
 
 _ANYWHERE: Final = "continue-as-new-anywhere"
 """The change that looks at executions as events come, and again at those whose record was too large."""
+_BY_THE_CLOCK: Final = "slow-by-the-clock"
+"""The change that takes no call for slow because of the calls alone that have overtaken it."""
 
 
 class LengthCheck:
@@ -146,14 +149,19 @@ class LengthCheck:
         info = workflow.info()
         if slowest is None or info.get_current_history_size() >= PATIENT_BYTES:
             return False
-        length = info.get_current_history_length()
-        if slowest.overtaken >= OVERTAKEN:
-            return length < PATIENT_EVENTS
-        return length < PATIENT_EVENTS_OF_ALL and at - slowest.since >= SLOW
+        length, is_slow = info.get_current_history_length(), at - slowest.since >= SLOW
+        if slowest.overtaken < OVERTAKEN:
+            return is_slow and length < PATIENT_EVENTS_OF_ALL
+        # Busy workers may take many later calls first, while none takes long: such a call is soon waited for.
+        return length < PATIENT_EVENTS and (is_slow or not _goes_by_the_clock())
 
     def _is_at_its_end(self) -> bool:
         info = workflow.info()
         return info.get_current_history_length() >= LAST_EVENTS or info.get_current_history_size() >= LAST_BYTES
+
+
+def _goes_by_the_clock() -> bool:
+    return workflow.patched(_BY_THE_CLOCK)
 
 
 def _check_iterations(size: int, most: int, run: Run) -> None:

@@ -6,6 +6,7 @@ the stack of the interpreter where a fault is told, which says all that there is
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
@@ -23,6 +24,7 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.guarding.spending import spent_here
 from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, Refusing, is_unreadable, unreadable
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
@@ -30,7 +32,7 @@ from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
 
 class OrderedJSON(JSONPlainPayloadConverter):
-    """Writes plain JSON and keeps the order of keys."""
+    """Writes plain JSON and keeps the order of keys; what is read is counted."""
 
     def to_payload(self, value: Any) -> Payload | None:
         """Return *value* as JSON; what is not plain JSON is left to the SDK."""
@@ -38,7 +40,14 @@ class OrderedJSON(JSONPlainPayloadConverter):
             text = _ENCODER.encode(value)
         except (TypeError, ValueError):
             return super().to_payload(value)
-        return Payload(metadata=_METADATA, data=text.encode())
+        payload = Payload(data=text.encode())
+        payload.metadata["encoding"] = _JSON
+        return payload
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        """Return the value that *payload* has as JSON."""
+        spent_here().made += len(payload.data)
+        return super().from_payload(payload, type_hint)
 
 
 class SwfPayloadConverter(CompositePayloadConverter):
@@ -50,6 +59,15 @@ class SwfPayloadConverter(CompositePayloadConverter):
     def __init__(self) -> None:
         usual = (_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters)
         super().__init__(*usual, Refusing(ENCRYPTED), Refusing(COMPRESSED))
+
+    def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
+        """Write *values*. Most are JSON by their type, and need not be offered to each converter in turn."""
+        json_converter = self.converters[_JSON]
+        payloads = []
+        for value in values:
+            payload = json_converter.to_payload(value) if type(value) in _PLAIN else None
+            payloads.append(super().to_payloads([value])[0] if payload is None else payload)
+        return payloads
 
 
 class SwfFailureConverter(DefaultFailureConverter):
@@ -101,7 +119,8 @@ def _ours(converter: EncodingPayloadConverter) -> EncodingPayloadConverter:
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _ENCODING = "json/plain"
-_METADATA = {"encoding": _ENCODING.encode()}
+_JSON = _ENCODING.encode()
+_PLAIN: Final = frozenset({dict, list, str, int, float, bool})
 
 CONVERTER: Final = DataConverter(
     payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter

@@ -1,7 +1,8 @@
 """Descriptions of a run for people: in the Temporal UI, from queries, and when it failed."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -60,6 +61,25 @@ def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
         "at": entry.at.isoformat(),
         "detail": dict(entry.detail),
     }
+
+
+class LatestEntry:
+    """The entry that the UI is to show once what can be done now is done: few of many are ever seen."""
+
+    def __init__(self, show: Callable[[TraceEntry], None]) -> None:
+        self._show = show
+        self._entry: TraceEntry | None = None
+
+    def note(self, entry: TraceEntry) -> None:
+        """Take note of an entry, which is shown if none comes after it."""
+        if self._entry is None:
+            asyncio.get_running_loop().call_soon(self._show_it)
+        self._entry = entry
+
+    def _show_it(self) -> None:
+        entry, self._entry = self._entry, None
+        if entry is not None:
+            self._show(entry)
 
 
 def failure_text(workflow_id: str, fault: WorkflowFault, words: Words) -> str:

@@ -28,11 +28,22 @@ from temporalio.workflow import ParentClosePolicy
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
+from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
-from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Arriving, Delivery, Held, MailboxRecord, Untaken
+from swf_temporal.temporal.mailbox_records import (
+    MAILBOX,
+    RECEPTION,
+    TAKE,
+    Arriving,
+    Delivery,
+    Held,
+    MailboxRecord,
+    Reception,
+    Untaken,
+)
 from swf_temporal.temporal.records import Pin, Pinned, PinnedRecord, catalogue_of
 
 REMEMBERED: Final = timedelta(days=1)
@@ -112,6 +123,16 @@ class EventMailbox:
     def looked_at(self) -> int:
         """Return how many deliveries this execution has looked at."""
         return self._looked_at
+
+    @workflow.query(name=RECEPTION)
+    def reception(self, source: str, id_: str) -> Reception:
+        """Return what is known of the event with that source and id, and of the instances that wait for events."""
+        return {
+            "isKnown": (source, id_) in self._seen,
+            "subscribers": self._subscribers,
+            "gathered": len(self._gathered),
+            "held": len(self._held),
+        }
 
     async def _look_at(self, arriving: Arriving) -> None:
         if "subscriber" in arriving:
@@ -208,6 +229,7 @@ class EventMailbox:
         """Begin the next instance with what another gives back, which is about to end; tell whether that worked."""
         definition, pin = self._definition_of(records)
         pin.events = [*events, *(one["event"] for one in self._held)]
+        pin.hops = hops_of(*map(CloudEvent.from_json, events))
         for _ in range(_TRIES):
             if await self._begin(instance, definition, {}, pin):
                 self._held = []
@@ -219,6 +241,7 @@ class EventMailbox:
         """Keep an event until there is one of each kind, and begin an instance with all of them then."""
         found = gathered(definition, self._gathered, arrived)
         start = definition.event_start
+        pin.hops = hops_of(*(CloudEvent.from_json(one["event"]) for one in (*self._gathered, arrived)))
         self._gathered = list(found.waiting)
         self._window = None if start is None or start.window is None else start.window.total_seconds()
         if found.is_complete:
@@ -230,6 +253,7 @@ class EventMailbox:
         if self._begun is not None and await self._signal(instance, arrived["event"]):
             return  # it runs, as nearly always
         pin.events = [arrived["event"], *(one["event"] for one in self._held)]
+        pin.hops = hops_of(CloudEvent.from_json(arrived["event"]))
         while not await self._begin(instance, definition, {}, pin):
             if await self._signal(instance, arrived["event"]):
                 return

@@ -1,4 +1,4 @@
-"""What the operator of a worker asks of the events that instances produce, as workflow code learns it.
+"""The operator's settings for the events that instances produce, as workflow code gets them.
 
 Workers of different configurations may run one instance after the other. So what is asked for is written into the
 history, by a marker, where it makes a difference: a replay goes by the marker alone. Where nothing is asked for there
@@ -16,7 +16,7 @@ _NAME: Final = "swf_event_wishes"
 
 @dataclass(frozen=True, slots=True)
 class EventWishes:
-    """What is asked for."""
+    """The settings for produced events."""
 
     ordered: bool = False
     """Whether events of an instance are delivered one after the other."""

@@ -1,9 +1,10 @@
 """The port `Host` on Temporal."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from temporalio import workflow
@@ -14,6 +15,7 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
@@ -22,7 +24,7 @@ from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import (
     FIRST_SEMANTICS,
     SEMANTICS,
-    gives_circles_up,
+    gives_cycles_up,
     limits_what_is_held,
     slow_is_fatal,
 )
@@ -33,6 +35,7 @@ from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity
+from swf_temporal.temporal.held_memory import held_too_much
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
@@ -44,6 +47,9 @@ LONG = 0.5
 
 YIELDED = "swf-yield-"
 """How the markers begin of the places where a run has yielded."""
+
+HELD = "swf-held-"
+"""How the marker begins of the step at which a run held more data than it may."""
 
 MAX_TRACE = 2000
 """The number of trace entries that a query returns."""
@@ -76,26 +82,27 @@ class TemporalHost:
         self.runs_external_activities = runs_external_activities
         semantics = SEMANTICS if pin.semantics is None else pin.semantics
         numbers = (pin.progress or {}).get("numbers", pin.numbers)
-        self.budget = Budget(workflow.info().workflow_type, numbers) if gives_circles_up(semantics) else None
+        self.budget = Budget(workflow.info().workflow_type, numbers) if gives_cycles_up(semantics) else None
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
-        self._places = 0
+        self._places = self._steps = 0
+        self._holds_too_much = False
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
-        self._loop = asyncio.get_running_loop()
+        self._clock = asyncio.get_running_loop().time
         converter = workflow.payload_converter()
         self.carries = limit_of(converter)
         """What one payload may hold, in bytes."""
         self.parts = Parts(converter, parts_of(pin.progress, parts))
         self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
-        self._publishing = Publishing(self.outgoing, self._children.id_of)
+        self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
         self._time = -1.0
         self._now = datetime.fromtimestamp(0, UTC)
 
     def now(self) -> datetime:
         """Return the time of the current workflow task; the same object as long as that lasts."""
-        time = self._loop.time()
+        time = self._clock()
         if time != self._time:
             self._time, self._now = time, datetime.fromtimestamp(time, UTC)
         return self._now
@@ -154,9 +161,30 @@ class TemporalHost:
         which a replay knows. Nothing is recorded where it was not.
         """
         self._places += 1
-        if not workflow.unsafe.is_replaying() and activations.seconds() < LONG:
+        if activations.has_time(LONG) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
             return False
         return workflow.patched(f"{YIELDED}{self._places}")
+
+    def check_data_held(self, state: str, roots: Callable[[], Iterable[object]]) -> None:
+        """Raise PayloadTooLarge, once, where the run holds more data, at *roots*, than it may; *state* takes a step."""
+        fault = None if self._holds_too_much else self._excess(roots)
+        if fault is not None:
+            self._holds_too_much = True
+            fault.state = state
+            raise fault
+
+    def _excess(self, roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
+        """Return the fault of the run, which takes a step, if its data, at *roots*, are too large to be held.
+
+        How much a run may hold is its worker's: that it was too much is recorded by a marker of this very step.
+        """
+        self._steps += 1
+        if not activations.has_grown():
+            return None
+        if workflow.unsafe.is_replaying():
+            return held_too_much() if workflow.patched(f"{HELD}{self._steps}") else None
+        fault = activations.excess(roots)
+        return fault if fault is not None and workflow.patched(f"{HELD}{self._steps}") else None
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
@@ -179,7 +207,7 @@ class TemporalHost:
         """Return the limits of the operator, as they are now: what is answered stands in the history."""
         try:
             found = await workflow.execute_local_activity(
-                LIMITS, start_to_close_timeout=LIMITS_ATTEMPT, summary="limits of circles"
+                LIMITS, start_to_close_timeout=LIMITS_ATTEMPT, summary="limits of cycles"
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):
@@ -277,6 +305,7 @@ class TemporalHost:
         return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})
 
 
+@lru_cache(maxsize=512)
 def _policy(retry: RetryRule | None) -> RetryPolicy:
     """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
     first = max(0.001, retry.delay if retry else 1.0)

@@ -95,6 +95,8 @@ class InstanceLog:
 
     def _write(self, level: int, event: str, more: str = "", **facts: Any) -> None:
         """Write that *event* happened to the workflow."""
+        if not _instances.logger.isEnabledFor(level):
+            return
         details = {"event": event, **{key: value for key, value in facts.items() if value is not None}}
         separator = ": " if event == "failed" else " "
         _instances.log(level, "%s %s%s", event, self._what, separator + more if more else "", extra={FACTS: details})
@@ -125,7 +127,7 @@ def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> Non
 
 
 def log_untaken_event(event_type: str) -> None:
-    """Tell, once for each execution, that it produces events that no sink takes."""
+    """Tell, once for each run, that it produces events that no sink takes."""
     told = {"event": "event not taken", "type": event_type}
     _instances.warning("no sink takes the event of type %r that it produces", event_type, extra={FACTS: told})
 

@@ -1,4 +1,4 @@
-"""Whether a worker takes a run that brought its definition along.
+"""Decides whether a worker accepts a run that came with its definition.
 
 Who may start a workflow can bring a definition, and so what is called. A worker may take none but those that it serves
 itself. It is asked once, by a local activity, when a run begins, and the answer stands in the history. So an

@@ -29,6 +29,7 @@ from swf_temporal.temporal.instance_log import fault_in
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH
+from swf_temporal.temporal.workflow_input import value_of
 from swf_temporal.text.parsing import read_data
 
 KINDS: Final = ("workflow", "task", "status")
@@ -57,17 +58,20 @@ class Lifecycle:
         self._queue: deque[CloudEvent] = deque()
         self._sending: asyncio.Task[None] | None = None
         self._count = 0
+        self._hops = 0
         self._status = ""
         self._pointers: dict[str, str] = {}
 
-    def begin(self, definition: Definition, outgoing: Outgoing) -> None:
-        """Find out what is to be told of the execution, which is one of *definition*."""
+    def begin(self, definition: Definition, outgoing: Outgoing, hops: int) -> None:
+        """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain."""
+        self._hops = hops
         wanted = wishes().lifecycle
-        self._asked = frozenset(kind for kind in KINDS if is_asked(f"swf-lifecycle-{kind}", wanted=kind in wanted))
+        if wanted or workflow.unsafe.is_replaying():
+            self._asked = frozenset(kind for kind in KINDS if is_asked(f"swf-lifecycle-{kind}", wanted=kind in wanted))
         if self._asked:
             self._definition, self._outgoing, self._pointers = definition, outgoing, _pointers(definition)
 
-    async def telling(self, outcome: Awaitable[Any]) -> Any:
+    async def reported(self, outcome: Awaitable[Any]) -> Any:
         """Await the *outcome* of the execution and tell it; return, or raise, when all is delivered."""
         try:
             output = await outcome
@@ -81,7 +85,8 @@ class Lifecycle:
         except (asyncio.CancelledError, CancelledError):
             await self._end("cancelled", "cancelledAt")
             raise
-        await self._end("completed", "completedAt", output=output)
+        if self._asked:
+            await self._end("completed", "completedAt", output=value_of(output))
         return output
 
     def note(self, entry: TraceEntry) -> None:
@@ -150,7 +155,7 @@ class Lifecycle:
         event = CloudEvent(
             f"{info.run_id}/{self._count}", DEFAULT_SOURCE, f"{_PREFIX}{what}.v1", {**name, **data}, attributes
         )
-        self._queue.append(with_origin(event))
+        self._queue.append(with_origin(event, self._hops))
         if self._sending is None or self._sending.done():
             self._sending = asyncio.get_running_loop().create_task(self._send_all())
 

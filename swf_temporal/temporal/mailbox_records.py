@@ -1,4 +1,4 @@
-"""What travels to a mailbox, and what it carries on when it continues as new."""
+"""The messages to a mailbox, and its record when it continues as new."""
 
 from typing import Any, Final, NotRequired, TypeAlias, TypedDict, final
 
@@ -9,6 +9,8 @@ MAILBOX: Final = "swf events"
 """The workflow type."""
 TAKE: Final = "take"
 """The signal that carries what comes."""
+RECEPTION: Final = "reception"
+"""The query that tells what a mailbox would do with an event."""
 
 
 @final
@@ -28,7 +30,7 @@ class Delivery(TypedDict):
 
 @final
 class Subscribing(TypedDict):
-    """What an instance says that begins to wait, or that ends."""
+    """The message of an instance that begins to wait, or that ends."""
 
     subscriber: str
     """The id of the instance."""
@@ -48,7 +50,7 @@ class UntakenEvent(TypedDict):
 
 @final
 class Untaken(TypedDict):
-    """What an instance has not taken before it ended."""
+    """The events that an instance has not taken before it ended."""
 
     untaken: list[UntakenEvent]
     definitions: list[PinnedRecord]
@@ -67,8 +69,21 @@ class Held(Arrived):
     values: NotRequired[dict[str, str]]
 
 
+class Reception(TypedDict):
+    """The answer of a mailbox about an event that may come, and about those that it keeps."""
+
+    isKnown: bool
+    """Whether the event came before, and so has no effect any more."""
+    subscribers: dict[str, list[dict[str, str]]]
+    """By the ids of instances, what the attributes of their events must be, once for each wait."""
+    gathered: int
+    """The number of events that wait for others."""
+    held: int
+    """The number of events that wait for an instance."""
+
+
 class MailboxRecord(TypedDict, total=False):
-    """What a mailbox carries on when it continues as new."""
+    """The record of a mailbox when it continues as new."""
 
     seen: list[tuple[str, str, float]]
     """Source, id and time of the events that came, in seconds since 1970."""

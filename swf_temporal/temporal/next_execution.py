@@ -1,9 +1,10 @@
-"""What the next execution of a run is started with, when this one continues as new."""
+"""The arguments of the next execution of a run, when this one continues as new."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 from temporalio import workflow
+from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
 from swf_temporal.runtime.host import ContinuedAs
@@ -13,15 +14,17 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
-from swf_temporal.temporal.records import COMPACT_FORMAT, Pin, PinRecord
+from swf_temporal.temporal.records import COMPACT_FORMAT, Pin
 from swf_temporal.temporal.sizes import check_fits
+from swf_temporal.weighing import json_size
 
 
 class Carried(NamedTuple):
     """A run as it goes on in another execution."""
 
     progress: dict[str, Any]
-    record: PinRecord
+    record: RawValue
+    """What the next execution is to know."""
     parts: list[RawValue]
     """What stands beside the record, since it does not change."""
     size: int
@@ -44,8 +47,8 @@ def carried(run: Run, pin: Pin, host: TemporalHost) -> Carried:
     following = _following(pin, progress=progress)
     if run.is_compact:
         following.format = max(following.format, COMPACT_FORMAT)
-    record = following.to_json()
-    return Carried(progress, record, parts, _size(record), limit_of(workflow.payload_converter()))
+    payload, size = _written(following.to_json())
+    return Carried(progress, RawValue(payload), parts, size, limit_of(workflow.payload_converter()))
 
 
 def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog) -> NoReturn:
@@ -57,25 +60,32 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
         numbers=run.numbers if budget is None else budget.over(run.numbers, budget.of_next()),
         events=[event.to_record() for event in run.inbox.kept],
         limit=None if to.limit is None else to.limit.to_json(),
+        untaken=False,
     )
     args = [checked(to.data), checked(following.to_json())]
     log.continued_as(to)
     workflow.continue_as_new(workflow=to.workflow_id, args=args, initial_versioning_behavior=_onto())
 
 
-def checked(value: Any) -> Any:
-    """Return *value*, if one payload holds it. Raises PayloadTooLarge."""
-    check_fits(_size(value), ONE_RUN, limit_of(workflow.payload_converter()))
-    return value
+def checked(value: Any) -> RawValue:
+    """Return *value* as it is sent, if one payload holds it. Raises PayloadTooLarge."""
+    payload, size = _written(value)
+    check_fits(size, ONE_RUN, limit_of(workflow.payload_converter()))
+    return RawValue(payload)
+
+
+def _written(value: Any) -> tuple[Payload, int]:
+    """Return the payload of *value*, and its size: an empty one and about its size where none holds it."""
+    converter = workflow.payload_converter()
+    if (least := json_size(value)) > limit_of(converter):
+        return Payload(), least
+    payload = converter.to_payload(value)
+    return payload, len(payload.data)
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
     of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None)
     return replace(of_the_run, **changes)
-
-
-def _size(value: Any) -> int:
-    return len(workflow.payload_converter().to_payload(value).data)
 
 
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:

@@ -1,4 +1,4 @@
-"""What a run sends to the server: how much at once, and how many things may be under way."""
+"""Limits what a run sends to the server: how much at once, and how many things may be in progress."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,6 +11,7 @@ from temporalio.converter import PayloadConverter
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.temporal.sizes import check_fits
+from swf_temporal.weighing import json_size
 
 MAX_BYTES_AT_ONCE: Final = 3 * 1024 * 1024
 """The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB.
@@ -24,7 +25,7 @@ MAX_PENDING: Final = 1900
 
 
 class Slowest(NamedTuple):
-    """What has been under way for the longest time."""
+    """The call that has been in progress for the longest time."""
 
     name: str
     since: datetime
@@ -56,6 +57,9 @@ class Outgoing:
 
     async def payload(self, value: Any) -> Payload:
         """Return *value* ready to be sent, once there is room to send it. Raises PayloadTooLarge."""
+        least = json_size(value)
+        if least > self.limit:  # it is not even written
+            check_fits(least, ONE_STEP, self.limit)
         payload = self._converter.to_payload(value)
         size = len(payload.data)
         check_fits(size, ONE_STEP, self.limit)

@@ -17,7 +17,7 @@ from swf_temporal.temporal.converter import limit_of
 
 _LEAST: Final = 256 * 1024
 """From how many bytes on values are a part."""
-_MOST: Final = 4 * 1024 * 1024
+_MAX_PART_BYTES: Final = 4 * 1024 * 1024
 """How many bytes a part has, unless a single value has more: reading it should take a fraction of a second."""
 
 
@@ -40,7 +40,7 @@ class Parts:
         part: list[bytes] = []
         size = 0
         for text in texts:
-            if part and size + len(text) > _MOST:
+            if part and size + len(text) > _MAX_PART_BYTES:
                 numbers.append(self._made(part))
                 part, size = [], 0
             part.append(text)

@@ -13,18 +13,20 @@ from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.routing.chains import HOPS, next_hops
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
 from swf_temporal.temporal.event_wishes import is_asked, wishes
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.instance_log import log_untaken_event
 from swf_temporal.temporal.outgoing import Outgoing
-from swf_temporal.temporal.records import PUBLISH
+from swf_temporal.temporal.records import PUBLISH, Pin
 
 INSTANCE_ID: Final = "swfinstanceid"
 """The extension attribute that has the id of the instance that produced an event."""
 DEFINITION_ID: Final = "swfdefinitionid"
 """The extension attribute that has the id of its definition."""
+_ORIGIN: Final = frozenset({INSTANCE_ID, DEFINITION_ID, HOPS})
 _ORDERED: Final = "swf-ordered-"
 """How the markers begin of the places where an event waited for the one before it."""
 
@@ -32,12 +34,12 @@ _ORDERED: Final = "swf-ordered-"
 class Publishing:
     """Sends the events of one execution."""
 
-    def __init__(self, outgoing: Outgoing, id_of_child: Callable[[str], str]) -> None:
+    def __init__(self, outgoing: Outgoing, id_of_child: Callable[[str], str], pin: Pin) -> None:
         self._outgoing = outgoing
+        self._pin = pin
         self._id_of_child = id_of_child
         self._turn = asyncio.Lock()
         self._count = 0
-        self._has_told = False
 
     async def publish(self, event: CloudEvent) -> None:
         """Send *event*, and wait until it is delivered; where order is asked for, after those before it.
@@ -53,7 +55,7 @@ class Publishing:
             await self._publish(event)
 
     async def _publish(self, event: CloudEvent) -> None:
-        payload = await self._outgoing.payload(with_origin(event).to_json())
+        payload = await self._outgoing.payload(with_origin(event, self._pin.hops).to_json())
         try:
             taken = await workflow.execute_activity(
                 PUBLISH,
@@ -66,13 +68,13 @@ class Publishing:
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, PUBLISH) from None
         # Workers of earlier releases do not say who takes an event.
-        if taken == [] and not self._has_told:
-            self._has_told = True
+        if taken == [] and not self._pin.untaken:
+            self._pin.untaken = True
             log_untaken_event(event.type)
 
     async def publish_later(self, event: CloudEvent, after: timedelta) -> None:
         """Begin the workflow that sends *event*; it goes on when this one has ended."""
-        payload = await self._outgoing.payload(with_origin(event).to_json())
+        payload = await self._outgoing.payload(with_origin(event, self._pin.hops).to_json())
         seconds = await self._outgoing.payload(after.total_seconds())
         try:
             await workflow.start_child_workflow(
@@ -86,15 +88,22 @@ class Publishing:
             raise fault_of_child(error, DELAYED_EVENT) from None
 
 
-def with_origin(event: CloudEvent) -> CloudEvent:
-    """Return *event* with the attributes that say which instance produced it, whatever its author wrote there."""
+def with_origin(event: CloudEvent, hops: int) -> CloudEvent:
+    """Return *event* with the attributes that say which instance produced it, whatever its author wrote there.
+
+    *hops* is how many instances stand before that instance in its chain.
+    """
     info = workflow.info()
-    origin: dict[str, JSON] = {INSTANCE_ID: info.workflow_id, DEFINITION_ID: info.workflow_type}
+    origin: dict[str, JSON] = {
+        INSTANCE_ID: info.workflow_id,
+        DEFINITION_ID: info.workflow_type,
+        HOPS: next_hops(hops),
+    }
     own = {name: value for name, value in event.attributes.items() if name.lower() not in origin}
     return replace(event, attributes={**own, **origin})
 
 
 def without_origin(event: CloudEvent) -> CloudEvent:
     """Return *event* as its definition produced it."""
-    own = {name: value for name, value in event.attributes.items() if name not in {INSTANCE_ID, DEFINITION_ID}}
+    own = {name: value for name, value in event.attributes.items() if name not in _ORIGIN}
     return replace(event, attributes=own)

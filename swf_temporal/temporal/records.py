@@ -91,18 +91,20 @@ class PinRecord(TypedDict, total=False):
     limit: LimitRecord | float
     call: "CallRecord"
     thread: dict[str, str]
+    hops: int
+    untaken: bool
 
 
 @dataclass(slots=True)
 class Pin:
-    """What a run carries from its start on, and from one execution to the next."""
+    """The record that a run carries from its start on, and from one execution to the next."""
 
     definitions: list[Pinned] = field(default_factory=list)
     version: str | None = None
     events: list[dict[str, JSON]] = field(default_factory=list)
     """Records of events that were sent with the start."""
     progress: dict[str, Any] | None = None
-    """Where a continued run goes on: see `runtime.run.ProgressRecord`."""
+    """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
     limit: LimitRecord | float | None = None
@@ -111,6 +113,10 @@ class Pin:
     """The call that this run consists in: one that was invoked `async`, whose result no path waits for."""
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables that a sub-workflow shares with its caller: by their keys, the instances that made them."""
+    hops: int = 0
+    """How many instances stand before this one in a chain that events have started."""
+    untaken: bool = False
+    """Whether the log has said that no sink takes an event of this run."""
     semantics: int | None = SEMANTICS
     """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
     format: int = FIRST_FORMAT
@@ -135,6 +141,8 @@ class Pin:
             "limit": self.limit,
             "call": self.call,
             "thread": dict(self.thread),
+            "hops": self.hops or None,
+            "untaken": self.untaken or None,
         }
         return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})
 
@@ -160,6 +168,8 @@ class Pin:
             limit=record.get("limit"),
             call=record.get("call"),
             thread=dict(record.get("thread", {})),
+            hops=record.get("hops", 0),
+            untaken=record.get("untaken", False),
             semantics=semantics,
             format=number,
             others={key: value for key, value in record.items() if key not in PinRecord.__annotations__},
@@ -217,7 +227,7 @@ class _CallRecord(TypedDict):
 
 
 class CallRecord(_CallRecord, total=False):
-    """What an activity has to know of a call. All releases pass over fields here that they do not know."""
+    """The record of a call, as its activity gets it. All releases ignore fields here that they do not know."""
 
     arguments: JSON
     deferred: TemplateRecord

@@ -1,4 +1,4 @@
-"""Replaying histories: would this release have done what an earlier one did, command by command?"""
+"""Replays histories, to check that this release issues the same commands as the one that wrote them."""
 
 import re
 from collections.abc import Sequence

@@ -30,7 +30,7 @@ _SHORT = 12
 
 
 class ScheduleFacts(TypedDict):
-    """What a schedule, and the instances that it starts, remember in their memo. Unknown fields are ignored."""
+    """The facts in the memo of a schedule and of the instances that it starts. Unknown fields are ignored."""
 
     definition: str
     version: str | None

@@ -41,7 +41,7 @@ _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
 
 
 class Outcome(StrEnum):
-    """What applying a schedule came to."""
+    """The outcome of applying a schedule."""
 
     CREATED = "created"
     UPDATED = "updated"

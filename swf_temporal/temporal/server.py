@@ -28,8 +28,14 @@ QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
     "--dynamic-config-value", "history.timerProcessorMaxPollRPS=2000",
     "--dynamic-config-value", 'history.timerProcessorMaxTimeShift="1ms"',
+    "--dynamic-config-value", "matching.numTaskqueueReadPartitions=1",
+    "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1",
 )  # fmt: skip
-"""Settings that make the development server answer in milliseconds, and its timers exact below a second."""
+"""Settings that make the development server answer in milliseconds, and its timers exact below a second.
+
+Where a task queue has several partitions, a task waits up to a tenth of a second to be forwarded to the one whose
+worker polls it: partitions are for many workers.
+"""
 
 _STARTS = 3
 """The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""

@@ -20,7 +20,7 @@ AWAITED: Final = "awaited"
 
 
 class NotTakenError(ValueError):
-    """What an instance does not take: the message goes on after its id."""
+    """An event that an instance never takes; the message continues after the id of the instance."""
 
     def __init__(self, reason: str, hint: str | None = None) -> None:
         self.hint = hint
@@ -28,7 +28,7 @@ class NotTakenError(ValueError):
 
 
 class NoRoomError(Exception):
-    """What an instance cannot keep now, and may take later: the message goes on after its id."""
+    """An event that an instance cannot keep now, but may take later; the message continues after its id."""
 
 
 def event_of_signal(name: str, value: JSON, definition: Definition, semantics: int) -> CloudEvent:
@@ -84,7 +84,7 @@ def event_of_update(event: Mapping[str, Any], definition: Definition, semantics:
         return CloudEvent.from_json(event, any_version=True)
     if all(name not in (one.name, one.type) for one in definition.events):
         names = [one.name for one in definition.events if _is_consumed(one)]
-        raise NotTakenError(f"knows no event called {name!r}", _question(name, names, "events called"))
+        raise NotTakenError(f"has no event called {name!r}", _question(name, names, "events called"))
     return event_of_signal(name, event.get("data"), definition, semantics)
 
 

@@ -42,7 +42,7 @@ _GIVES_BACK: Final = "give-events-back"
 """The changes that brought this: runs of earlier releases do neither."""
 _TRIES: Final = 5
 """How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
-_MOST_BYTES: Final = 500_000
+_MAX_BYTES: Final = 500_000
 """How much of what is given back is sent at once."""
 
 
@@ -90,7 +90,7 @@ class Subscriptions:
                 continue
             mailbox, one = found
             size = size_of(one["event"])
-            if mailbox not in latest or sizes[mailbox] + size > _MOST_BYTES:
+            if mailbox not in latest or sizes[mailbox] + size > _MAX_BYTES:
                 latest[mailbox], sizes[mailbox] = self._nothing_taken(), 0
                 batches.append((mailbox, latest[mailbox]))
             latest[mailbox]["untaken"].append(one)

@@ -36,7 +36,7 @@ WRITE_VARIABLE: Final = "write variable"
 MAX_BYTES: Final = 1024 * 1024
 """The size limit of all variables of one scope: they travel in one payload when the workflow continues as new."""
 INSTANCE_ENDED: Final = "instance has ended"
-LOOKING: Final = timedelta(days=1)
+CHECK_INTERVAL: Final = timedelta(days=1)
 """The interval at which the workflow of an instance's scope looks for the instance, first this long after a write."""
 
 _MAX_WAIT: Final = 30.0
@@ -112,7 +112,7 @@ class VariablesOfScope:
             try:
                 await workflow.wait_condition(
                     lambda before=writes: self._writes > before,  # type: ignore[misc]  # its type is known
-                    timeout=LOOKING if scope in ("instance", "thread") else None,
+                    timeout=CHECK_INTERVAL if scope in ("instance", "thread") else None,
                 )
             except TimeoutError:
                 minute = timedelta(minutes=1)

@@ -10,7 +10,8 @@ from temporalio.worker import Worker, WorkflowRunner
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import Limits
-from swf_temporal.temporal.activations import WatchedWorkflows, set_sdk_limit
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.temporal.activations import WatchedWorkflows, let_go, set_sdk_limit
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
@@ -18,6 +19,7 @@ from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.event_wishes import EventWishes, Wishing
+from swf_temporal.temporal.held_memory import OF_ONE_RUN, HeldMemory
 from swf_temporal.temporal.interpreters import KnownOnly
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
@@ -29,7 +31,7 @@ _THRESHOLDS = 10_000, 20, 20
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much one worker process takes on at once."""
+    """The maximum concurrency of one worker process."""
 
     workflows: int = WORKFLOWS
     """Running workflows kept in memory; others are replayed when something happens to them."""
@@ -79,9 +81,10 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     No user's Python ever runs in a workflow, so nothing is gained by the engine's sandbox and nothing is paid for it.
     """
     guard.start()
-    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows()
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
+    memory = _memory(limit, capacity.limits)
+    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows(memory)
     held = variables or TemporalVariables(client, task_queue)
     ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
     worker = Worker(
@@ -113,4 +116,10 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         **options,
     )
     set_sdk_limit(worker)
+    let_go(worker, memory)
     return worker
+
+
+def _memory(limit: int, limits: Limits) -> HeldMemory:
+    """Return what bounds the memory of runs of which a payload may hold *limit* bytes."""
+    return HeldMemory(OF_ONE_RUN if limit <= MAX_PAYLOAD_BYTES else max(OF_ONE_RUN, 2 * limits.held_bytes))

@@ -27,12 +27,13 @@ from swf_temporal.errors import (
 )
 from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Outcome, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.temporal import activations
 from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.descriptions import details, entry_to_json, failure_text, status_of
+from swf_temporal.temporal.descriptions import LatestEntry, details, entry_to_json, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
@@ -61,7 +62,8 @@ from swf_temporal.temporal.signal_events import (
 )
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.subscribing import Subscriptions, was_begun_by_mailbox
-from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
+from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, semantics_of, value_of
+from swf_temporal.weighing import json_size
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
@@ -103,7 +105,7 @@ class Interpreter:
         self._length = LengthCheck(self.is_long)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
-        self._to_show: TraceEntry | None = None
+        self._shown = LatestEntry(self._show)
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(is_call=is_call, is_continued=is_continued)
 
@@ -111,7 +113,7 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         with self._log.ending():
-            return await self._lifecycle.telling(self._outcome())
+            return await self._lifecycle.reported(self._outcome())
 
     async def _outcome(self) -> Any:
         if isinstance(self._wrong, NewerRecord | PayloadUnavailable):
@@ -149,7 +151,7 @@ class Interpreter:
     async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
         """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
         if self._run is None:
-            if self._semantics() < _WAITS_FOR_DEFINITION:
+            if semantics_of(self._pin) < _WAITS_FOR_DEFINITION:
                 self._signals.append(as_signal(event))
                 return {"status": "kept"}
             await workflow.wait_condition(lambda: self._run is not None)
@@ -157,7 +159,7 @@ class Interpreter:
         run, definition = self._run, self._definition
         assert run is not None  # noqa: S101 - for the type checker
         assert definition is not None  # noqa: S101 - they come together
-        taken = event_of_update(event, definition, self._semantics())
+        taken = event_of_update(event, definition, semantics_of(self._pin))
         awaited = run.awaits(taken)
         if not self._deliver(taken, run):
             return {"status": "duplicate"}
@@ -176,7 +178,7 @@ class Interpreter:
             if definition is None or self._run is None:
                 check_form(event)
             else:
-                taken = event_of_update(event, definition, self._semantics())
+                taken = event_of_update(event, definition, semantics_of(self._pin))
                 refuse_unawaited(event, taken, self._run)
                 refuse_never_taken(taken, definition, catalogue_of(tuple(self._pin.definitions)))
                 refuse_more(taken, self._run, limit_of(workflow.payload_converter()) // 2)
@@ -193,7 +195,9 @@ class Interpreter:
     @workflow.query(name="data")
     def data(self) -> Any:
         """Return the data that the running state began with."""
-        return self._data if self._run is None else self._run.execution.data
+        data = self._data if self._run is None else self._run.execution.data
+        check_size(json_size(data), "a query can return", limit_of(workflow.payload_converter()))
+        return data
 
     @workflow.query(name="trace")
     def trace(self) -> list[dict[str, Any]]:
@@ -215,7 +219,7 @@ class Interpreter:
         if isinstance(self._wrong, str):
             raise WorkflowFault(self._wrong, name="WrongInput")
         info = workflow.info()
-        semantics = self._semantics()
+        semantics = semantics_of(self._pin)
         if not self._pin.definitions:
             found = await workflow.execute_local_activity(
                 RESOLVE,
@@ -225,7 +229,8 @@ class Interpreter:
                 summary=f"definition of {info.workflow_type}",
             )
             self._pin.definitions = [Pinned.from_json(one) for one in found]
-        return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
+        with activations.loading():
+            return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = workflow.info()
@@ -234,7 +239,7 @@ class Interpreter:
         self._main = asyncio.current_task()
         self._definition = definition
         self._log.started(definition)
-        self._lifecycle.begin(definition, host.outgoing)
+        self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
         limit = Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
@@ -251,7 +256,8 @@ class Interpreter:
                 raise
             if isinstance(outcome, Completed):
                 await self._leave_mailboxes(run)
-            await workflow.wait_condition(workflow.all_handlers_finished)
+            if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
+                await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
                 case Completed():
                     return checked(outcome.output)
@@ -303,7 +309,7 @@ class Interpreter:
             self._signals.append((name, value))
             return
         try:
-            event = event_of_signal(name, value, definition, self._semantics())
+            event = event_of_signal(name, value, definition, semantics_of(self._pin))
         except ValueError as error:
             workflow.logger.warning("signal %r was not taken: %s", name, error)
             return
@@ -321,20 +327,8 @@ class Interpreter:
                     self._main.cancel()
         return is_new
 
-    def _semantics(self) -> int:
-        if self._pin.semantics is None:
-            self._pin.semantics = _recorded_semantics()
-        return self._pin.semantics
-
     def _show(self, entry: TraceEntry) -> None:
-        """Show in the UI what *entry* tells, once what can be done now is done: few of many entries are ever seen."""
-        if self._to_show is None:
-            asyncio.get_running_loop().call_soon(self._show_latest)
-        self._to_show = entry
-
-    def _show_latest(self) -> None:
-        entry, self._to_show = self._to_show, None
-        if entry is not None and self._run is not None and self._definition is not None:
+        if self._run is not None and self._definition is not None:
             workflow.set_current_details(details(self._definition, self._run, entry))
 
     def _on_trace(self, entry: TraceEntry) -> None:
@@ -345,20 +339,12 @@ class Interpreter:
         if run is None or definition is None or self._host is None:
             return
         budget = self._host.budget
-        if budget is not None and budget.is_suspicious and _is_of_main_path(entry):
-            budget.enter_with(entry.state, run.execution.data)
+        if budget is not None and budget.is_suspicious:
+            is_of_main_path = entry.lane == entry.state  # and of no branch or iteration
+            if entry.kind is TraceKind.STATE_ENTERED and is_of_main_path:
+                budget.enter_with(entry.state, run.execution.data)
         if entry.kind in _SHOWN:
-            self._show(entry)
+            self._shown.note(entry)
         if entry.kind in MAY_CONTINUE_AS_NEW:
+            self._host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))
             self._length.at_step(run, self._host)
-
-
-def _recorded_semantics() -> int:
-    """Return the reading that a run without a pin began with; its history has a marker for each but the first."""
-    numbers = range(SEMANTICS, FIRST_SEMANTICS, -1)
-    return next((number for number in numbers if workflow.patched(f"semantics-{number}")), FIRST_SEMANTICS)
-
-
-def _is_of_main_path(entry: TraceEntry) -> bool:
-    """Tell whether a state begins that is part of no branch or iteration."""
-    return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state

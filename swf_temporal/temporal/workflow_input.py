@@ -13,7 +13,7 @@ from temporalio.common import RawValue
 
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import NewerRecord, PayloadUnavailable
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
+from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal.records import Pin
 
 UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
@@ -35,11 +35,20 @@ def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord |
     return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
 
 
+def semantics_of(pin: Pin) -> int:
+    """Return the reading that a run began with: without a pin, its history has a marker for each but the first."""
+    if pin.semantics is None:
+        numbers = range(SEMANTICS, FIRST_SEMANTICS, -1)
+        found = (number for number in numbers if workflow.patched(f"semantics-{number}"))
+        pin.semantics = next(found, FIRST_SEMANTICS)
+    return pin.semantics
+
+
 def value_of(raw: RawValue) -> JSON:
     """Return the JSON that *raw* holds. Raises one of `UNREADABLE`."""
     if raw.payload.metadata.get("encoding") == _JSON:  # nearly always: of an instance that gets many events, most work
         with suppress(ValueError, RecursionError):
-            plain: JSON = json.loads(raw.payload.data)
+            plain: JSON = json.loads(raw.payload.data.decode())
             return plain
     value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
     if isinstance(value, bytes):

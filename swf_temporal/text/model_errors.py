@@ -57,7 +57,7 @@ def wrong_form(expected: str) -> PydanticCustomError:
 
 
 class Place:
-    """Where in a document an error is: as far as its path leads through what was written."""
+    """The place of an error in a document, as far as its path exists in the text."""
 
     def __init__(self, root: Object, path: Sequence[int | str]) -> None:
         self.value: Any = root

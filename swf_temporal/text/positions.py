@@ -4,7 +4,7 @@ from swf_temporal.errors import Position
 
 
 class Where:
-    """Where a node, and each key in it, was written."""
+    """The positions of a node and of each key in it."""
 
     __slots__ = ("inside", "keys", "position")
 

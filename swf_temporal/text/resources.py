@@ -24,7 +24,7 @@ Fetch: TypeAlias = Callable[[str], Resource]
 
 
 class ResourceError(SwfError):
-    """Why there is no document. `reason` goes on from its URI: `…, which …`."""
+    """A document cannot be read. `reason` continues after its URI: `…, which …`."""
 
     def __init__(self, reason: str, hint: str | None = None) -> None:
         self.reason = reason

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import MutableMapping
+from copy import deepcopy
 from typing import Any
 
 from swf_temporal.errors import UsageError
@@ -29,6 +30,12 @@ class RoundTrip:
             self._yaml = _yaml(text)
             found = self._yaml.load(text)
         self.root: Any = found
+        self._copies: dict[int, tuple[Any, Any]] = {}
+        """By the identity of each copy that stands for an alias: the copy, and what it was made of."""
+        self.has_merged = _write_out_merges(self.root) if self._yaml is not None else False
+        """Whether there were merge keys, `<<`: what they merge stands where they stood."""
+        if self._yaml is not None:
+            self._separate(self.root, {id(self.root)})
 
     def written(self) -> str:
         """Return the text of the document as it is now."""
@@ -37,9 +44,52 @@ class RoundTrip:
             indent = None if match is None and "\n" not in self._text.strip() else match[1] if match else 2
             end = "\n" if self._text.endswith("\n") else ""
             return json.dumps(self.root, indent=indent, ensure_ascii=False) + end
+        self._share_again(self.root)
         stream = io.StringIO()
         self._yaml.dump(self.root, stream)
         return stream.getvalue()
+
+    def _separate(self, node: Any, seen: set[int]) -> None:
+        """Put copies into the places of aliases, so that a change of one of them is not one of the others."""
+        for key, value in _inside(node):
+            if id(value) in seen:
+                copy = node[key] = deepcopy(value)
+                self._copies[id(copy)] = (copy, value)
+                self._separate(copy, seen)
+            else:
+                seen.add(id(value))
+                self._separate(value, seen)
+
+    def _share_again(self, node: Any) -> None:
+        """Write those copies as aliases again that are still like what they were made of."""
+        for key, value in _inside(node):
+            copied = self._copies.get(id(value))
+            if copied is not None and copied[0] == copied[1]:
+                node[key] = copied[1]
+            else:
+                if copied is not None:
+                    value.yaml_set_anchor(None)
+                self._share_again(value)
+
+
+def _inside(node: Any) -> list[tuple[Any, Any]]:
+    """Return the objects and lists in *node*, each with its key or index."""
+    items = node.items() if isinstance(node, MutableMapping) else enumerate(node) if isinstance(node, list) else ()
+    return [(key, value) for key, value in items if isinstance(value, MutableMapping | list)]
+
+
+def _write_out_merges(node: Any) -> bool:
+    """Give the objects in *node* what they merge as their own; tell whether there was any."""
+    found = False
+    if getattr(node, "merge", None):
+        merged = {key: value for key, value in node.items() if key not in node._ok}  # noqa: SLF001 - no public name
+        delattr(node, "_yaml_merge")
+        for key, value in merged.items():
+            node[key] = deepcopy(value)
+        found = True
+    for _, value in _inside(node):
+        found = _write_out_merges(value) or found
+    return found
 
 
 def _json(text: str) -> Any:

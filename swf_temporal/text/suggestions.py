@@ -7,7 +7,7 @@ from typing import Final
 NEVER_ENTERED: Final = "lead to it with a transition, or remove it"
 NEVER_USED: Final = "refer to it, or remove it"
 
-_MAX_TOLD: Final = 12
+_MAX_NAMES: Final = 12
 """How many words to choose from are told."""
 
 
@@ -38,7 +38,7 @@ def meant_or_known(word: str, choices: Iterable[str], without_any: str | None = 
 def known_ones(choices: Iterable[str]) -> str:
     """Return what there is to choose from, in words: one at least."""
     known = sorted(choices)
-    shown = [*known[:_MAX_TOLD], f"{len(known) - _MAX_TOLD} more"] if len(known) > _MAX_TOLD + 1 else known
+    shown = [*known[:_MAX_NAMES], f"{len(known) - _MAX_NAMES} more"] if len(known) > _MAX_NAMES + 1 else known
     return f"there {'is' if len(shown) == 1 else 'are'} {_listed(shown)}"
 
 

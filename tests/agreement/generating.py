@@ -1,7 +1,7 @@
 """Small definitions of all kinds of states, with scripts and events: the same for the same seed.
 
 What is made is a scenario, as scenario files hold them. Every reference leads somewhere, and transitions lead forward,
-so that nothing goes round in circles; nearly all of these definitions can run.
+so that nothing loops; nearly all of these definitions can run.
 """
 
 from collections.abc import Callable, Sequence

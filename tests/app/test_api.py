@@ -105,7 +105,7 @@ async def test_a_worker_of_known_definitions_refuses_others(client: Client, regi
 def test_a_worker_that_does_not_work_says_so() -> None:
     """What a worker has only while it works is asked for in vain before."""
     worker = Worker("127.0.0.1:1", definitions=[WAITER])
-    with pytest.raises(UsageError, match="does not work yet"):
+    with pytest.raises(UsageError, match="is not running yet"):
         _ = worker.client
-    with pytest.raises(UsageError, match="does not work yet"):
+    with pytest.raises(UsageError, match="is not running yet"):
         _ = worker.functions

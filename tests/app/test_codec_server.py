@@ -105,7 +105,7 @@ async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_pat
                 file.unlink()
         answer = await client.post("/orders/decode", json=large)
     assert answer.status_code == 400
-    assert "it is not there" in answer.json()["message"]
+    assert "it does not exist" in answer.json()["message"]
     async with served(PayloadSettings(compression=True)) as client:
         answer = await client.post("/orders/decode", json=body)
     assert "encrypted with the key '1', and no keys are configured here" in answer.json()["message"]

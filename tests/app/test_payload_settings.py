@@ -111,7 +111,7 @@ def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, m
 
 def test_what_cannot_be_meant_is_told(file: Path) -> None:
     """Settings without a place, a threshold above the limit, and a variable that cannot be read."""
-    with pytest.raises(UsageError, match="large payloads have settings, but no place"):
+    with pytest.raises(UsageError, match="large payloads have settings, but no storage"):
         read_payload_settings({"SWF_STORAGE_THRESHOLD": "1MiB"})
     with pytest.raises(UsageError, match="threshold is not less than"):
         read_payload_settings({"SWF_STORAGE_MAX_BYTES": "1KiB"}, file=file)
@@ -119,7 +119,9 @@ def test_what_cannot_be_meant_is_told(file: Path) -> None:
         read_payload_settings({"SWF_ENCRYPTION_KEY": "a"})
     with pytest.raises(UsageError, match="encryption › key is missing"):
         read_payload_settings({"SWF_ENCRYPTION_KEYS": "a=env:A"})
-    with pytest.raises(UsageError, match=r"encryption › key 'b' is not there[\s\S]*there are a; or set encrypt: false"):
+    with pytest.raises(
+        UsageError, match=r"encryption › key 'b' is not among the keys[\s\S]*there are a; or set encrypt: false"
+    ):
         read_payload_settings({"SWF_ENCRYPTION_KEYS": "a=env:A", "SWF_ENCRYPTION_KEY": "b"})
     with pytest.raises(UsageError, match="SWF_ENCRYPTION_KEYS is 'a'"):
         read_payload_settings({"SWF_ENCRYPTION_KEYS": "a"})

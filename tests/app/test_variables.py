@@ -109,7 +109,7 @@ async def test_those_of_an_instance_go_once_it_has_ended(
     client: Client, queue: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server is asked; those of the workflow stay."""
-    monkeypatch.setattr(sql, "LOOKING", timedelta(seconds=-1))
+    monkeypatch.setattr(sql, "CHECK_INTERVAL", timedelta(seconds=-1))
     monkeypatch.setattr(variables, "SWEEPING", 0.05)
     async with worker(client, queue, database):
         instance = await client.start("counting", {}, task_queue=queue)

@@ -26,7 +26,7 @@ def test_json(text: str | None, value: object) -> None:
 @pytest.mark.parametrize("text", ["", "a", "{a: 1}", "NaN", "[" * 100_000])
 def test_no_json(text: str) -> None:
     """What is not JSON is refused in one message that names the option."""
-    with pytest.raises(UsageError, match="--input is not JSON"):
+    with pytest.raises(UsageError, match=r"--input is not (readable )?JSON"):
         json_value(text, "--input")
 
 
@@ -40,7 +40,7 @@ def test_without_its_quotes() -> None:
 def test_nested_too_deeply(tmp_path: Path) -> None:
     """What is JSON or YAML, but deeper than can be read, is told as that."""
     deep = "[" * 100_000 + "]" * 100_000
-    with pytest.raises(UsageError, match=r"^--input is not JSON that can be read: it is nested too deeply$"):
+    with pytest.raises(UsageError, match=r"^--input is not readable JSON: it is nested too deeply$"):
         json_value(deep, "--input")
     (tmp_path / "deep.yaml").write_text("[" * 5_000 + "]" * 5_000)
     with pytest.raises(UsageError, match=r"deep.yaml is not YAML: it is nested too deeply$"):
@@ -57,7 +57,7 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not YAML"):
         read_document(tmp_path / "b.yaml")
     (tmp_path / "b.json").write_bytes(b"\xff")
-    with pytest.raises(UsageError, match="it is not text in UTF-8"):
+    with pytest.raises(UsageError, match="it is not UTF-8 text"):
         read_document(tmp_path / "b.json")
 
 

@@ -56,7 +56,7 @@ def test_instances_on_a_server(started: Swf, dev: Dev) -> None:
         "compat", "--query", 'WorkflowId = "compat-1"', "--limit", "5", env={"TEMPORAL_ADDRESS": dev.address}
     )
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[-1] == "1 of 1 go on with this release"
+    assert ended.out.splitlines()[-1] == "1 of 1 can continue with this release"
     assert ended.out.splitlines()[1].split()[:3] == ["compat-1", "waiter", "1.0"]
 
 
@@ -97,7 +97,7 @@ def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: An
     ended = started("compat", "--histories", str(tmp_path))
     assert ended.code == 1, ended.err
     lines = ended.out.splitlines()
-    assert lines[-1] == "1 of 2 go on with this release"
+    assert lines[-1] == "1 of 2 can continue with this release"
     assert lines[-2].startswith("compat-1 (")
     assert reason in lines[-2]
 
@@ -105,11 +105,11 @@ def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: An
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "there is nothing to look at"),
+        ((), "there is nothing to compare"),
         (("waiter.yaml",), "a comparison needs two definitions"),
         (("--histories", "."), "there is no history in ."),
         (("--histories", "nowhere"), "nowhere is not a folder"),
-        (("--histories", ".", "--query", "x"), "are two places to look"),
+        (("--histories", ".", "--query", "x"), "exclude each other"),
         (("a@1", "b", "-d", "."), "'a@1' is not a file"),
     ],
 )

@@ -52,15 +52,15 @@ def test_duplicate(on: On) -> None:
     assert "status: kept" in on("event", "e-2", "--file", "shipped.json", "-o", "yaml")[1]
     code, out, err = on("event", "e-2", "--file", "shipped.json", "-o", "yaml")
     assert (code, out) == (0, "- id: e-2\n  event: com.shipped\n  status: duplicate\n")
-    assert "had an event of type 'com.shipped' with the id '1' already" in err
+    assert "already had an event of type 'com.shipped' with the id '1'" in err
     on("terminate", "e-2")
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--name", "Paid Up"], "'e-3' knows no event called 'Paid Up'\n  did you mean 'Paid up'?"),
-        (["--name", "xyz"], "'e-3' knows no event called 'xyz'\n  it takes events called Paid up, Shipped"),
+        (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
+        (["--name", "xyz"], "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped"),
         (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
         (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),
     ],

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.cli.conftest import Dev, Swf
+from tests.cli.conftest import Dev, Swf, free_port
 
 PLACED = '{"id": "1", "source": "shop", "type": "placed", "order": 7}'
 ORDER = """\
@@ -13,30 +13,94 @@ start: Wait
 events: [{name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}]
 states: [{name: Wait, type: event, onEvents: [{eventRefs: [Placed]}], end: true}]
 """
+PARCEL = """\
+id: parcel
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events:
+- name: Arrived
+  type: arrived
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+- {name: Lost, type: lost, source: depot}
+- {name: Found, type: found, source: depot}
+states:
+- name: Wait
+  type: switch
+  eventConditions:
+  - {eventRef: Arrived, end: true}
+  - {eventRef: Lost, transition: Search}
+  defaultCondition: {end: true}
+- {name: Search, type: event, onEvents: [{eventRefs: [Found]}], end: true}
+"""
+ARRIVED = '{"id": "1", "source": "depot", "type": "arrived", "parcel": "7"}'
 
 
 def test_explain(swf: Swf) -> None:
-    """Of every definition in a folder it says what the event means to it; nothing is asked of a server."""
+    """Of every definition in a folder it says what the event means to it; without a server, that none was asked."""
     swf.write("defs/order.yaml", ORDER)
     swf.write("defs/hello.yaml", (swf.folder / "hello.yaml").read_text())
     swf.write("placed.json", PLACED)
+    away = swf.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{free_port()}"
     ended = swf("events", "explain", "defs", "placed.json")
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out == (
-        "starts the instance with order=7 of 'order', which is order:c350c154131475f461029663: it is its Placed\n"
-        "means nothing to 'hello': it consumes no events\n"
-    )
+    lines = ended.out.splitlines()
+    assert lines[:2] == [
+        "starts the instance with order=7 of 'order', which is order:c350c154131475f461029663: it is its Placed",
+        "is ignored by 'hello': it consumes no events",
+    ]
+    reason = f"no Temporal server answers at {away}: nothing listens there (connection refused)"
+    assert lines[2:] == [f"no server was queried for the instances that get it: {reason}"]
+    ended = swf("events", "explain", "defs", "placed.json", "--address", away)
+    assert ended.code == 2
+    assert "no Temporal server answers" in ended.err
 
 
 def test_explain_as_json(swf: Swf) -> None:
-    """The event may be on stdin; where nothing consumes it, the exit code tells."""
+    """The event may be on stdin, or the argument itself; where nothing consumes it, the exit code tells."""
     swf.write("order.yaml", ORDER)
-    ended = swf("events", "explain", "order.yaml", "-", "--output", "json", stdin=PLACED)
-    [start] = json.loads(ended.out)["starts"]
-    assert (start["definition"], start["key"], start["needs"]) == ("order", {"order": "7"}, ["Placed"])
+    swf.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{free_port()}"
+    for argument, stdin in (("-", PLACED), (PLACED, "")):
+        ended = swf("events", "explain", "order.yaml", argument, "--output", "json", stdin=stdin)
+        found = json.loads(ended.out)
+        [start] = found["starts"]
+        assert (start["definition"], start["key"], start["needs"]) == ("order", {"order": "7"}, ["Placed"])
+        assert (found["server"]["asked"], found["instances"]) == (False, None)
     ended = swf("events", "explain", "order.yaml", "-", stdin=PLACED.replace("placed", "lost"))
     assert ended.code == 1
     assert ended.out.startswith("no definition consumes the event of type 'lost'\n")
+    ended = swf("events", "explain", "order.yaml", "{type: placed}")
+    assert ended.code == 2
+    assert "removed its double quotes" in ended.err
+
+
+def test_explain_instances(swf: Swf, dev: Dev) -> None:
+    """A server tells which instances would get an event, and why the others of the definition would not."""
+    swf.write("parcel.yaml", PARCEL)
+    at = ("--address", dev.address)
+    for instance, parcel in (("parcel-7", 7), ("parcel-8", 8), ("parcel-9", 9)):
+        assert swf("start", "parcel.yaml", "--id", instance, "--input", f'{{"parcel": "{parcel}"}}', *at).code == 0
+    assert swf("events", "send", "parcel.yaml", ARRIVED.replace("7", "9"), *at).code == 0
+    assert swf("result", "parcel-9", *at).code == 0
+    assert swf("event", "parcel-8", "--name", "Lost", "--data", "{}", *at).code == 0
+    ended = swf("events", "explain", "parcel.yaml", ARRIVED, *at)
+    assert ended.out.splitlines() == [
+        "may be taken by the instances of 'parcel' that wait for it with parcel=7: it is its Arrived",
+        f"on the server at {dev.address}:",
+        "  parcel-7 gets it: it waits for it in 'Wait'",
+        "  parcel-8 does not get it: it waits for 'Found', not for this event",
+        "  parcel-9 does not get it: it has ended (completed)",
+    ]
+    ended = swf("events", "explain", "parcel.yaml", ARRIVED.replace("7", "6"), "--output", "json", *at)
+    found = json.loads(ended.out)
+    reasons = {one["instance"]: (one["gets"], one["status"], one["reason"]) for one in found["instances"]}
+    assert reasons["parcel-7"] == (False, "running", "it waits for 'Arrived' with parcel=7")
+    assert found["notes"] == [
+        "no instance of 'parcel' gets it now: it is kept for an hour, and goes to the first that waits"
+    ]
+    ended = swf("events", "explain", "parcel.yaml", ARRIVED.replace("7", "9"), *at)
+    assert ended.out.endswith("  'parcel' has had the event before: sent again it has no effect\n")
 
 
 def test_send(swf: Swf, dev: Dev) -> None:
@@ -63,7 +127,7 @@ def test_send_nowhere(swf: Swf, dev: Dev) -> None:
     ended = swf("events", "send", "order.yaml", "-", *at, stdin=PLACED.replace("placed", "lost"))
     assert (ended.code, ended.err) == (
         1,
-        "the event '1' of type 'lost' goes nowhere: see swf events explain\n",
+        "the event '1' of type 'lost' has no destination: see swf events explain\n",
     )
     ended = swf("events", "send", "order.yaml", "-", *at, stdin='{"type": "placed", "source": "shop", "order": 1}')
     assert ended.code == 2
@@ -86,4 +150,4 @@ def test_send_to_an_instance(swf: Swf, dev: Dev) -> None:
     for lost in ("hand-1", "no-such", "swf-events:order"):
         ended = swf("events", "send", "none.yaml", "-", "--instance", lost, *at, stdin=json.dumps(placed))
         assert ended.code == 1
-        assert f"does not reach {lost}: no such instance runs" in ended.err
+        assert f"does not reach {lost}: it is not running" in ended.err

@@ -24,7 +24,7 @@ def test_refuses_what_does_not_fit(swf: Swf, command: tuple[str, ...]) -> None:
     assert ended.err == (
         "error: the input does not fit the workflow's schema: "
         "$: 'id' is a required property; $.n: 'x' is not of type 'integer'\n"
-        "  dataInputSchema of 'orders' says what the input has to be\n"
+        "  dataInputSchema of 'orders' describes the required input\n"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.conftest import Dev, Swf
+from tests.cli.conftest import Dev, Running, Swf
 
 pytestmark = pytest.mark.temporal
 
@@ -49,6 +49,34 @@ def test_what_it_needs(swf: Swf) -> None:
     assert "would start workflows for everyone who reaches it" in open_to_all.err
     assert "no Temporal server answers at 127.0.0.1:1" in no_server.err
     assert "broken.yaml" in broken.err
+
+
+def test_what_is_not_installed_is_named_first(swf: Swf) -> None:
+    """Before any server is looked for, or a definition read."""
+    swf.write("without/sitecustomize.py", "import sys; sys.modules['uvicorn'] = None")
+    env = {"PYTHONPATH": str(swf.folder / "without")}
+    ended = swf("gateway", "nowhere", "--address", "127.0.0.1:1", env=env)
+    assert ended.code == 2
+    assert ended.err == "error: the gateway needs uvicorn\n  pip install 'swf-temporal[gateway]'\n"
+
+
+def test_definitions_are_read_again(swf: Swf, dev: Dev) -> None:
+    """When files change, and at once on SIGHUP; what cannot run changes nothing."""
+    hello = (swf.folder / "hello.yaml").read_text()
+    swf.write("defs/hello.yaml", hello)
+    with swf.running("gateway", "defs", "--port", "0", "--address", dev.address, stream="stdout") as gateway:
+        url = gateway.until("http://").strip()
+        swf.write("defs/broken.yaml", "id: broken\nspecVersion: '0.8'\nstates: []\n")
+        swf.write("defs/hello.yaml", hello.replace('"1.0"', '"2.0"'))
+        Running(gateway.process).until("definitions are not read again, those before are served")
+        assert asked(f"{url}/workflows/hello")[1]["version"] == "1.0"
+        (swf.folder / "defs/broken.yaml").unlink()
+        Running(gateway.process).until("serving hello 2.0")
+        assert asked(f"{url}/workflows/hello")[1]["version"] == "2.0"
+        swf.write("defs/other.yaml", hello.replace("id: hello", "id: other"))
+        gateway.process.send_signal(signal.SIGHUP)
+        Running(gateway.process).until("serving other 1.0")
+        assert asked(f"{url}/workflows/other")[0] == 200
 
 
 def test_of_the_development_server(dev: Dev) -> None:

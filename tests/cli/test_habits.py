@@ -128,9 +128,12 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["run", "--simulate", "hello.yaml", "-n", "x"], "--namespace is for a run on a server"),
         (["run", "--simulate", "hello.yaml", "--id", "x"], "--workflow-id is for a run on a server"),
         (["run", "hello.yaml", "--script", "x.yaml"], "add --simulate"),
-        (["run", "--simulate", "hello.yaml", "--script", "hello.yaml"], "'id' answers, which is not a function"),
+        (
+            ["run", "--simulate", "hello.yaml", "--script", "hello.yaml"],
+            "has an answer of 'id', which is not a function",
+        ),
         (["run", "--simulate", "caller.yaml", "--script", "near.yaml"], "did you mean 'double'?"),
-        (["run", "hello.yaml", "--functions", "empty.py"], "empty.py offers no function"),
+        (["run", "hello.yaml", "--functions", "empty.py"], "empty.py has no functions"),
         (["run", "hello.yaml", "--id", ""], "Invalid value for '--workflow-id'"),
         (["start", "hello", "--task-queue", " "], "Invalid value for '--task-queue'"),
         (["start", ""], "the id of the definition is empty"),
@@ -145,7 +148,7 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["list", "--json", "-o", "yaml"], "--json and --output yaml contradict each other"),
         (["validate", "hello.yaml", "--format", "json", "-o", "yaml"], "contradict each other"),
         (["event", "a", "", "--data", "1"], "the TYPE of the event is empty"),
-        (["event", "a", "b", "-w", "c"], "two instances are named: 'a' and 'c'"),
+        (["event", "a", "b", "-w", "c"], "two instances are given: 'a' and 'c'"),
         (["schedule", "show", ""], "Invalid value for 'ID'"),
         (["test", "hello.yaml", "-k", ""], "Invalid value for '-k'"),
     ],
@@ -169,7 +172,7 @@ def test_configuration_of_the_environment_says_nothing_of_a_simulation(swf: Swf)
     [
         ("name=Ada", """it is one JSON value: --input '{"name": "Ada"}', or @FILE for a file that holds it"""),
         ("n=7", """it is one JSON value: --input '{"n": 7}', or @FILE"""),
-        ("hello.yaml", "to give what is in that file: --input @hello.yaml"),
+        ("hello.yaml", "to read that file: --input @hello.yaml"),
         ("Ada", "a text needs its quotes"),
     ],
 )

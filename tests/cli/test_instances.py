@@ -148,7 +148,7 @@ def test_no_worker(on: On) -> None:
 def test_cancel(on: On) -> None:
     """An instance that is asked to end has no output to give."""
     on("start", "waiter", "--id", "w-4")
-    assert on("cancel", "w-4") == (0, "", "asked w-4 to end\n")
+    assert on("cancel", "w-4") == (0, "", "requested cancellation of w-4\n")
     assert on("result", "w-4") == (1, "", "error: the workflow was cancelled\n")
     code, _, err = on("cancel", "w-4")
     assert (code, "the instance 'w-4' has ended already" in err) == (2, True)
@@ -232,13 +232,13 @@ def test_logs_without_a_worker(on: On) -> None:
         (["start", "waiter", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
         (["worker", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
         (["event", "nobody"], "give one of TYPE, --name and --file"),
-        (["event", "nobody", "--name", "b", "--source", "c"], "belong to an event that is given by its TYPE"),
-        (["event", "nobody", "a", "--attribute", "b"], "it is written name=value"),
+        (["event", "nobody", "--name", "b", "--source", "c"], "need the TYPE of an event"),
+        (["event", "nobody", "a", "--attribute", "b"], "write name=value"),
         (["event", "nobody", "a", "--data", "b"], "--data is not JSON"),
         (["start", "nowhere.yaml"], "nowhere.yaml cannot be read"),
         (["terminate", "nobody"], "there is no instance 'nobody'"),
         (["logs", "nobody"], "there is no instance 'nobody'"),
-        (["logs", "nobody", "-w", "somebody"], "two instances are named: 'nobody' and 'somebody'"),
+        (["logs", "nobody", "-w", "somebody"], "two instances are given: 'nobody' and 'somebody'"),
     ],
 )
 def test_mistakes(on: On, arguments: list[str], told: str) -> None:

@@ -74,7 +74,7 @@ def test_runs_sub_workflows(swf: Swf, dev: Dev) -> None:
     unknown = swf("run", far, "--address", dev.address)
     assert unknown.code == 1
     assert "no definition 'hello' is known here" in unknown.err
-    assert unknown.err.endswith("and those that --definitions names\n")
+    assert unknown.err.endswith("and in those of --definitions\n")
 
 
 def test_takes_events(swf: Swf, dev: Dev) -> None:
@@ -160,7 +160,7 @@ def test_simulation(swf: Swf) -> None:
     unscripted = swf("run", "caller.yaml", "--simulate")
     assert unscripted.code == 1
     assert "function 'double' has no scripted result" in unscripted.err
-    assert "give that with --script" in unscripted.err
+    assert "pass that with --script" in unscripted.err
     waiting = swf("run", "waiter.yaml", "--simulate")
     assert waiting.code == 1
     assert "waits in state 'Wait' for Paid up" in waiting.err
@@ -190,7 +190,7 @@ states:
 
     missing = swf(*simulated)
     assert missing.code == 1
-    assert "CallFailed: the secret 'TOKEN' is not known here\n  give it as to a worker, by SWF_SECRET_" in missing.err
+    assert "CallFailed: the secret 'TOKEN' is not known here\n  set it as for a worker, by SWF_SECRET_" in missing.err
 
 
 def test_warnings_are_told(swf: Swf) -> None:

@@ -53,10 +53,10 @@ def test_functions_of_all_kinds(swf: Swf) -> None:
     assert "WARNING tell: the sum is 3 [several-" in ended.err
     refused = swf("run", "several.yaml", "--functions", "soap.py", env={**env, "SWF_SCRIPTS": "false"})
     assert refused.code == 1
-    assert "function 'sum' is a script, and this worker runs none" in refused.err
+    assert "function 'sum' is a script, and this worker does not run scripts" in refused.err
     limited = swf("run", "several.yaml", "--functions", "soap.py", env={**env, "SWF_FUNCTION_MODULES": "other"})
     assert "no custom function 'greet' is known" in limited.err
-    assert limited.err.endswith("functions and types of your own come from what --functions names\n")
+    assert limited.err.endswith("--functions names the module of your own functions and types\n")
 
 
 NAMED = """\

@@ -96,11 +96,11 @@ def test_says_what_does_not_hold(swf: Swf) -> None:
     assert (held.code, held.out, held.err) == (
         0,
         "✓  good.yaml:1: Waits for money (simulation)\n",
-        "1 hold, 0 do not\n",
+        "1 passed, 0 failed\n",
     )
     swf.write("bad.yaml", FAILS)
     failed = swf("test", ".")
-    assert (failed.code, failed.err) == (1, "1 hold, 1 do not\n")
+    assert (failed.code, failed.err) == (1, "1 passed, 1 failed\n")
     assert (
         '✗  bad.yaml:1: Expects too much (simulation)\n     output: expected {"a": 2}, but it is {"a": 1}' in failed.out
     )
@@ -112,7 +112,7 @@ def test_what_is_refused_is_only_read(swf: Swf, host: str) -> None:
     """A scenario whose definition is to be refused has one line, whatever the host; no server is started for it."""
     swf.write("refused.yaml", f"{REFUSED}---\n{REFUSED.replace('2:97', '2:1').replace('Leads', 'Goes')}")
     ended = swf("test", "refused.yaml", "--host", host)
-    assert (ended.code, ended.err) == (1, "1 hold, 1 do not\n")
+    assert (ended.code, ended.err) == (1, "1 passed, 1 failed\n")
     assert ended.out.splitlines() == [
         "✓  refused.yaml:1: Leads nowhere (reading)",
         "✗  refused.yaml:5: Goes nowhere (reading)",
@@ -126,7 +126,7 @@ def test_on_both_hosts(swf: Swf) -> None:
     only = "hosts: [simulation]\nwhy: it is so\n"
     swf.write("all.yaml", "---\n".join([HOLDS, FAILS, HOLDS.replace("Waits", "Hopes") + only]))
     ended = swf("test", "all.yaml", "--host", "both", "--junit", "report.xml")
-    assert (ended.code, ended.err) == (1, "3 hold, 2 do not, 1 left out\n")
+    assert (ended.code, ended.err) == (1, "3 passed, 2 failed, 1 left out\n")
     suite = ET.parse(swf.folder / "report.xml").getroot()  # noqa: S314 - it is our own
     assert [suite.get(key) for key in ("tests", "failures", "skipped")] == ["6", "2", "1"]
 
@@ -137,7 +137,7 @@ def test_starts_and_delays(swf: Swf) -> None:
     swf.write("starts.yaml", STARTS)
     swf.write("delays.yaml", DELAYS)
     ended = swf("test", "delays.yaml", "starts.yaml", "--host", "both")
-    assert (ended.code, ended.err) == (1, "0 hold, 8 do not\n")
+    assert (ended.code, ended.err) == (1, "0 passed, 8 failed\n")
     lines = ended.out.splitlines()
     differences = [
         ["delays of work: expected 0:00:15, but they are 0:00:15, 0:00:15"],

@@ -160,7 +160,7 @@ async def test_folder_of_a_call(serving: Serving, tmp_path: Path) -> None:
             assert (shared / "left").read_text() == "left behind"
             assert (await client.post(url, json="gone")).json() == ["left"]
             elsewhere = await client.post(url, json="", headers={"Direktiv-TempDir": "/not/here"})
-            assert "/not/here of this call is not there" in elsewhere.headers["Direktiv-ErrorMessage"]
+            assert "/not/here of this call does not exist" in elsewhere.headers["Direktiv-ErrorMessage"]
             assert "Direktiv-ErrorCode" not in elsewhere.headers
         running.stop(signal.SIGTERM)
 
@@ -274,7 +274,7 @@ async def test_input_in_chunks(serving: Serving) -> None:
         (["served:anser"], "served has no function 'anser'", "did you mean 'answer'?"),
         (["served:number"], "'number' in served is not a function but of the type int", ""),
         (["served:answer", "more"], "served:answer is a Python function, which takes no argument 'more'", "leave it"),
-        (["./nowhere"], "there is no program './nowhere'", "a function is module:function"),
+        (["./nowhere"], "the program './nowhere' does not exist", "a function is module:function"),
         (["./hello.yaml"], "./hello.yaml cannot be executed", "chmod +x ./hello.yaml"),
     ],
 )

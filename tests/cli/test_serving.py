@@ -42,7 +42,7 @@ def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
     dev.until("fresh.yaml: serving fresh 0.10")
     assert "did you mean 'data'?" in dev.log.read_text()
     file.write_text(file.read_text().replace("end: true", "transition: Nowhere"))
-    dev.until("fresh.yaml: has errors; the last version without is served")
+    dev.until("fresh.yaml: has errors; the last valid version is served")
     assert json.loads(started()) == {"greeting": "two"}
     file.write_text("id: [")
     dev.until("error  syntax")
@@ -140,7 +140,7 @@ def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list
         brought = swf("start", "brought.yaml", "--wait", *queue)
         told = worker.stop(signal.SIGTERM).err
 
-    assert "short or common secrets are hidden in results only where a value is nothing else: STAGE" in told
-    assert ("refusing instances that bring another definition" in told) is is_closed
+    assert "short or common secrets are hidden in results only where they are the whole value: STAGE" in told
+    assert ("refusing instances that come with another definition" in told) is is_closed
     assert (brought.code == 1) is is_closed
     assert ("brought.yaml' (SHA-256" in brought.err) is is_closed

@@ -69,7 +69,7 @@ def test_a_folder_that_is_followed_strictly(tmp_path: Path) -> None:
     file.write_text(TRAP.replace(".message", '"${ .message }"'))
     assert [one.id for one in _told(strict, "serving trap")] == ["trap"]
     file.write_text(TRAP.replace('"1.0"', '"2.0"'))
-    assert [one.version for one in _told(strict, "the last version without is served")] == ["1.0"]
+    assert [one.version for one in _told(strict, "the last valid version is served")] == ["1.0"]
 
 
 def _told(live: LiveCatalogue, what: str) -> LiveCatalogue:

@@ -85,7 +85,7 @@ def test_a_task_is_listed_shown_and_completed(on: On) -> None:
     code, _, err = on("tasks", "complete", "visa-1", "--data", '{"granted": "yes"}')
     assert (code, err) == (
         1,
-        "error: the data does not fit the event 'Decided': $.granted: 'yes' is not of type 'boolean'\n",
+        "error: the data does not match the schema of the event 'Decided': $.granted: 'yes' is not of type 'boolean'\n",
     )
     assert on("tasks", "complete", "visa-1", "Decide")[::2] == (
         1, "error: 'visa-1' does not wait for an event called 'Decide'\n  did you mean 'Decided'?\n"
@@ -98,4 +98,4 @@ def test_a_task_is_listed_shown_and_completed(on: On) -> None:
     assert on("tasks", "complete", "visa-1", "Withdrawn")[0] == 0
     assert json.loads(on("result", "visa-1")[1]) == {"id": 7, "decision": {"granted": True}}
     code, _, err = on("tasks", "complete", "visa-1", "Withdrawn")
-    assert (code, err) == (1, "error: 'visa-1' waits for no event\n  `swf status` tells where it is\n")
+    assert (code, err) == (1, "error: 'visa-1' does not wait for an event\n  `swf status` shows its state\n")

@@ -42,7 +42,7 @@ def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
     ended = swf("upgrade", swf.write("old.yaml", PARTIAL), "--write")
 
     assert ended.code == 1
-    assert "old.yaml:3: cannot be expressed: the repeat of state 'A'\n" in ended.err
+    assert "old.yaml:3: cannot be expressed: the repeat of state 'A', which has max\n" in ended.err
     assert (swf.folder / "old.yaml").read_text() == PARTIAL
 
 
@@ -66,7 +66,7 @@ def test_several_are_not_printed(swf: Swf) -> None:
     ended = swf("upgrade", swf.write("old.yaml", OLD), swf.write("hello2.yaml", HELLO))
 
     assert ended.code == 2
-    assert "give --write, --diff or --check for more than one" in ended.err
+    assert "use --write, --diff or --check for more than one definition" in ended.err
 
 
 def test_options_exclude_each_other(swf: Swf) -> None:

@@ -14,7 +14,7 @@ PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direk
 INSTALLING = {"README.md": "Install"}
 """The section of a page that is followed in a checkout. Everything else is followed in a folder that begins empty."""
 
-APART = {"docs/events.md": "From one curl to an answer"}
+APART = {"docs/events.md": "Start an instance with curl"}
 """The section of a page that is followed by itself, in a folder of its own."""
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)

@@ -34,7 +34,7 @@ PLACEHOLDERS = (
     (re.compile(r"(?<=[a-z]-)[0-9a-f]{8}\b"), "ID"),
     (re.compile(r"(?:127\.0\.0\.1|localhost):\d{4,5}"), "HOST:PORT"),
     (re.compile(r" --address HOST:PORT"), ""),  # the reader's server listens at the usual port, the test's elsewhere
-    (re.compile(r"^no worker has taken it up yet: .* 'swf'\?\n", re.MULTILINE), ""),  # within two seconds; it is busy
+    (re.compile(r"^no worker has started it yet: .* 'swf'\?\n", re.MULTILINE), ""),  # within two seconds; it is busy
     (re.compile(r" +$", re.MULTILINE), ""),
 )
 """What is another each time: what it looks like, and what stands for it when two outputs are compared.
@@ -64,7 +64,7 @@ SERVERS = {
 """
 
 
-LOOKS = ("swf status", "swf list")
+LOOKS = ("swf status", "swf list", "swf events explain")
 """What only looks: a test is quicker than a reader, so it looks again until it sees what the page shows."""
 
 QUIET = ("pip ", "python3 -m venv", "temporal server start-dev")

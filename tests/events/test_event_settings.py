@@ -64,7 +64,7 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]", "NONE is not set"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'file:none'}}]", "cannot be read"),
-        ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "of several"),
+        ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "more than once"),
         ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
         ("sinks: [{name: a, to: 'ws://x', mode: binary}]", "no binary mode"),
         ("sinks: [{name: a, too: 'ws://x'}]", "did you mean 'to'"),

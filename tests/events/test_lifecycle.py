@@ -36,7 +36,7 @@ class Outside:
     most_at_once: int = 0
     refuses: str = ""
 
-    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - the port has these
         """Fail."""
         raise CallFailed("no", name="Broken")
 

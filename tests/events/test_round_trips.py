@@ -1,10 +1,13 @@
 """What a sink sends to a broker, a consumer takes from it: the same event."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import nats
 import pytest
+from websockets import Subprotocol
+from websockets.asyncio.server import ServerConnection, serve
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -12,7 +15,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode, SinkSettings
 from swf_temporal.events.sinks import Sinks
 from tests.events.test_consumers import broker, connected, consuming, every_broker
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 
 __all__ = ["broker"]
 
@@ -60,6 +63,65 @@ async def test_events_arrive_as_they_were_sent(broker: BrokerAddress, mode: Mode
     assert sorted(map(facts, taken)) == [facts(event) for event in EVENTS]
 
 
+def by_way_of(link: Link, broker: BrokerAddress) -> BrokerAddress:
+    """Return the address of *broker* behind *link*."""
+    return replace(broker, url=broker.url.replace(broker.url.rpartition(":")[2], str(link.port)))
+
+
+@every_broker
+async def test_a_sink_keeps_its_connection(broker: BrokerAddress) -> None:
+    """For all events, also those that are sent at once; it connects again when the connection has broken."""
+    taken: set[str] = set()
+
+    async def take(event: CloudEvent) -> int:
+        taken.add(event.id)
+        return 1
+
+    async with Link(int(broker.url.rpartition(":")[2])).opened() as link:
+        sinks = Sinks([SinkSettings("sink", by_way_of(link, broker))])
+        async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+            await connected(consumer)
+            await sinks.publish(EVENTS[0])
+            made = link.connections
+            await asyncio.gather(*map(sinks.publish, EVENTS[1:3]))
+            await sinks.publish(EVENTS[3])
+            assert (made, link.connections) == (1, 1)
+            link.cut()
+            await sinks.publish(EVENTS[4])
+            if not broker.url.startswith("kafka"):  # its clients go to the addresses that the cluster names
+                assert link.connections == 2
+            async with asyncio.timeout(30):
+                while taken != {event.id for event in EVENTS}:
+                    await asyncio.sleep(0.02)
+        await sinks.aclose()
+
+
+async def test_a_sink_keeps_its_connection_of_websocket() -> None:
+    """Each event is there when its delivery is done; a server that is away is a failure that passes."""
+    came: list[str] = []
+    connections: list[ServerConnection] = []
+
+    async def receive(connection: ServerConnection) -> None:
+        connections.append(connection)
+        async for frame in connection:
+            event = CloudEvent.from_json(json.loads(frame))
+            came.append(event.id)
+
+    async with serve(receive, HOST, 0, subprotocols=[Subprotocol("cloudevents.json")]) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        sinks = Sinks([SinkSettings("sink", BrokerAddress(f"ws://{HOST}:{port}"))])
+        for number, event in enumerate(EVENTS[:3], 1):
+            await sinks.publish(event)
+            assert len(came) == number
+        await connections[0].close()
+        await sinks.publish(EVENTS[3])
+        assert (len(came), len(connections)) == (4, 2)
+    with pytest.raises(CallFailed) as failed:
+        await sinks.publish(EVENTS[4])
+    assert failed.value.retryable
+    await sinks.aclose()
+
+
 async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None:
     """It confirms that it has it; a repetition is not kept."""
     url = f"nats://{HOST}:{jetstream.port}"
@@ -69,6 +131,7 @@ async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None
     sinks = Sinks([SinkSettings("sink", address, mode="binary")])
     for _ in range(3):
         await sinks.publish(EVENTS[0])
+    await sinks.aclose()
     info = await connection.jetstream().stream_info(topic)
     assert info.state.messages == 1
     await connection.close()

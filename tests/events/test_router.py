@@ -4,10 +4,12 @@ import pytest
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_router import Router
+from swf_temporal.app.event_sending import send
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.temporal.client_errors import ServerUnavailableError
 from swf_temporal.temporal.server import local_server
 from tests.events.test_consumers import events_of, order
 
@@ -26,6 +28,10 @@ async def test_a_server_that_is_away_is_asked_again() -> None:
             await router.take(CloudEvent("1", "shop", "placed", "x" * 3_000_000, {"order": "7"}))
     with pytest.raises(NotNowError):
         await router.take(placed)
+    with pytest.raises(ServerUnavailableError):
+        await send(Client(server.client), placed, catalogue, "nobody")
+    with pytest.raises(ServerUnavailableError):
+        await Client.connect(server.client.service_client.config.target_host)
     with pytest.raises(CallFailed) as failed:
         await router.deliver(placed)
     assert failed.value.retryable

@@ -3,7 +3,8 @@
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.comparing import OPERATORS
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, matches
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,11 @@ from swf_temporal.expressions.comparing import OPERATORS
         ("lessthan", [9], "10", True),
         ("lessthan", ["9"], "10", True),
         ("lessthan", ["apple"], "pear", True),
+        ("lessthan", ["pear"], "pear", False),
+        ("lessthanorequals", ["pear"], "pear", True),
+        ("greaterthan", ["pear"], "pear", False),
+        ("greaterthan", ["pear"], "apple", True),
+        ("greaterthan", ["apple"], "pear", False),
         ("lessthan", [True], "10", False),
         ("lessthan", [{}], "10", False),
         ("lessthanorequals", [10.0], "10", True),
@@ -41,3 +47,43 @@ from swf_temporal.expressions.comparing import OPERATORS
 def test_operators(operator: str, found: list[JSON], value: JSON, *, holds: bool) -> None:
     """An operator tells whether what was found is as it asks."""
     assert OPERATORS[operator](found, value) is holds
+
+
+@pytest.mark.parametrize(
+    ("operator", "found", "value", "holds"),
+    [
+        ("EQ", [1], "1.0", True),
+        ("EQ", ["a"], "b", False),
+        ("EQ", [True], "true", True),
+        ("LT", [1], "2", True),
+        ("LT", [2], "2", False),
+        ("LT", ["a"], "b", False),
+        ("LTEQ", [2], "2", True),
+        ("GT", [2], "2", False),
+        ("GT", [10], "9", True),
+        ("GTEQ", [2], "2", True),
+        ("GTEQ", [2], "b", False),
+        ("GTEQ", ["b"], "2", False),
+        ("StrEQ", ["a"], "a", True),
+        ("StrEQ", [5], "5", True),
+        ("StrEQ", [["a"]], '["a"]', False),
+        ("StrEQ", [{}], "{}", False),
+        ("StrLT", ["10"], "9", True),
+        ("StrLT", ["9"], "9", False),
+        ("StrLTEQ", ["9"], "9", True),
+        ("StrGT", ["9"], "10", True),
+        ("StrGT", ["9"], "9", False),
+        ("StrGTEQ", ["9"], "9", True),
+        ("LessThanEquals", [1], "1", True),
+        ("GreaterThanEquals", [1], "1", True),
+    ],
+)
+def test_operators_of_2019(operator: str, found: list[JSON], value: JSON, *, holds: bool) -> None:
+    """Those of numbers compare numbers alone, and those of texts all that is neither an object nor an array."""
+    assert OPERATORS_OF_2019[operator](found, value) is holds
+
+
+def test_a_pattern_that_takes_too_long_is_named() -> None:
+    """So that the author finds it among others."""
+    with pytest.raises(ExpressionLimitExceeded, match=r"what matches the pattern '\(a\|aa\)\+\$'"):
+        matches("a" * 60 + "!", "(a|aa)+$")

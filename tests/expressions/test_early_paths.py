@@ -20,6 +20,7 @@ DATA: JSON = {
         ("$.", [DATA], None),
         ("$.exit-code", [3], "exit-code"),
         ("$['exit-code']", [3], "exit-code"),
+        ("$['order'].line-items[1].id", [2], "id"),
         ("$event.type", ["exec"], "type"),
         ("$.order.line-items[1].id", [2], "id"),
         ("$.order.line-items[-1]['id']", [2], "id"),

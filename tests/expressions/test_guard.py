@@ -258,3 +258,44 @@ def test_this_process_never_loads_jq() -> None:
     )
     root = str(Path(guarding.__file__).parents[2])
     subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, cwd=root)
+
+
+def test_programs_that_others_had_compiled_take_no_memory_of_this_one() -> None:
+    """What an expression may take depends on itself alone, and not on what its helper keeps of those before."""
+    pool = Guard(Limits(memory=200 << 20, seconds=10, processes=1))
+    try:
+        for number in range(4):  # each has a text of 60 million characters, which jq computes as it compiles it
+            assert pool.run(f'("{number % 10}" * {60_000_000 + number}) | length | tojson', "null").text
+    finally:
+        pool.stop()
+
+
+def test_a_helper_is_used_again_beside_a_large_process() -> None:
+    """What the process holds that started it is not what it holds itself, though Linux counts it to its maximum."""
+    script = """
+import os, threading
+from pathlib import Path
+from swf_temporal.guarding.guard import Guard, Limits
+large = b"x" * (400 << 20)
+pool = Guard(Limits(processes=1))
+def children(): return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
+pool.run("1 | tojson", "null")
+first = children()
+pool.run("1 | tojson", "null")
+assert first == children() != [], (first, children())
+pool.stop()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_a_helper_that_holds_much_is_replaced() -> None:
+    """It gives the answer for which it took the memory, and that is its last; jq keeps a text that it has compiled."""
+    pool = Guard(Limits(processes=1, seconds=10))
+    try:
+        before = children()
+        assert pool.run('("x" * 300000000) | length | tojson', "null").text == "300000000"
+        assert children() == before
+        assert pool.run("1 | tojson", "1").text == "1"
+        assert len(children() - before) == 1
+    finally:
+        pool.stop()

@@ -27,6 +27,7 @@ DECLARED = ("item", "SECRETS")
         ("# é\n\n . | 'é'", "syntax error, unexpected character", 10),
         (".a \0", "an expression cannot hold the character U+0000", 3),
         ("1 + $__prog_args", "$__prog_args is not defined", 4),
+        ("now + $__now", "$__now is not defined", 6),
         ("  # nothing", "the expression is empty", 0),
         ('"\ud800" | tostring', "the expression holds half of a surrogate pair", None),
     ],

@@ -112,3 +112,11 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FatalFault) as failed:
         StructuredJq().evaluate("js(return 42.5)", {}, NOW)
     assert (failed.value.name, failed.value.message) == ("NotInstalled", f"{told}: js(return 42.5)")
+
+
+@pytest.mark.parametrize(("script", "data"), [("throw 'no'", {}), ("return data", float("nan")), ("return data", {1j})])
+def test_what_fails_would_fail_again(script: str, data: Any) -> None:
+    """The same script on the same data comes to the same, so that trying again is in vain."""
+    with pytest.raises(ExpressionFailed) as failed:
+        run(script, data)
+    assert not failed.value.retryable

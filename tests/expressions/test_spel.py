@@ -27,7 +27,10 @@ DATA: JSON = {
         (r"$.error.name matches '^\w+Exception$'", True),
         ("#jsonPath(taskOutputData,'$..title') eq 'MANAGER'", True),
         ("#jsonPath(stateOutputData, '$..title') ne 'MANAGER'", False),
+        ("#jsonPath($.error, '$..title') eq 'MANAGER'", False),
+        ("#jsonPath($.error, '$.name') eq 'LateException'", True),
         ("taskOutputData.count ge 3", True),
+        ("taskOutputData == null", False),
         ("count gt 2 and count lt 4", True),
         ("count <= 2 or count >= 4", False),
         ("not (count eq 3)", False),
@@ -79,3 +82,11 @@ def test_values_without_an_order() -> None:
         SpelCondition("name lt 3")(DATA, {})
     with pytest.raises(ExpressionFailed, match="not a regular expression"):
         SpelCondition("name matches bad")({"name": "x", "bad": "["}, {})
+
+
+def test_a_name_of_the_data_as_a_whole_is_a_name_in_the_data_first() -> None:
+    """Data that has something of its own under such a name is asked for that."""
+    data: JSON = {"taskOutputData": {"count": 1}, "count": 3}
+    assert SpelCondition("taskOutputData.count eq 1")(data, {})
+    assert SpelCondition("stateOutputData.count eq 3")(data, {})
+    assert not SpelCondition("taskOutputData.count eq 1")([data], {})

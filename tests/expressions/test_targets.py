@@ -1,12 +1,15 @@
 """Does a field such as toStateData name the place it says?"""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from swf_temporal.errors import ExpressionFailed
+from swf_temporal.expressions.braced import BracedPaths
+from swf_temporal.expressions.early import EarlyExpressions
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 
+PATHS: Final = (Expressions(language="jsonpath"), EarlyExpressions(), BracedPaths())
 DATA: dict[str, Any] = {"key": "k", "list": [{"id": 1}, {"id": 2}], "n": 1}
 
 
@@ -72,3 +75,34 @@ def test_what_names_no_place_is_told_with_an_example() -> None:
     with pytest.raises(BadExpression) as told:
         Expressions().target(7)
     assert told.value.message == "a place in the data is named by an expression such as '.result'"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("$.list[1000001]", "the element 1000001 of an array"), ("$" + ".a" * 401, "401 (levels deep|steps)")],
+)
+@pytest.mark.parametrize("expressions", PATHS, ids=lambda one: type(one).__name__)
+def test_a_place_that_data_cannot_have_is_refused(expressions: Expressions, text: str, message: str) -> None:
+    """In every language, before anything runs."""
+    with pytest.raises(BadExpression, match=message):
+        expressions.target(text)
+
+
+@pytest.mark.parametrize("expressions", PATHS, ids=lambda one: type(one).__name__)
+def test_a_place_that_data_can_have_is_not(expressions: Expressions) -> None:
+    """Up to the last element that can be named."""
+    assert expressions.target("$.list[1000000].a")(DATA, {}) == ["list", 1_000_000, "a"]
+
+
+@pytest.mark.parametrize("expressions", PATHS[1:], ids=lambda one: type(one).__name__)
+def test_a_path_that_names_several_places_is_refused(expressions: Expressions) -> None:
+    """From its beginning on."""
+    with pytest.raises(BadExpression, match="no single place") as told:
+        expressions.target("$.list[*]")
+    assert told.value.offset == 0
+
+
+def test_jq_names_no_place_that_data_cannot_have() -> None:
+    """Nor does a path of jq."""
+    with pytest.raises(BadExpression, match="this names the element 1000001"):
+        Expressions().target(".list[1000001]")

@@ -79,7 +79,7 @@ def test_links_count_as_where_they_lead(folder: Path) -> None:
     assert Resources().fetch("f.json", linked).content
 
 
-def test_links_in_a_circle(folder: Path) -> None:
+def test_links_in_a_cycle(folder: Path) -> None:
     """A link that leads to itself leads nowhere."""
     (folder / "a.json").symlink_to("b.json")
     (folder / "b.json").symlink_to("a.json")

@@ -214,7 +214,7 @@ def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
     ],
 )
 def test_redirects_that_lead_nowhere(site: Site, location: str, reason: str) -> None:
-    """Redirects in a circle, and to what is not a URL, come to an end."""
+    """Redirects in a cycle, and to what is not a URL, come to an end."""
     site.has("/f", status=302, Location=location)
     assert refused_by(asking(site), f"{site.url}/f") == f"which cannot be read: {reason}"
 

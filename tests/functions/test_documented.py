@@ -40,7 +40,7 @@ def _call(section: str, arguments: JSON) -> Call:
     [
         ("Python", {"name": "Ada"}, {"greeting": "Hello, Ada!"}),
         (
-            "Adding a type",
+            "Adding a function type",
             {"symbol": "SWF"},
             {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}},
         ),

@@ -69,9 +69,7 @@ async def test_a_type_that_nobody_knows_is_told(failed: "Failed") -> None:
     fault = await failed(Functions(), _say({"x": 1}))
 
     assert (fault.code, fault.retryable) == ("UnknownFunction", False)
-    assert fault.message == (
-        "no custom function 'loudly' is known; and nothing here carries out functions of the type 'echo'"
-    )
+    assert fault.message == ("no custom function 'loudly' is known; nor are there functions of the type 'echo'")
 
 
 async def test_a_type_ends_with_the_worker() -> None:

@@ -251,3 +251,31 @@ async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str,
 
     assert fault.code == "BadAuth"
     assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4.839201755661e+12",
+        "4.839201755661E12",
+        "4839201755661.0",
+        "4,839,201,755,661",
+        "4 839 201 755 661",
+        "4839201755661e0",
+    ],
+)
+def test_numbers_are_known_however_they_are_written(text: str) -> None:
+    """With an exponent, as a fraction, and in groups of digits."""
+    assert "201" not in str(scrub(f"no account {text}, sorry", {"pin": {"number": 4839201755661}}))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\\n", "\n  "])
+def test_base64_is_known_where_it_is_broken_into_lines(end: str) -> None:
+    """At any place, as mail has it, and as JSON has that."""
+    encoded = b64encode(b"x" * 44 + SECRET.encode() + b"y" * 44).decode()
+    for at in range(60, 90):
+        broken = encoded[:at] + end + encoded[at:]
+        assert withhold(broken, {"key": SECRET}) != broken
+
+
+SECRET = "s3cr3t/Pass+w0rd&Zx"  # noqa: S105 - it is none

@@ -10,6 +10,7 @@ import asyncio
 import os
 import statistics
 import sys
+import time
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
@@ -33,16 +34,19 @@ def _told(latencies: Sequence[float]) -> str:
 async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
     chosen = [case for case in cases() if not words or any(word in case.id for word in words)]
     chosen = [case for case in chosen if case.sampled or not sampled]
+    begun = time.monotonic()
     async with local_server() as server, hostile_worker(server.client) as hostile:
         idle: list[float] = []
         await _probed(hostile.probe, idle, asyncio.sleep(_IDLE_SECONDS))
         busy: list[float] = []
         outcomes: list[Outcome] = await _probed(hostile.probe, busy, run_all(hostile, chosen, at_once, _tell))
-        print(f"\n{len(outcomes)} cases: {dict(Counter(one.how for one in outcomes))}")
+        took = time.monotonic() - begun
+        print(f"\n{len(outcomes)} cases in {took:.0f} s: {dict(Counter(one.how for one in outcomes))}")
+        print(f"most memory of the worker: {hostile.peak:,} MiB")
         print(f"the worker died {len(hostile.deaths)} times", *hostile.deaths, sep="\n  ")
         stuck = [one for one in outcomes if one.how == "stuck"]
         print(f"{len(stuck)} runs stood still", *(one.case.id for one in stuck), sep="\n  ")
-        internal = [one for one in outcomes if "InternalError" in one.told]
+        internal = [one for one in outcomes if one.told.startswith("InternalError")]
         print(f"{len(internal)} internal errors", *(f"{one.case.id}: {one.told}" for one in internal), sep="\n  ")
         print("probe alone:", _told(idle))
         print("probe with them:", _told(busy))

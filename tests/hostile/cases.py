@@ -139,13 +139,52 @@ def each(collection: str, text: str, mode: str = "sequential", batch: int | None
     return state if batch is None else {**state, "batchSize": batch}
 
 
-def circle(first: Any, filter_: str) -> Made:
+def cycle(first: Any, filter_: str) -> Made:
     """Return a workflow that begins with *first*, and makes more of it with each round."""
     states = [
         put(first, "Start"),
         put({}, "Again", stateDataFilter={"output": f"${{ {filter_} }}"}, transition="Again"),
     ]
     return lambda: (flow(*states), {})
+
+
+def sharing(levels: int) -> list[dict[str, Any]]:
+    """Return states whose data are twice as much with each of *levels*, once they are written."""
+    return [
+        put({"s": [1]}, "Start"),
+        *(put({}, f"S{n}", stateDataFilter={"output": "${ {s: [.s, .s]} }"}) for n in range(levels)),
+    ]
+
+
+def sharing_compared() -> Made:
+    """Return a workflow that goes round with data that are equal and not the same."""
+    states = sharing(60)
+    return lambda: (flow(*states[:-1], {**states[-1], "transition": "Start"}), {})
+
+
+def sharing_merged() -> Made:
+    """Return a workflow that merges such data into an array that has others like them."""
+    states = [*sharing(40), put({}, "Keep", stateDataFilter={"output": "${ {l: [.s]} }"})]
+    again = [{**one, "name": f"{one['name']} again"} for one in sharing(40)[1:]]
+    merged = put({"s": [1]}, "Start again", stateDataFilter={"output": "${ {l: .l, s: .s} }"})
+    return lambda: (flow(*states, merged, *again), {})
+
+
+def sharing_output() -> Made:
+    """Return a workflow whose output, which is such data, has to fit a schema."""
+    outputs = {"schema": {"patternProperties": {"^s": {"items": {}}}}, "failOnValidationErrors": True}
+    return lambda: (flow(*sharing(40), dataOutputSchema=outputs), {})
+
+
+def text() -> dict[str, Any]:
+    """Return a state that puts its data into a text."""
+    arguments = {"v": "of ${ . }"}
+    return {"name": "T", "type": "operation", "actions": [{"functionRef": {"refName": "same", "arguments": arguments}}]}
+
+
+def wide(number: int) -> dict[str, Any]:
+    """Return a filter that adds a large text, of characters that take four bytes of memory."""
+    return {"stateDataFilter": {"output": f'${{ .w{number} = ("\U0001f40d" * 1500000) }}'}}
 
 
 def jsonpath(text: str, data: Any) -> Made:
@@ -302,6 +341,11 @@ def _sums() -> Iterator[Case]:
         return Case("sum", name, make, sampled)
 
     quarter, half = SLOW.format(300_000), SLOW.format(1_200_000)
+    slow = SLOW.format(3_200_000)
+    yield case("60 conditions of 0.15 s", lambda: (flow(switch([f"{half} < 0"] * 60)), {}))
+    yield case(
+        "ten expressions of half a second", lambda: (flow(computing(*[slow] * 10, into=".o"), functions=SAME), {})
+    )
     yield case("60 conditions", lambda: (flow(switch([f"{quarter} < 0"] * 60)), {}), sampled=True)
     yield case(
         "60 different conditions", lambda: (flow(switch([f"{SLOW.format(300_000 + n)} < 0" for n in range(60)])), {})
@@ -392,8 +436,8 @@ def _sums() -> Iterator[Case]:
         "100 slow elements at once",
         lambda: (flow(put({"l": list(range(100))}), each(".l", quarter, "parallel"), functions=SAME), {}),
     )
-    yield case("circle", circle({"n": 0}, ".n = .n + 1"))
-    yield case("slow circle", circle({"n": 0}, f".n = ({quarter})"), sampled=True)
+    yield case("cycle", cycle({"n": 0}, ".n = .n + 1"))
+    yield case("slow cycle", cycle({"n": 0}, f".n = ({quarter})"), sampled=True)
     yield case(
         "500 states",
         lambda: (
@@ -447,12 +491,38 @@ def _sizes() -> Iterator[Case]:
             {},
         ),
     )
-    yield case("doubling text", circle({"s": "x"}, ".s = .s + .s"), sampled=True)
-    yield case("doubling text in Python", circle({"s": "x"}, "{s: (.s + .s)}"), sampled=True)
-    yield case("doubling array in Python", circle({"s": [1]}, "{s: (.s + .s)}"), sampled=True)
-    yield case("sharing in Python", circle({"s": [1]}, "{s: [.s, .s]}"), sampled=True)
-    yield case("sharing objects in Python", circle({"s": {"a": 1}}, "{s: {a: .s, b: .s}}"))
-    yield case("text of text in Python", circle({"s": "x"}, '{s: "\\(.s)\\(.s)"}'))
+    yield case("doubling text", cycle({"s": "x"}, ".s = .s + .s"), sampled=True)
+    yield case("doubling text in Python", cycle({"s": "x"}, "{s: (.s + .s)}"), sampled=True)
+    yield case("doubling array in Python", cycle({"s": [1]}, "{s: (.s + .s)}"), sampled=True)
+    yield case("sharing in Python", cycle({"s": [1]}, "{s: [.s, .s]}"), sampled=True)
+    yield case("sharing objects in Python", cycle({"s": {"a": 1}}, "{s: {a: .s, b: .s}}"))
+    yield case(
+        "sharing written",
+        cycle({"s": [1]}, "{s: [.s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s], n: ([1] | map(.))}"),
+    )
+    yield case("sharing compared", sharing_compared(), sampled=True)
+    yield case("sharing merged", sharing_merged())
+    yield case("sharing given", lambda: (flow(*sharing(40), computing(". | map_values(1)"), functions=SAME), {}))
+    yield case("sharing in a text", lambda: (flow(*sharing(40), computing("1", into=".o"), text(), functions=SAME), {}))
+    yield case("sharing of a schema", sharing_output())
+    yield case("many sums", cycle({"s": "x" * 1000}, "{s: .s, t: [" + ",".join(["(.s + .s)"] * 2_000) + "]}"))
+    yield case(
+        "many wide texts", lambda: (flow(*(put({}, f"S{n}", **wide(n)) for n in range(200)), functions=SAME), {})
+    )
+    yield case(
+        "many empty objects",
+        lambda: (
+            flow(
+                *(
+                    put({}, f"S{n}", stateDataFilter={"output": f"${{ .o{n} = [range(1000000) | {{}}] }}"})
+                    for n in range(40)
+                )
+            ),
+            {},
+        ),
+        sampled=True,
+    )
+    yield case("text of text in Python", cycle({"s": "x"}, '{s: "\\(.s)\\(.s)"}'))
     yield case(
         "template doubling",
         lambda: (
@@ -567,9 +637,9 @@ def _depths() -> Iterator[Case]:
         )
     yield case("inject 900", lambda: (flow(put(deep(900))), {}))
     yield case("merge 900", lambda: (flow(put(deep(400), "A"), put(deep(450), "B")), {}))
-    yield case("growing", circle({"d": 1}, "{d: .}"), sampled=True)
-    yield case("growing array", circle([1], "[.]"))
-    yield case("growing by 500", circle({"d": 1}, "reduce range(500) as $i (.; {d: .})"), sampled=True)
+    yield case("growing", cycle({"d": 1}, "{d: .}"), sampled=True)
+    yield case("growing array", cycle([1], "[.]"))
+    yield case("growing by 500", cycle({"d": 1}, "reduce range(500) as $i (.; {d: .})"), sampled=True)
     yield case("target", lambda: (flow(computing("1", into=".a" * 5_000), functions=SAME), {}), sampled=True)
     yield case("nan input", lambda: (flow(put({})), _Raw('{"n": NaN}')))
     yield case("infinity input", lambda: (flow(put({})), _Raw('{"n": Infinity}')))
@@ -631,9 +701,9 @@ def _schemas() -> Iterator[Case]:
     yield case("60 levels of allOf", lambda: alternatives(60), {"n": "x"})
     yield case("anyOf", lambda: json.loads(json.dumps(alternatives(24)).replace("allOf", "anyOf")), {"n": "x"})
     yield case("oneOf", lambda: json.loads(json.dumps(alternatives(24)).replace("allOf", "oneOf")), {"n": 1})
-    yield case("circle", {"$ref": "#"}, {"n": 1}, sampled=True)
+    yield case("cycle", {"$ref": "#"}, {"n": 1}, sampled=True)
     yield case(
-        "circle of two", {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, {}
+        "cycle of two", {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, {}
     )
     yield case(
         "recursive",
@@ -734,7 +804,7 @@ def _languages() -> Iterator[Case]:
     yield script("sharing", {"a": "jq([., .])", "b": "jq(.)"})
     yield Case(
         "direktiv",
-        "sharing circle",
+        "sharing cycle",
         direktiv_states({"id": "a", "type": "noop", "transform": {"l": ["jq(.)", "jq(.)"]}, "transition": "a"}),
         sampled=True,
     )
@@ -770,7 +840,7 @@ def _languages() -> Iterator[Case]:
             {"l": objects()},
         ),
     )
-    yield Case("direktiv", "circle", direktiv_states({"id": "a", "type": "noop", "transition": "a"}))
+    yield Case("direktiv", "cycle", direktiv_states({"id": "a", "type": "noop", "transition": "a"}))
     yield Case(
         "direktiv",
         "pattern of an error",

@@ -55,7 +55,10 @@ class Hostile:
     address: str
     queue: str
     deaths: list[str] = field(default_factory=list)
+    peak: int = 0
+    """The most MiB that the worker has held since this was last set to 0."""
     _process: Process | None = None
+    _emptying: asyncio.Task[bytes] | None = None
 
     async def start_worker(self) -> None:
         """Start the process, and wait until it polls."""
@@ -67,6 +70,8 @@ class Hostile:
         while READY.encode() not in (line := await self._process.stdout.readline()):
             if not line:
                 raise RuntimeError("the worker did not start")
+        # The engine warns there: once a pipe that nobody empties is full, the whole worker stands still.
+        self._emptying = asyncio.create_task(self._process.stdout.read())
 
     async def end_worker(self) -> None:
         """End the process."""
@@ -93,6 +98,7 @@ class Hostile:
             await asyncio.sleep(0.1)
             with suppress(OSError):
                 held = re.search(r"VmRSS:\s*(\d+)", status.read_text())  # noqa: ASYNC240 - a file of the kernel
+                self.peak = max(self.peak, int(held[1]) >> 10 if held else 0)
                 if held and int(held[1]) > _MEMORY:
                     self._process.kill()
                     await self._process.wait()

@@ -31,7 +31,7 @@ SIMULATED = (
     "syntax/50,000 fields",
     "depth/growing array",
     "depth/target",
-    "schema/circle",
+    "schema/cycle",
     "schema/uniqueItems",
     "schema/pattern 50,000 deep",
     "jsonpath/selectors of selectors",
@@ -52,7 +52,7 @@ async def test_a_worker_survives_them() -> None:
         outcomes = await run_all(hostile, _chosen(ON_WORKER), 2, told.append, patience=240)
     assert hostile.deaths == []
     assert [one for one in outcomes if one.how not in ("completed", "failed", "goes on")] == []
-    assert [one for one in outcomes if "InternalError" in one.told] == []
+    assert [one for one in outcomes if one.told.startswith("InternalError")] == []
 
 
 @pytest.mark.parametrize("case", _chosen(SIMULATED), ids=lambda case: case.id)

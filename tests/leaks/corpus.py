@@ -2,7 +2,7 @@
 
 import html
 import json
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, encodebytes, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -33,7 +33,7 @@ BUSINESS: Final[JSON] = {
 }
 """What a service answers beside the secret: none of it may be altered."""
 
-Way = Literal["result", "error", "key", "log"]
+Way = Literal["result", "error", "key", "log", "exception", "traceback"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ _ENCODINGS: Final[dict[str, Callable[[str], str]]] = {
     "in percents, in part": lambda text: quote(text, safe="/+&'"),
     "in percents, every character": lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
     "in percents, twice": lambda text: quote(quote(text, safe=""), safe=""),
+    "in percents, three times": lambda text: quote(quote(quote(text, safe=""), safe=""), safe=""),
     "as a form": quote_plus,
     "in JSON": lambda text: json.dumps(text)[1:-1],
     "in JSON, unescaped": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
@@ -72,6 +73,8 @@ _ENCODINGS: Final[dict[str, Callable[[str], str]]] = {
     "in base64 for URLs": lambda text: urlsafe_b64encode(text.encode()).decode().rstrip("="),
     "in base64, after another text": lambda text: b64encode(f"u:{text}".encode()).decode(),
     "in base64, between others": lambda text: b64encode(f'{{"a": "{text}"}}'.encode()).decode(),
+    "in base64, in lines": lambda text: encodebytes(f"{'x' * 44}{text}{'y' * 44}".encode()).decode(),
+    "in base64 of UTF-16": lambda text: b64encode(text.encode("utf-16-le")).decode(),
     "in hexadecimal": lambda text: text.encode().hex(),
     "as Python shows it": repr,
     "as Python shows bytes": lambda text: repr(text.encode()),
@@ -89,11 +92,23 @@ LEAKS: Final = (
     Leak("a result that is nothing else", within="{}"),
     Leak("a key of a result", way="key"),
     Leak("a line of the log of a library", way="log"),
+    Leak("an exception, and what it came of", way="exception"),
+    Leak("an exception in JSON, and what it came of", repeats=_ENCODINGS["in JSON"], way="exception"),
+    Leak("a traceback in the log", way="traceback"),
     Leak("a weak secret that is the result", "${ $SECRETS.word }", within="{}"),
     Leak("a weak secret in an error", "${ $SECRETS.word }", way="error"),
     Leak("a number", "${ $SECRETS.pin.number }", within="{}"),
     Leak("a number in an error", "${ $SECRETS.pin.number }", way="error"),
     Leak("a number that was made of one", "${ $SECRETS.pin.number * 2 }", within="{}"),
+    Leak("a number as a float", "${ $SECRETS.pin.number }", lambda text: str(float(text)), within="{}"),
+    Leak("a number as a float in an error", "${ $SECRETS.pin.number }", lambda text: str(float(text)), "error"),
+    Leak("a number with an exponent", "${ $SECRETS.pin.number }", lambda text: f"{int(text):.12e}", within="{}"),
+    Leak(
+        "a number with an exponent in an error", "${ $SECRETS.pin.number }", lambda text: f"{int(text):.12e}", "error"
+    ),
+    Leak("a number in groups in an error", "${ $SECRETS.pin.number }", lambda text: f"{int(text):,}", "error"),
+    Leak("a number as a text", "${ $SECRETS.pin.number | tostring }", within="{}"),
+    Leak("a number in a text", '${ "no. \\($SECRETS.pin.number)" }', way="error"),
     Leak("a header", '${ "Bearer " + $SECRETS.key }'),
     Leak("a login", '${ "Basic " + ($SECRETS.login | "\\(.username):\\(.password)" | @base64) }'),
     Leak("base64 of a part", "${ $SECRETS.login.password[0:14] | @base64 }"),
@@ -106,6 +121,9 @@ LEAKS: Final = (
     Leak("a part in an error", "${ $SECRETS.login.password[3:] }", way="error"),
     Leak("what an expression fails on", "${ $SECRETS.key | tonumber }"),
     Leak("what an expression fails with", "${ error($SECRETS.key) }"),
+    Leak("what an expression fails with, as JSON", "${ $SECRETS | tojson | error }"),
+    Leak("what an expression fails with, as an object", "${ error($SECRETS) }"),
+    Leak("what an expression cannot index", "${ $SECRETS.login[$SECRETS.key].x.y | keys[$SECRETS.key] }"),
     Leak("what an expression cannot add", "${ $SECRETS.login + 1 }"),
     Leak("what an expression cannot read", "${ $SECRETS.key | fromjson }"),
 )

@@ -66,6 +66,12 @@ class _Service:
                 raise CallFailed(text, code="Refused", body={"why": [text], "business": BUSINESS}, cause=text)
             case "key":
                 return {"business": BUSINESS, "said": {text: 1}}
+            case "exception":
+                raise RuntimeError(f"no such entry: {text}") from KeyError(text)
+            case "traceback":
+                error = RuntimeError(text).with_traceback(None)
+                _library.error("it failed with %s", text, exc_info=error)
+                return {"business": BUSINESS}
             case "log":
                 _library.debug("send_request_headers headers=%r", [("authorization", text)])
                 return {"business": BUSINESS}

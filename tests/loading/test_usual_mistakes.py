@@ -58,7 +58,7 @@ orders.yaml:11:18  error  function-undefined  state 'Check stock' refers to the 
 orders.yaml:13:24  error  expression-syntax  state 'Check stock': the expression in results does not compile: \
 syntax error, unexpected end of the expression
     results: ${ .a | }
-                     ^
+                     ^ write what follows '|', or remove it
 """,
         ),
         (
@@ -96,7 +96,7 @@ type operation
             """
 orders.yaml:19:3  error  missing  state 'Ship order' has no actions
     - name: Ship order
-      ^
+      ^ write at least one, as in 'actions: [{functionRef: {refName: ...}}]'
 """,
         ),
     ],

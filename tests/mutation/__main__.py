@@ -23,9 +23,12 @@ from functools import partial
 from pathlib import Path
 
 from tests.mutation.explained import Explanation, explanations
-from tests.mutation.mutants import KEPT, ROOT, Mutant, files, install, mutate
+from tests.mutation.mutant import PACKAGES, ROOT, Mutant
+from tests.mutation.mutants import KEPT, files, install, mutate
 from tests.mutation.trials import (
     CORPUS,
+    NOT_HERE,
+    UNIT_TESTS,
     Baseline,
     Bench,
     Fate,
@@ -111,7 +114,7 @@ def _join_baselines(parts: int) -> None:
     written = [KEPT / f"baseline-{part}.json" for part in range(parts)]
     trials = [one for file in written for one in json.loads(file.read_text(encoding="utf-8"))]
     summed = {name: _summed(name) for name in _trial_files()}
-    whole = json.dumps({"code": _summed("swf_temporal"), "files": summed, "trials": trials})
+    whole = json.dumps({"code": _code(), "files": summed, "trials": trials})
     (KEPT / "baseline.json").write_text(whole, encoding="utf-8")
     for file in written:
         file.unlink()
@@ -220,7 +223,7 @@ def _kept_baseline() -> tuple[Baseline, bool]:
     if not file.is_file():
         return [], False
     kept = json.loads(file.read_text(encoding="utf-8"))
-    if kept["code"] != _summed("swf_temporal"):
+    if kept["code"] != _code():
         return [], False
     same = {name for name, summed in kept["files"].items() if _summed(name) == summed}
     trials = [Trial(Kind(kind), name, seconds, passes) for kind, name, seconds, passes in kept["trials"]]
@@ -232,13 +235,18 @@ def _trial_files() -> set[str]:
     return scenarios | set(test_files())
 
 
+def _code() -> str:
+    """Return what changes when the code does, or what of it is measured and with which tests."""
+    return " ".join([_summed("swf_temporal"), *PACKAGES, *UNIT_TESTS, *NOT_HERE])
+
+
 def _summed(name: str) -> str:
     """Return what changes when a file, or one in a folder, does."""
     path = ROOT / name
     summed = hashlib.sha256()
     for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
         if file.is_file():
-            summed.update(str(file).encode() + file.read_bytes())
+            summed.update(str(file.relative_to(ROOT)).encode() + file.read_bytes())
     return summed.hexdigest()
 
 

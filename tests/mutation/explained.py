@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.mutation.mutants import PACKAGES, ROOT, Mutant
+from tests.mutation.mutant import PACKAGES, ROOT, Mutant
 
 EXPLAINED: Final = Path(__file__).parent / "explained.yaml"
 _KEYS = {"file", "in", "before", "after", "why", "kind"}

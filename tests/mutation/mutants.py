@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.abc import Loader, MetaPathFinder
@@ -25,16 +25,30 @@ from mutmut.mutation import mutators
 from mutmut.mutation.file_mutation import mutate_file_contents
 from mutmut.mutation.trampoline import set_mutant_under_test
 
-ROOT: Final = Path(__file__).parents[2]
-PACKAGES: Final = (
-    "swf_temporal/runtime",
-    "swf_temporal/languages/serverless_workflow/execution",
-    "swf_temporal/expressions",
-)
+from tests.mutation.mutant import PACKAGES, ROOT, Mutant
+
 KEPT: Final = ROOT / ".mutation"
 """Where is kept what takes long to find out."""
-HELPER: Final = "swf_temporal.guarding.jq_process"
-"""It runs in processes of its own, so that its mutants are files."""
+JQ_PROCESS: Final = "swf_temporal.guarding.jq_process"
+HELPERS: Final[Mapping[str, tuple[str, str]]] = {
+    JQ_PROCESS: ("swf_temporal/guarding/helper.py", "Helper.__init__"),
+    "swf_temporal.expressions.js_process": ("swf_temporal/expressions/js.py", "JsProgram.__init__"),
+    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "JsonPathProgram.found"),
+}
+"""Modules that run in processes of their own, where their mutants are files; and the function that starts one."""
+
+_IN_HELPER: Final = """
+import importlib.util, runpy, sys
+
+class _Finder:
+    def find_spec(self, name, path=None, target=None):
+        return importlib.util.spec_from_file_location(name, {mutated!r}) if name == {module!r} else None
+
+sys.meta_path.insert(0, _Finder())
+_run_path = runpy.run_path
+runpy.run_path = lambda file: _run_path({mutated!r} if file == {original!r} else file)
+"""
+"""What lets a helper process run a file in the place of another."""
 
 
 def _force(node: cst.If) -> Iterable[cst.If]:
@@ -60,37 +74,6 @@ def _choose_operators() -> None:
     ours = [(cst.BaseString, _other_text), (cst.If, _force), (cst.Expr, _leave_out), (cst.Raise, _leave_out)]
     operators: list[Any] = cast("list[Any]", mutators.mutation_operators)
     operators[:] = [*kept, *ours]
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change of one function."""
-
-    name: str
-    """As mutmut calls it, with its module."""
-    file: str
-    """From the root of the project."""
-    function: str
-    lines: tuple[int, int]
-    """The first and the last line of the function."""
-    line: int
-    """The first line that changes."""
-    before: str
-    after: str
-    """The lines that change, before and after, without what surrounds them."""
-
-    @property
-    def key(self) -> str:
-        """What it is called where files are remembered: lines come and go."""
-        return f"{self.file}|{self.function}|{self.before}|{self.after}"
-
-    def __str__(self) -> str:
-        shown = "\n".join([*(f"    - {line}" for line in self.before.split("\n")), *_added(self.after)])
-        return f"{self.file}:{self.line}: in {self.function}\n{shown}"
-
-
-def _added(after: str) -> list[str]:
-    return [f"    + {line}" for line in after.split("\n")] if after else []
 
 
 @dataclass(frozen=True)
@@ -227,20 +210,49 @@ class _MutatedFinder(MetaPathFinder):
 
 def install(mutated: Sequence[MutatedFile]) -> None:
     """Let those files be imported with their mutants. Raises RuntimeError if one of them is imported already."""
-    modules = {one.module: one for one in mutated if one.module != HELPER}
+    modules = {one.module: one for one in mutated if one.module != JQ_PROCESS}
     if early := sorted(modules.keys() & sys.modules.keys()):
         raise RuntimeError(f"imported before it could be mutated: {', '.join(early)}")
     sys.meta_path.insert(0, _MutatedFinder(modules))
 
 
 def choose(mutant: Mutant, mutated: Sequence[MutatedFile], scratch: Path) -> None:
-    """Let *mutant* be what runs in this process from now on."""
+    """Let *mutant* be what runs in this process from now on, and in the helper processes that it starts."""
     set_mutant_under_test(mutant.name)
-    if mutant.name.startswith(f"{HELPER}."):
-        of = next(one for one in mutated if one.module == HELPER)
+    module = mutant.name.rpartition(".")[0]
+    of = next(one for one in mutated if one.module == module)
+    if module in sys.modules:
+        _make_tables_again(sys.modules[module], of.path.read_text(encoding="utf-8"))
+    if module not in HELPERS:
+        return
+    file = scratch / of.path.name
+    file.write_text(of.source_of(mutant), encoding="utf-8")
+    if module != JQ_PROCESS:
+        process = next(one for one in mutated if one.module == JQ_PROCESS).path.read_text(encoding="utf-8")
+        instead = _IN_HELPER.format(mutated=str(file), module=module, original=str(of.path))
         file = scratch / "jq_process.py"
-        file.write_text(of.source_of(mutant), encoding="utf-8")
-        sys.modules[HELPER].__file__ = str(file)
+        file.write_text(instead + process, encoding="utf-8")
+    sys.modules[JQ_PROCESS].__file__ = str(file)
+
+
+def _make_tables_again(module: ModuleType, source: str) -> None:
+    """Make again what *module* made with its own functions when it was imported, wherever it is used since."""
+    tree = ast.parse(source)
+    functions = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
+    before = dict(vars(module))
+    for statement in tree.body:
+        called = {
+            one.func.id for one in ast.walk(statement) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)
+        }
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and called & functions:
+            code = ast.Module([statement], type_ignores=[])
+            exec(compile(code, module.__name__, "exec"), vars(module))  # noqa: S102 - our own code
+    tables = {name: old for name, old in before.items() if isinstance(old, dict | list)}
+    made = {id(old): vars(module)[name] for name, old in tables.items() if vars(module)[name] is not old}
+    for user in list(sys.modules.values()):
+        for name, value in list(vars(user).items()) if made else ():
+            if id(value) in made:
+                setattr(user, name, made[id(value)])
 
 
 _choose_operators()

@@ -1,50 +1,20 @@
-"""The list of mutants that may survive is in order, and a mutant that matters is killed."""
+"""A mutant that matters is killed."""
 
+import sys
 import textwrap
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from mutmut.mutation.trampoline import set_mutant_under_test
 
-pytest.importorskip("mutmut", reason="mutants are made by mutmut: pip install '.[mutation]'")
-
-from tests.mutation.explained import EXPLAINED, Kind, explanations
-from tests.mutation.mutants import ROOT, Mutant, files, mutate
+from swf_temporal.guarding import jq_process
+from swf_temporal.guarding.guard import JAVASCRIPT, JQ, JSONPATH, Engine, Guard
+from tests.mutation.mutant import ROOT, Mutant
+from tests.mutation.mutants import HELPERS, _make_tables_again, choose, files, mutate, starts_of
 from tests.mutation.trials import Kind as Trying
 from tests.mutation.trials import Trial, place_of, trials_for
 from tests.mutation.typecheck import refused
-
-
-def test_explanations_are_in_order() -> None:
-    """Every entry names a function that is there, a part of it, and a reason."""
-    for one in explanations():
-        source = (ROOT / one.file).read_text(encoding="utf-8")
-        assert f"def {one.function.rpartition('.')[2]}(" in source, f"no such function: {one}"
-        assert all(line.strip() in source for line in one.before.split("\n")), f"no such lines: {one}"
-        assert one.kind in Kind
-
-
-@pytest.mark.parametrize(
-    ("entry", "complaint"),
-    [
-        ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
-        (
-            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
-            "nothing says why",
-        ),
-        (
-            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
-            "nobody reads",
-        ),
-        ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
-    ],
-)
-def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:
-    """An entry without a place or a reason is an error, and so is one of an unknown kind."""
-    file = tmp_path / "explained.yaml"
-    file.write_text(f"- {entry}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=complaint):
-        explanations(file)
-    assert EXPLAINED.is_file()
 
 
 def test_a_mutant_says_what_changes_and_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,12 +62,15 @@ def test_a_mutant_is_met_where_its_statement_runs(line: int, place: int) -> None
 
 
 def test_trials_are_chosen_and_ordered() -> None:
-    """Killers of neighbours come first, then one of every file, the quick before the slow, as long as there is time."""
+    """Killers of neighbours come first, then one of every folder and file, the quick first, while there is time."""
     names = [one.name.partition(": ")[2] for one in trials_for((FILE, 10), Trying.SCENARIO, TRIALS)]
     assert names == ["one", "three", "two"]
     chosen = trials_for((FILE, 10), Trying.SCENARIO, TRIALS, ["a.yaml:9: two"], most=0.4)
     assert [one.name.partition(": ")[2] for one in chosen] == ["two", "one"]
     assert trials_for((FILE, 11), Trying.SCENARIO, TRIALS) == []
+    elsewhere = Trial(Trying.SCENARIO, "drafts/d.yaml:1: five", 0.9, {FILE: [10]})
+    names = [one.name.partition(": ")[2] for one in trials_for((FILE, 10), Trying.SCENARIO, [*TRIALS, elsewhere])]
+    assert names == ["one", "five", "three", "two"]
 
 
 def test_both_packages_are_mutated() -> None:
@@ -105,9 +78,54 @@ def test_both_packages_are_mutated() -> None:
     assert {file.parent.name for file in files()} >= {"runtime", "execution", "states", "expressions"}
 
 
+def test_what_was_made_at_import_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that a module made with a mutated function follows the mutant, wherever it was imported to."""
+    module, user = ModuleType("tests.a_module"), ModuleType("tests.a_user")
+    source = "def made(n):\n    return [n]\nTABLE: list = made(1)\nOTHER = [1]\n"
+    exec(source, vars(module))  # noqa: S102 - our own code
+    user.TABLE, other = module.TABLE, module.OTHER  # type: ignore[attr-defined]
+    module.made = lambda n: [n + 1]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, user.__name__, user)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    _make_tables_again(module, source)
+    assert user.TABLE is module.TABLE
+    assert user.TABLE == [2]
+    assert module.OTHER is other
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "engine", "program", "data"),
+    [
+        ("js_process.py", "if (not isinstance(result, str)) or True:", JAVASCRIPT, "return data", "[1,0,0]"),
+        ("jsonpath.py", "return [json.dumps(None)]", JSONPATH, "$..a", "{}"),
+        ("jq_process.py", "if (data is None) or True:", JQ, "tojson", "1"),
+    ],
+)
+def test_mutants_run_in_helper_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: str, engine: Engine, program: str, data: str
+) -> None:
+    """A mutant of what helper processes run is what they run, and is met where one is started."""
+    mutated = [mutate(one) for one in files() if one.name in {name, "jq_process.py"}]
+    mutant = next(one for file in mutated for one in file.mutants if one.after == after)
+    monkeypatch.setattr(jq_process, "__file__", jq_process.__file__)
+    monkeypatch.setenv("MUTANT_UNDER_TEST", "")
+    guard = Guard(engine=engine)
+    expected = guard.run(program, data)
+    guard.stop()
+    choose(mutant, mutated, tmp_path)
+    try:
+        assert guard.run(program, data) != expected
+    finally:
+        set_mutant_under_test(None)
+        guard.stop()
+    file, function = HELPERS[mutant.name.rpartition(".")[0]]
+    last = starts_of((ROOT / file).read_text(encoding="utf-8"))[function][1]
+    assert place_of(mutant, [Trial(Trying.TEST, "test_a.py::test", 0.1, {file: [last]})]) == (file, last)
+
+
 def test_the_type_checker_refuses_mutants(tmp_path: Path) -> None:
     """A mutant that is of another type is refused; one that is not, or whose condition is only forced, is tried."""
-    file = next(one for one in files() if one.name == "step.py")
+    file = next(one for one in files() if one.name == "limits.py")
     assert mutate(file).mutants == []
     mutated = mutate(next(one for one in files() if one.name == "wording.py"))
     by_type = refused([mutated], mutated.mutants, tmp_path)

@@ -27,12 +27,14 @@ import coverage
 import hypothesis
 import pytest
 
-from tests.mutation.mutants import HELPER, PACKAGES, ROOT, Mutant, MutatedFile, choose, starts_of
+from tests.mutation.mutant import PACKAGES, ROOT, Mutant
+from tests.mutation.mutants import HELPERS, JQ_PROCESS, MutatedFile, choose, starts_of
 
 CORPUS: Final = ROOT / "tests" / "scenarios"
 UNIT_TESTS: Final = (
     "tests/runtime",
     "tests/languages/serverless_workflow/execution",
+    "tests/languages/serverless_workflow/drafts",
     "tests/expressions",
     "tests/simulation",
 )
@@ -94,8 +96,8 @@ class Bench:
 
     def __init__(self, mutated: Sequence[MutatedFile], scratch: Path) -> None:
         # These import what is mutated, which must be prepared by then.
-        from swf_temporal.simulation import scenario  # noqa: PLC0415
-        from tests.simulation import test_scenarios  # noqa: PLC0415
+        from swf_temporal.simulation import scenario  # noqa: PLC0415 - after the mutants are prepared
+        from tests.simulation import test_scenarios  # noqa: PLC0415 - likewise
 
         self._mutated = mutated
         self._scratch = scratch
@@ -252,6 +254,10 @@ def file_of(trial: Trial) -> str:
     return trial.name.partition("::" if trial.kind is Kind.TEST else ":")[0]
 
 
+def _folder_of(trial: Trial) -> str:
+    return file_of(trial).rpartition("/")[0]
+
+
 def test_files() -> list[str]:
     """Return the files of unit tests that mutants are tried with."""
     found = (
@@ -263,20 +269,23 @@ def test_files() -> list[str]:
 def trials_for(
     place: tuple[str, int], kind: Kind, baseline: Baseline, killers: Sequence[str] = (), most: float = math.inf
 ) -> list[Trial]:
-    """Return the trials of a kind that come by *place*: *killers* of neighbours first, then one of every file.
+    """Return the trials of a kind that come by *place*: *killers* of neighbours first, then one of every folder.
 
-    Of each file the quickest come first. Together they take at most *most* seconds without a mutant; the others are
-    left out.
+    Of each folder one of every file comes first, and of each file the quickest: those that are about the same thing
+    mostly stand together, and many others may come by as well. Together they take at most *most* seconds without a
+    mutant; the others are left out.
     """
     file, line = place
     passing = [trial for trial in baseline if trial.kind is kind and line in trial.passes.get(file, ())]
     passing.sort(key=lambda one: one.seconds)
-    rounds: Counter[str] = Counter()
-    order: dict[str, tuple[bool, int, float]] = {}
-    for one in passing:
-        order[one.name] = (one.name not in killers, rounds[file_of(one)], one.seconds)
-        rounds[file_of(one)] += 1
-    passing.sort(key=lambda one: order[one.name])
+    for part_of in (file_of, _folder_of):
+        rounds: Counter[str] = Counter()
+        order: dict[str, tuple[int, float]] = {}
+        for one in passing:
+            order[one.name] = rounds[part_of(one)], one.seconds
+            rounds[part_of(one)] += 1
+        passing.sort(key=lambda one: order[one.name])
+    passing.sort(key=lambda one: one.name not in killers)
     spent = accumulate(one.seconds for one in passing)
     return [one for one, seconds in zip(passing, spent, strict=True) if seconds <= most]
 
@@ -310,18 +319,20 @@ def place_of(mutant: Mutant, baseline: Baseline) -> tuple[str, int]:
     Statements of several lines are known by some of these only. What runs in a helper process is come by where one is
     started.
     """
-    file, (begin, end), line = mutant.file, mutant.lines, mutant.line
-    if mutant.name.startswith(f"{HELPER}."):
-        file, begin, end, line = _helper_starts()
-    running = {one for trial in baseline for one in trial.passes.get(file, ()) if begin < one <= end}
-    before, after = [one for one in running if one <= line], [one for one in running if one > line]
-    return file, max(before) if before else min(after, default=0)
+    running = _running(baseline, mutant.file, mutant.lines)
+    module = mutant.name.rpartition(".")[0]
+    if module == JQ_PROCESS or (module in HELPERS and not running):
+        file, function = HELPERS[module]
+        running = _running(baseline, file, starts_of((ROOT / file).read_text(encoding="utf-8"))[function])
+        return file, max(running, default=0)
+    before, after = [one for one in running if one <= mutant.line], [one for one in running if one > mutant.line]
+    return mutant.file, max(before) if before else min(after, default=0)
 
 
-def _helper_starts() -> tuple[str, int, int, int]:
-    file = "swf_temporal/guarding/guard.py"
-    begin, end = starts_of((ROOT / file).read_text(encoding="utf-8"))["_Helper.__init__"]
-    return file, begin, end, end
+def _running(baseline: Baseline, file: str, lines: tuple[int, int]) -> set[int]:
+    """Return which lines of a function ever run."""
+    begin, end = lines
+    return {one for trial in baseline for one in trial.passes.get(file, ()) if begin < one <= end}
 
 
 def _limit(seconds: float) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.mutation.mutants import ROOT, Mutant, MutatedFile
+from tests.mutation.mutant import ROOT, Mutant
+from tests.mutation.mutants import MutatedFile
 
 _ERROR: Final = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+): error: .*\[(?P<code>[a-z-]+)\]$")
 _OURS: Final = frozenset({"redundant-expr"})

@@ -161,11 +161,11 @@ async def test_keys_of_functions_are_asked_for_once(monkeypatch: pytest.MonkeyPa
     assert await keys.get("kms") == bytes([9] * 32)
     assert await keys.get("slow") == bytes([2] * 32)
     for _ in range(2):
-        with pytest.raises(PayloadUnavailable, match="'down' is not to be had: ConnectionError: the key service"):
+        with pytest.raises(PayloadUnavailable, match="'down' cannot be obtained: ConnectionError: the key service"):
             await keys.get("down")
     with pytest.raises(PayloadUnavailable, match="what the function returns as key 'short' is not a key of 32 bytes"):
         await keys.get("short")
-    with pytest.raises(UsageError, match="no_such_module:f, is not there"):
+    with pytest.raises(UsageError, match="no_such_module:f, does not exist"):
         Keys({"1": "function:no_such_module:f"})
 
 

@@ -113,7 +113,7 @@ async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
     with pytest.raises(PayloadUnavailable) as failed:
         await read(driver, StorageDriverClaim({"sha256": digest, "size": "7"}))
 
-    assert failed.value.message == f"the object ab/{digest} cannot be read in {url}: it is not there"
+    assert failed.value.message == f"the object ab/{digest} cannot be read in {url}: it does not exist"
     assert failed.value.hint is not None
     assert "the same storage" in failed.value.hint
 
@@ -124,7 +124,7 @@ async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
     claim = await stored(ObjectStorage(StorageSettings(url)))
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     path.write_bytes(path.read_bytes()[:-1] + b"y")
-    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 is not its name"):
+    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 differs from its name"):
         await read(ObjectStorage(StorageSettings(url)), claim)
 
 
@@ -145,7 +145,7 @@ async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -
     with pytest.raises(PayloadUnavailable, match=r"cannot be written in .*: ConnectionError: reset"):
         await stored(ObjectStorage(StorageSettings(url), down), Payload(data=b"another"))
     refusing = Counting(folder_at(url, {}), PermissionError("AccessDenied"))
-    with pytest.raises(PayloadUnavailable, match=r"no right to do so \(AccessDenied\)"):
+    with pytest.raises(PayloadUnavailable, match=r"permission denied \(AccessDenied\)"):
         await stored(ObjectStorage(StorageSettings(url), refusing), Payload(data=b"a third"))
     assert refusing.writes == 1
 
@@ -154,7 +154,7 @@ async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -
 async def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
     """The rights of the file system are told in words."""
     os.chmod(tmp_path, stat.S_IRUSR | stat.S_IXUSR)  # noqa: PTH101 - one call
-    with pytest.raises(PayloadUnavailable, match="no right to do so"):
+    with pytest.raises(PayloadUnavailable, match="permission denied"):
         await stored(ObjectStorage(StorageSettings(f"file://{tmp_path}")))
 
 

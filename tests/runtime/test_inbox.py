@@ -252,3 +252,53 @@ async def test_what_was_never_taken_goes_elsewhere() -> None:
     assert inbox.size == sum(size_of(event.to_record()) for event in inbox.kept)
     assert inbox.deliver(_event("a", "2"), is_returnable=True)
     assert not inbox.deliver(_event("a", "2"))
+
+
+def test_what_another_criterion_takes_moves_what_was_searched_by_one() -> None:
+    """What lies behind it is neither shown again nor left out; what lies before it stays where it is."""
+    inbox = Inbox()
+    shown: list[str] = []
+
+    def accepts(event: CloudEvent) -> bool:
+        shown.append(event.id)
+        return event.type == "c"
+
+    for n, type_ in enumerate("aabab"):
+        inbox.deliver(_event(type_, str(n)))
+    assert inbox.take(accepts, "c") is None
+    assert _id(inbox.take(_like("b"), "b")) == "2"
+    inbox.deliver(_event("c", "5"))
+    assert _id(inbox.take(accepts, "c")) == "5"
+    assert shown == ["0", "1", "2", "3", "4", "5"]
+    assert _id(inbox.take(_like("b"), "b")) == "4"
+
+
+def test_remembers_how_far_it_was_searched_within_the_bound() -> None:
+    """One criterion more makes none of the others begin anew."""
+    inbox = Inbox()
+    shown: list[str] = []
+
+    def accepts_none(event: CloudEvent) -> bool:
+        shown.append(event.id)
+        return False
+
+    inbox.deliver(_event("a", "1"))
+    for n in [*range(MAX_CRITERIA), *range(MAX_CRITERIA)]:
+        assert inbox.take(accepts_none, n) is None
+    assert len(shown) == MAX_CRITERIA
+
+
+async def test_what_was_handed_over_in_vain_is_shown_to_those_that_searched_before() -> None:
+    """It is put back before all that is kept, where they would look no more."""
+    inbox = Inbox()
+    waiting = asyncio.create_task(inbox.wait(_like("a"), "one"))
+    await asyncio.sleep(0)
+    inbox.deliver(_event("b", "0"))
+    assert inbox.take(_like("a"), "two") is None
+    inbox.deliver(_event("a", "1"))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert _id(inbox.take(_like("a"), "two")) == "1"
+    assert _id(inbox.take(_like("b"), "three")) == "0"
+    assert inbox.is_empty

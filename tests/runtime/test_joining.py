@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.runtime.joining import MISSING, SuspendRequested, join, within
+from swf_temporal.runtime.joining import MISSING, SuspendRequested, join, join_each, within
 
 Log = list[str]
 FOREVER = -1
@@ -250,3 +250,28 @@ async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() ->
     finally:
         loop.set_exception_handler(None)
     assert errors == []
+
+
+async def test_what_cannot_be_taken_fails_the_join() -> None:
+    """Nothing begins after it, what runs is stopped, and the join raises it, whatever comes later."""
+    log: Log = []
+
+    def take(result: str) -> None:
+        log.append(f"={result}")
+        if result == "b":
+            raise ValueError(result)
+
+    paths = [_path("a", log), _path("b", log, 1), _path("c", log, FOREVER), _path("d", log)]
+    with pytest.raises(ValueError, match="b"):
+        await join_each(paths, take, window=2)
+    assert log == ["+a", "+b", "=a", "+c", "=b", "xc", "-c"]
+
+
+@pytest.mark.parametrize("window", [1, 3])
+async def test_results_are_taken_one_by_one(window: int) -> None:
+    """Each as soon as its path is complete."""
+    log: Log = []
+    await join_each([_path(name, log, 3) for name in "abcd"], lambda name: log.append(f"={name}"), window=window)
+    assert sorted(entry for entry in log if entry.startswith("=")) == ["=a", "=b", "=c", "=d"]
+    assert log[:window] == [f"+{name}" for name in "abcd"[:window]]
+    assert log[window] == "=a"

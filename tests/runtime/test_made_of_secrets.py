@@ -29,6 +29,8 @@ def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
         ("${ $SECRETS.pin.number * 2 }", ("96784034",)),
         ("${ if $SECRETS.pin.on then .order else null end }", ()),
         ("${ {(.order + $SECRETS.key[0:7]): .amount} }", ("order-4711-of-adacorrect",)),
+        ('${ "length-is-\\($SECRETS.key | length)" }', ()),
+        ('${ "first-is-\\($SECRETS.key | .[0:1])" }', ("first-is-c",)),
         ('${ if $SECRETS.key == "correct horse battery" then "as expected" else error("no") end }', ()),
     ],
 )

@@ -17,7 +17,7 @@ MAX_SUSPENSIONS = 60
 """At how many of its steps a long run is suspended."""
 
 RACES = {
-    "Goes on after the branch that is first, whatever the sub-workflow of the other does",
+    "Continues after the first branch, whatever the sub-workflow of the other does",
     "Calls as often as there is time in each branch and in each iteration",
     "Fails with the first action that does",
     "Waits for the first success alone in the mode or",
@@ -34,7 +34,7 @@ def _id(scenario: Scenario) -> str:
 def _can_be_suspended(scenario: Scenario) -> bool:
     """Tell whether a suspension changes nothing, and there are steps between which it can be.
 
-    A circle that is given up after 10,000 has too many.
+    A cycle that is given up after 10,000 has too many.
     """
     if scenario.claim in RACES:
         return False

@@ -75,7 +75,7 @@ services:
     assert (asked["service"], asked["request"]) == ("https://orders.example", "POST /orders?dry=yes")
     assert asked["query"] == {"dry": "yes"}
     assert asked["body"] == {"item": "lamp"}
-    assert asked["headers"]["host"] == "orders.example"  # type: ignore[index,call-overload]
+    assert asked["headers"]["host"] == "orders.example"  # type: ignore[index,call-overload]  # JSON of this shape
     assert set(threading.enumerate()) <= before
 
 
@@ -251,7 +251,7 @@ services:
   {protocol}://lights.example:
     news: {{then: [{{on: true}}, {{on: false}}]}}
 expect:
-  error: {{code: ConnectionLost, message: before the message came}}
+  error: {{code: ConnectionLost, message: before the expected message arrived}}
   requests: [RECEIVE news, RECEIVE news, RECEIVE news]
 """
     )

@@ -61,8 +61,8 @@ NOT_JSON = [
     (b"text", "these are bytes"),
     ({"at": {"x": b"text"}}, "these are bytes (at .at.x)"),
     ({1, 2}, "JSON cannot write what is of the type 'set'"),
-    ([float("nan")], "nan is not a number of JSON (at .[0])"),
-    (float("-inf"), "-inf is not a number of JSON"),
+    ([float("nan")], "nan is not a JSON number (at .[0])"),
+    (float("-inf"), "-inf is not a JSON number"),
     ({"when": [date(2026, 1, 2)]}, "JSON cannot write what is of the type 'date' (at .when[0])"),
     (datetime(2026, 1, 2, tzinfo=UTC), "JSON cannot write what is of the type 'datetime'"),
     ({1: "a"}, "a key has to be a text, and 1 is not"),
@@ -396,18 +396,18 @@ def test_short_waits_after_centuries() -> None:
     assert (run.status, run.elapsed) == ("completed", timedelta(days=900 * 365, seconds=0.5))
 
 
-def test_a_circle_that_waits_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """States that lead round in a circle are not run for a thousand years of virtual time."""
+def test_a_cycle_that_waits_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """States that form a cycle are not run for a thousand years of virtual time."""
     monkeypatch.setattr("swf_temporal.simulation.host.MAX_STATES", 500)
-    circle = {
-        "id": "circle",
+    cycle = {
+        "id": "cycle",
         "specVersion": "0.8",
         "states": [
             {"name": "Nap", "type": "sleep", "duration": "PT1S", "transition": "Again"},
             {"name": "Again", "type": "inject", "data": {}, "transition": "Nap"},
         ],
     }
-    run = simulate(circle)
+    run = simulate(cycle)
     assert run.error is not None
     assert (run.error.name, run.error.message) == (
         "StepLimitExceeded",

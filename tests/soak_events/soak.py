@@ -254,5 +254,5 @@ class Soak:
             except (RPCError, TimeoutError, Exception):  # noqa: BLE001 - it is not there yet, or waits
                 await asyncio.sleep(0.5)
             else:
-                return list(output["numbers"]) if isinstance(output, dict) else None  # type: ignore[arg-type]
+                return list(output["numbers"]) if isinstance(output, dict) else None  # type: ignore[arg-type]  # its numbers are a list
         return None

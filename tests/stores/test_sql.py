@@ -152,7 +152,7 @@ async def test_those_of_an_instance_go_with_it(opening: Opening, monkeypatch: py
     await store.write_variables({OWN: Variable(b"1"), running: Variable(b"2"), SHARED: Variable(b"3")}, "a")
     assert await store.sweep(has_ended) == 0
     assert asked == [], "it is not looked before a day has passed"
-    monkeypatch.setattr(sql, "LOOKING", timedelta(seconds=-1))
+    monkeypatch.setattr(sql, "CHECK_INTERVAL", timedelta(seconds=-1))
     await store.write_variables({OWN: Variable(b"1"), THREAD: Variable(b"1"), running: Variable(b"2")}, "b")
     elsewhere = await opening(server="elsewhere")
     assert await elsewhere.sweep(has_ended) == 0

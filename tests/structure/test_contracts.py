@@ -30,7 +30,7 @@ BREACHES = {
         f"from {LANGUAGE}.execution import execution",
     ),
     "One reader of YAML": ("functions/urls.py", "import yaml"),
-    "Only the temporal floor": ("runtime/joining.py", "import temporalio"),
+    "Only the temporal layer": ("runtime/joining.py", "import temporalio"),
     "Only commands parse arguments and print": ("app/health.py", "import typer"),
 }
 """For the beginning of each contract's name: a module, and an import there that breaks it."""

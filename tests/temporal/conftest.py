@@ -37,6 +37,8 @@ class Scripted:
     calls: list[tuple[str, JSON, str, int]] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     published: list[CloudEvent] = field(default_factory=list)
+    takers: list[str] | None = None
+    """The names of the sinks that take events."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Answer as scripted."""
@@ -47,9 +49,10 @@ class Scripted:
         result: JSON = await answer if isinstance(answer, Awaitable) else answer
         return result
 
-    async def publish(self, event: CloudEvent) -> None:
+    async def publish(self, event: CloudEvent) -> list[str] | None:
         """Keep the event."""
         self.published.append(event)
+        return self.takers
 
 
 class Bench:

@@ -20,7 +20,7 @@ _CALL = "Failed client connect: `get_system_info` call error after connection: S
             "swf dev",
             False,
         ),
-        (_CONNECT.format('ConnectError("dns error", None)'), "no host of that name", "TEMPORAL_ADDRESS", False),
+        (_CONNECT.format('ConnectError("dns error", None)'), "the host name is unknown", "TEMPORAL_ADDRESS", False),
         (
             _CONNECT.format("Custom { kind: InvalidData, error: InvalidMessage(InvalidContentType) }"),
             "does not speak TLS",

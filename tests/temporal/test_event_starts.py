@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.cloud_event import CloudEvent
@@ -16,8 +17,9 @@ from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.known_mailboxes import Mailboxes
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
-from tests.temporal.conftest import Bench, Running
+from tests.temporal.conftest import Bench, Running, events_of
 
 pytestmark = pytest.mark.temporal
 _NUMBERS = count(1)
@@ -136,6 +138,36 @@ async def test_one_instance_for_each_key(bench: Bench) -> None:
         await looked_at(running, {"order": "7"}, 7)
         await instances(running, 3)
         assert await output(bench, receipt.instance) == {"placed": "second", "paid": "no"}
+
+
+async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
+    """One that is known to run is signalled; one that ended meanwhile is begun, and no event is lost."""
+    definition, known = named(ORDER), Mailboxes()
+
+    async def sent(one: CloudEvent) -> None:
+        where = route(one, [definition])
+        await dispatch(bench.client, one, where, lambda each: [each], "nobody", mailboxes=known)
+
+    handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"order": "7"}))
+    await sent(event("1", "placed", "shop", 1, order=7))
+    run = (await handle.describe()).run_id
+    await sent(event("2", "placed", "shop", 2, order=7))
+    assert (await handle.describe()).run_id == run
+    kinds = [one.event_type for one in await events_of(handle)]
+    assert kinds.count(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED) == 2
+    await handle.terminate()
+    await sent(event("3", "placed", "shop", 3, order=7))
+    assert (await handle.describe()).run_id != run
+
+
+def test_only_the_latest_mailboxes_are_known() -> None:
+    """What is used again is kept longer; what has ended is forgotten."""
+    known = Mailboxes(most=2)
+    for mailbox in ("a", "b", "a", "c"):
+        known.add(mailbox)
+    assert [one in known for one in "abc"] == [True, False, True]
+    known.discard("a")
+    assert "a" not in known
 
 
 async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:

@@ -155,7 +155,7 @@ async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
         (event("com.example.other"), "'com.example.other'", "it takes events of these types: com.bank.paid"),
         (event(source="shop"), "whose source is 'bank' only, and this one's is 'shop'", None),
         (event("told"), "produces events of type 'told' and takes none", None),
-        ({"name": "piad", "data": 1}, "knows no event called 'piad'", "did you mean 'paid'?"),
+        ({"name": "piad", "data": 1}, "has no event called 'piad'", "did you mean 'paid'?"),
         ({"name": 7}, "whose 'name' is not a text", None),
         ({"source": "bank"}, "an event needs a text as its 'type'", None),
     ],

@@ -229,7 +229,7 @@ async def test_data_that_is_too_large_fails_the_run_and_does_not_hang_it(bench: 
     assert failed.fault.name == "PayloadTooLarge"
 
 
-async def test_states_in_a_circle_do_not_hang_a_worker(bench: Bench) -> None:
+async def test_states_in_a_cycle_do_not_hang_a_worker(bench: Bench) -> None:
     """A thousand states without a wait run to their end: the workflow task is ended now and then."""
     definition = define(
         {"name": "count", "type": "inject", "data": {"n": "${ (.n // 0) + 1 }"}, "transition": "again"},

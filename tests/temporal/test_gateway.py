@@ -201,6 +201,7 @@ async def test_what_nobody_takes_is_not_to_be_sent_again(bench: Bench) -> None:
         unknown = await send(client, event("plcaed", "shop", order="1"))
         elsewhere = await send(client, event("placed", "market", order="1"))
         lacking = await send(client, event("placed", "shop"))
+        chained = await send(client, event("placed", "shop", order="1", swfhops=100))
         nothing = await send(client, [])
     for answer, reason in ((unknown, "its type is 'plcaed'"), (elsewhere, "its source is"), (lacking, "it lacks")):
         assert answer.status_code == 200
@@ -208,6 +209,9 @@ async def test_what_nobody_takes_is_not_to_be_sent_again(bench: Bench) -> None:
         assert (told["status"], told["receipts"]) == ("ignored", [])
         assert any(one["reason"].startswith(reason) and one["definition"] == orders.id for one in told["reasons"])
     assert (nothing.status_code, nothing.json()) == (200, {"events": []})
+    told = chained.json()
+    assert (chained.status_code, told["status"], told["receipts"][0]["status"]) == (200, "ignored", "stopped")
+    assert [one["definition"] for one in told["reasons"] if "a chain of 100" in one["reason"]] == [orders.id]
 
 
 async def test_an_instance_is_started_with_its_input(bench: Bench) -> None:
@@ -281,7 +285,7 @@ async def test_events_for_one_instance(bench: Bench) -> None:
 
 
 async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:
-    """It is told which event was not taken, and what became of those before."""
+    """It is told which event was not taken, and what became of each."""
     orders = named(ORDER)
     async with working(bench, orders) as (client, _):
         path = (await client.post(f"/workflows/{orders.id}")).headers["location"]
@@ -291,7 +295,7 @@ async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:
     assert problem(refused) == (422, "never-taken")
     told = refused.json()
     assert (told["index"], told["event"]["id"]) == (1, sent[1]["id"])
-    assert [one["status"] for one in told["events"]] == ["kept"]
+    assert [one["status"] for one in told["events"]] == ["kept", "not-taken", "not-taken"]
     assert again.json()["events"][0]["status"] == "duplicate"
 
 

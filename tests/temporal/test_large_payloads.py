@@ -164,7 +164,7 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
         async with asyncio.timeout(30):
             while not (failures := [e for e in await events_of(handle) if e.HasField(FAILED_TASK)]):
                 await asyncio.sleep(0.05)
-        assert "it is not there" in failures[0].workflow_task_failed_event_attributes.failure.message
+        assert "it does not exist" in failures[0].workflow_task_failed_event_attributes.failure.message
         away.rename(path)
         assert await asyncio.wait_for(swf.result(handle), 60) == {"text": LARGE, "done": True}
 
@@ -173,7 +173,7 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
     described = third.client.get_workflow_handle("missing-1")
     for file in files(tmp_path / "objects"):
         file.unlink()
-    with pytest.raises(PayloadUnavailable, match="it is not there"):
+    with pytest.raises(PayloadUnavailable, match="it does not exist"):
         await swf.result(described)
 
 

@@ -56,7 +56,7 @@ async def test_instances_share_what_they_store(bench: Bench) -> None:
 
 async def test_those_of_an_instance_go_with_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not before it has ended, however long it writes nothing; and another instance with its id has its own."""
-    monkeypatch.setattr("swf_temporal.temporal.variables.LOOKING", timedelta(seconds=0.2))
+    monkeypatch.setattr("swf_temporal.temporal.variables.CHECK_INTERVAL", timedelta(seconds=0.2))
     definition = load(
         {
             "id": "variables-own",

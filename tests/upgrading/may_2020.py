@@ -41,7 +41,7 @@ def _as_parent(value: Any) -> Any:
 
 
 class _Maker:
-    """Makes one scenario. Transitions lead forward, so that nothing goes round in circles."""
+    """Makes one scenario. Transitions lead forward, so that nothing loops."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)  # noqa: S311 - the same seed is to make the same

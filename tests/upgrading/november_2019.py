@@ -19,7 +19,7 @@ def november_2019(seed: int) -> Document:
 
 
 class _Maker:
-    """Makes one scenario. States lead forward, so that nothing goes round in circles."""
+    """Makes one scenario. States lead forward, so that nothing loops."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)  # noqa: S311 - the same seed is to make the same

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.known import upgrade
@@ -99,6 +100,52 @@ def test_comments_and_order_are_kept() -> None:
     assert made(OLD) == NEW
 
 
+SHARED = """\
+id: orders
+schemaVersion: "0.6"
+start: A
+functions: [{name: ship, operation: shop.json#ship}]
+retries:
+- &once {name: once, delay: PT1S, maxAttempts: 1}
+- {<<: *once, name: slowly, delay: PT9S}
+states:
+- name: A
+  type: operation
+  actions: &ship
+  - functionRef: ship
+  onErrors: [{error: Busy, retryRef: once, end: true}]
+  transition: B
+- name: B
+  type: operation
+  actions: *ship
+  transition: C
+- name: C
+  type: parallel
+  branches:
+  - {name: left, actions: &both [{functionRef: ship}]}
+  - {name: right, actions: *both}
+  onErrors: &failed [{error: Busy, end: true}]
+  transition: D
+- {name: D, type: operation, actions: [], onErrors: *failed, end: true}
+"""
+
+
+def test_a_change_of_what_is_shared_is_one_of_its_place_alone() -> None:
+    """An alias stays one where it stands for the same as before; merge keys are written out."""
+    written = made(SHARED)
+    first, second, third, fourth = yaml.safe_load(written)["states"]
+    assert first["actions"][0]["retryRef"] == "once"
+    assert second["actions"] == [{"functionRef": "ship"}]
+    assert third["branches"][0]["actions"] == third["branches"][1]["actions"]
+    assert third["onErrors"] == fourth["onErrors"] == [{"errorRef": "Busy", "end": True}]
+    marks = [word.strip(",}") for word in written.split() if word.startswith(("&", "*", "<<"))]
+    assert marks == ["&both", "*both", "&failed", "*failed"]
+    assert yaml.safe_load(written)["retries"] == [
+        {"name": "once", "delay": "PT1S", "maxAttempts": 2},
+        {"name": "slowly", "delay": "PT9S", "maxAttempts": 2},
+    ]
+
+
 def test_what_was_written_has_no_problems() -> None:
     """Nothing of the older version is left to be warned of."""
     assert [problem.code for problem in check(made(OLD)).problems] == []
@@ -127,7 +174,10 @@ def test_json_stays_json(indent: int | None, end: str) -> None:
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        ("{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}", "the repeat of state 'A'"),
+        (
+            "{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}",
+            "the repeat of state 'A', which has max",
+        ),
         (
             "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
             "actions of state 'A' have different timeouts: since 0.7 they share one",

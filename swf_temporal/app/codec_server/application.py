@@ -125,7 +125,9 @@ def _refuse_origin(request: Request, settings: CodecServerSettings) -> None:
     """Refuse web pages of other origins, which a browser would let ask without looking at the answer."""
     origin = request.headers.get("origin")
     if origin is not None and origin.lower() not in settings.origins:
-        raise _RefusedError(403, f"pages of {origin} may not ask: add it to codecServer › origins, or --origin")
+        raise _RefusedError(
+            403, f"requests from {origin} are not allowed: add it to codecServer › origins, or --origin"
+        )
 
 
 def _namespace(request: Request, settings: CodecServerSettings) -> str:

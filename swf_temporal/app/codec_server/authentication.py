@@ -1,4 +1,4 @@
-"""Who may ask the codec server: those with a secret, or with a JWT of a known issuer."""
+"""Authentication of clients of the codec server: by a secret, or by a JWT of a known issuer."""
 
 from typing import Final
 

@@ -35,7 +35,7 @@ class _CodecServer(Section):
 
 @dataclass(frozen=True, slots=True)
 class CodecServerSettings:
-    """Where the codec server listens, and whom it answers."""
+    """The address of the codec server, and the clients that it answers."""
 
     address: Address
     origins: tuple[str, ...] = ()

@@ -144,7 +144,7 @@ class Gateway:
             refusal = refusal_of(error)
         except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
             _log.exception("a bug in swf-temporal: %s %s", request.method, _in_one_line(request.url.path))
-            refusal = Refused(500, "bug", "the gateway made a mistake, which its log describes")
+            refusal = Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
         who = request.client.host if request.client else "?"
         path = _in_one_line(request.url.path)
         _log.info(
@@ -167,12 +167,12 @@ class Gateway:
         settings, headers = self._settings, request.headers
         origin, host = headers.get("origin"), headers.get("host", "")
         if origin is not None and origin.lower() not in settings.origins and urlsplit(origin).netloc != host:
-            detail = f"pages of {origin} may not ask"
+            detail = f"requests from {origin} are not allowed"
             raise Refused(403, "foreign-page", detail, "add it to gateway › origins, or --origin")
         is_local = settings.is_open and settings.address.host in LOOPBACK
         if is_local and urlsplit(f"//{host}").hostname not in LOOPBACK:
             raise Refused(
-                421, "foreign-host", f"this gateway is not known as {host!r}", "ask it by 127.0.0.1 or localhost"
+                421, "foreign-host", f"this gateway does not serve the host {host!r}", "use 127.0.0.1 or localhost"
             )
 
     async def _readyz(self, _: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Which tenant a request is of: by its API key, or by what its JWT claims."""
+"""Assigns requests to tenants: by API key, or by the claims of a JWT."""
 
 import hashlib
 from collections.abc import Mapping
@@ -39,13 +39,16 @@ class Authentication:
         found = next((one for one in self._settings.tenants if one.claims and _claims(claims, one.claims)), None)
         if found is None:
             raise Refused(
-                403, "no-tenant", "the token is of no tenant of this gateway", "see gateway › tenants › claims"
+                403,
+                "no-tenant",
+                "the token does not belong to a tenant of this gateway",
+                "see gateway › tenants › claims",
             )
         return found
 
     async def _claims_of(self, token: str) -> Mapping[str, Any]:
         if self._jwts is None:
-            raise NotAuthenticatedError("this is no API key of this gateway")
+            raise NotAuthenticatedError("this is not an API key of this gateway")
         return await self._jwts.claims_of(token)
 
 

@@ -46,7 +46,7 @@ class Received:
 
 
 class _WrongError(ValueError):
-    """What is wrong with an event."""
+    """An event is malformed."""
 
 
 def events_of(headers: Iterable[tuple[str, str]], body: bytes) -> Received:
@@ -63,7 +63,7 @@ def events_of(headers: Iterable[tuple[str, str]], body: bytes) -> Received:
         raise Refused(415, "unknown-format", f"the event format {media} is not read here", _HOW)
     attributes = {name.removeprefix(CE_PREFIX): value for name, value in given.items() if name.startswith(CE_PREFIX)}
     if not attributes:
-        raise Refused(415, "no-event", f"a request with Content-Type {media or 'of no kind'} is no CloudEvent", _HOW)
+        raise Refused(415, "no-event", f"a request with Content-Type {media or 'of no kind'} is not a CloudEvent", _HOW)
     try:
         return Received((_binary(attributes, given.get("content-type"), media, charset, body),))
     except _WrongError as error:
@@ -84,7 +84,7 @@ def json_of_body(body: bytes, charset: str = "utf-8") -> JSON:
     try:
         return _json_in(_text_in(body, charset))
     except _WrongError as error:
-        raise Refused(400, "no-json", f"the body is no JSON: {error}") from None
+        raise Refused(400, "no-json", f"the body is not JSON: {error}") from None
 
 
 def _malformed(detail: str, **facts: Any) -> Refused:
@@ -95,7 +95,7 @@ def _distinct(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in headers:
         if name in found and (name.startswith(CE_PREFIX) or name == "content-type"):
-            raise _malformed(f"the header {name} is there more than once")
+            raise _malformed(f"the header {name} is given more than once")
         found[name] = value
     return found
 
@@ -155,7 +155,7 @@ def _data_in(body: bytes, media: str, charset: str) -> dict[str, JSON]:
         try:
             return {"data": _json_in(_text_in(body, charset))}
         except _WrongError as error:
-            raise _WrongError(f"the data is no JSON, which Content-Type {media} says: {error}") from None
+            raise _WrongError(f"the data is not JSON, which Content-Type {media} says: {error}") from None
     if media.startswith("text/") or media.endswith(("/xml", "+xml")):
         return {"data": _text_in(body, charset)}
     return {"data_base64": b64encode(body).decode()}
@@ -198,7 +198,7 @@ def _time_in(value: JSON) -> datetime:
             return datetime.fromisoformat(str(value))
     except ValueError:
         pass
-    raise _WrongError(f"the 'time' {value!r} is no timestamp such as 2018-04-05T17:31:00Z")
+    raise _WrongError(f"the 'time' {value!r} is not a timestamp such as 2018-04-05T17:31:00Z")
 
 
 def _text_in(body: bytes, charset: str) -> str:
@@ -206,9 +206,9 @@ def _text_in(body: bytes, charset: str) -> str:
         name = codecs.lookup(charset).name
         return body.decode("utf-8-sig" if name == "utf-8" else name)
     except LookupError:
-        raise Refused(415, "unknown-charset", f"the charset {charset!r} is not known here", "send UTF-8") from None
+        raise Refused(415, "unknown-charset", f"the charset {charset!r} is not supported", "send UTF-8") from None
     except UnicodeError:
-        raise _WrongError(f"it is no text in {charset}") from None
+        raise _WrongError(f"it is not text in {charset}") from None
 
 
 def _json_in(text: str) -> JSON:
@@ -224,4 +224,4 @@ def _json_in(text: str) -> JSON:
 
 
 def _no_number(word: str) -> JSON:
-    raise ValueError(f"{word} is no number in JSON")
+    raise ValueError(f"{word} is not a JSON number")

@@ -1,7 +1,7 @@
 """Events that come over HTTP: to the instances that they start or that wait for them, or to one that is named."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,15 +9,16 @@ from starlette.responses import JSONResponse, Response
 
 from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
-from swf_temporal.app.event_sending import receipt_facts, send
+from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_stopped
+from swf_temporal.app.gateway.batches import Answer, Batch, answered, event_facts
 from swf_temporal.app.gateway.cloud_events import BATCH, Received, content_type_of, events_of
 from swf_temporal.app.gateway.instances import instance_of, link_to
-from swf_temporal.app.gateway.refusals import Refused, refusal_of
+from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, Asked
 from swf_temporal.app.gateway.settings import Operation
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import SwfError
-from swf_temporal.routing.routes import route
+from swf_temporal.routing.routes import Route, route
+from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
 
 IGNORED = "ignored"
 """The status of an event that nobody takes. Its sender is not to repeat it."""
@@ -26,11 +27,15 @@ IGNORED = "ignored"
 async def take_events(asked: Asked) -> Response:
     """Send the events of a request where they go; answer when Temporal has them."""
     received = await _received(asked)
-    answers = await _each(received, partial(_sent, asked))
-    status = 202 if any(one["status"] != IGNORED for one in answers) else 200
-    if received.is_batch:
-        return JSONResponse({"events": answers}, status)
-    return JSONResponse(answers[0], status, _location(answers[0]))
+    definitions = latest_of(asked.catalogue)
+    if not received.is_batch:
+        [event] = received.events
+        answer = await answered(event, partial(_sent, asked, route(event, definitions)))
+        return JSONResponse(answer, 200 if answer["status"] == IGNORED else 202, _location(answer))
+    routes = {id(event): route(event, definitions) for event in received.events}
+    batch = Batch(received.events, lambda event: _sent(asked, routes[id(event)], event))
+    answers = await batch.answers([lanes_of(routes[id(event)]) for event in received.events])
+    return JSONResponse({"events": answers}, 202 if any(one["status"] != IGNORED for one in answers) else 200)
 
 
 async def deliver_events(asked: Asked) -> Response:
@@ -39,35 +44,18 @@ async def deliver_events(asked: Asked) -> Response:
     received = await _received(asked)
     async with asyncio.timeout(PATIENCE):
         instance = (await instance_of(asked, instance_id)).instance
-    answers = await _each(received, partial(_delivered, asked, instance))
-    return JSONResponse({"events": answers} if received.is_batch else answers[0], 202)
+    work = partial(_delivered, asked, instance)
+    if not received.is_batch:
+        return JSONResponse(await answered(received.events[0], work), 202)
+    answers = await Batch(received.events, work).answers([frozenset({instance_id})] * len(received.events))
+    return JSONResponse({"events": answers}, 202)
 
 
-async def _each(received: Received, work: Callable[[CloudEvent], Awaitable[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the answers of *work* for the events, one after the other. Raises Refused for the first that is not taken.
-
-    Each has time of its own: however long a batch takes, it comes to an end.
-    """
-    answers: list[dict[str, Any]] = []
-    for index, event in enumerate(received.events):
-        try:
-            async with asyncio.timeout(PATIENCE):
-                answers.append(await work(event))
-        except (SwfError, TimeoutError) as error:
-            refusal = refusal_of(error)
-            refusal.facts |= {"event": _event_facts(event)}
-            if received.is_batch:
-                refusal.facts |= {"index": index, "events": answers}
-                refusal.hint = f"{index} events before it were taken; each is taken once, however often it is sent"
-            raise refusal from None
-    return answers
-
-
-async def _delivered(asked: Asked, instance: Instance, event: CloudEvent) -> dict[str, Any]:
+async def _delivered(asked: Asked, instance: Instance, event: CloudEvent) -> Answer:
     status = await instance.send_event(event)
     asked.metrics.count_event(status)
     receipt = {"definition": None, "instance": instance.id, "status": status}
-    return {"event": _event_facts(event), "status": status, "receipts": [receipt]}
+    return {"event": event_facts(event), "status": status, "receipts": [receipt]}
 
 
 async def _received(asked: Asked) -> Received:
@@ -90,7 +78,7 @@ async def _received(asked: Asked) -> Received:
 
 def _refuse_sources(asked: Asked, received: Received) -> None:
     wrong = [
-        {"index": index, "detail": f"events of the source {event.source!r} are not for this key to send"}
+        {"index": index, "detail": f"events of the source {event.source!r} may not be sent with this key"}
         for index, event in enumerate(received.events)
         if not asked.tenant.may_send_from(event.source)
     ]
@@ -100,36 +88,34 @@ def _refuse_sources(asked: Asked, received: Received) -> None:
         )
 
 
-async def _sent(asked: Asked, event: CloudEvent) -> dict[str, Any]:
-    receipts = await send(asked.client, event, asked.catalogue, asked.task_queue)
-    answer: dict[str, Any] = {"event": _event_facts(event), "status": _status([one.status for one in receipts])}
+async def _sent(asked: Asked, found: Route, event: CloudEvent) -> Answer:
+    max_hops = asked.settings.max_hops
+    receipts = await send(asked.client, event, asked.catalogue, asked.task_queue, found=found, max_hops=max_hops)
+    answer: Answer = {"event": event_facts(event), "status": _status(receipts)}
     answer["receipts"] = [receipt_facts(one) for one in receipts]
     asked.metrics.count_event(answer["status"])
     if answer["status"] == IGNORED:
-        answer["reasons"] = _reasons(asked, event)
+        stopped = [one.definition for one in receipts if one.status == "stopped"]
+        answer["reasons"] = _reasons(found, event, stopped)
     return answer
 
 
-def _status(statuses: list[str]) -> str:
-    """Return what became of an event that has receipts of these statuses."""
-    reached = [one for one in statuses if one != "unreachable"]
+def _status(receipts: Sequence[Receipt]) -> str:
+    """Return what became of an event that has these receipts."""
+    reached = [one.status for one in receipts if is_sent(one)]
     if not reached:
         return IGNORED
     return "duplicate" if all(one == "duplicate" for one in reached) else "accepted"
 
 
-def _reasons(asked: Asked, event: CloudEvent) -> list[dict[str, Any]]:
-    """Return for each definition why it does not take *event*."""
-    found = route(event, latest_of(asked.catalogue))
+def _reasons(found: Route, event: CloudEvent, stopped: Sequence[str]) -> list[dict[str, Any]]:
+    """Return for each definition why it does not take *event*; those that are *stopped* would begin a chain's next."""
     reasons = [{"definition": one.definition.id, "event": one.event, "reason": one.reason} for one in found.passed]
-    for one in found.awaited:
-        why = "no instance that runs is known to wait for it"
+    reasons += [{"definition": id_, "event": None, "reason": why_stopped(event)} for id_ in stopped]
+    for one in (each for each in found.awaited if each.definition.id not in stopped):
+        why = "no running instance is known to wait for it"
         reasons.append({"definition": one.definition.id, "event": one.event, "reason": why})
     return reasons
-
-
-def _event_facts(event: CloudEvent) -> dict[str, str]:
-    return {"id": event.id, "source": event.source, "type": event.type}
 
 
 def _location(answer: dict[str, Any]) -> dict[str, str]:

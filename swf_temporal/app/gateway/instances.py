@@ -18,7 +18,7 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import RunEnded
 from swf_temporal.temporal.client_errors import NotThereError, has_ended
 
-_MOST_LISTED: Final = 100
+_MAX_LISTED: Final = 100
 _PAUSE: Final = 0.1
 """Seconds between two looks for an instance that is not there yet."""
 
@@ -51,7 +51,7 @@ async def list_instances(asked: Asked) -> Response:
     definition, status = asked.query("definition"), asked.query("status")
     if status is not None and status not in STATUSES:
         raise Refused(400, "bad-parameter", f"status is {status!r}", f"it is one of {', '.join(STATUSES)}")
-    limit, known = asked.number("limit", 20, _MOST_LISTED), asked.known(definition)
+    limit, known = asked.number("limit", 20, _MAX_LISTED), asked.known(definition)
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
@@ -85,7 +85,7 @@ async def show_result(asked: Asked) -> Response:
 
 
 async def cancel_instance(asked: Asked) -> Response:
-    """Ask an instance to end."""
+    """Cancel an instance."""
     return await _end(asked, "cancel")
 
 
@@ -98,7 +98,7 @@ async def _end(asked: Asked, how: str) -> Response:
     asked.permit(Operation.END)
     body = await asked.json()
     if body is not None and not (isinstance(body, dict) and isinstance(body.get("reason", ""), str)):
-        raise Refused(422, "bad-body", "the body is no object with a reason", 'send {"reason": "…"}, or nothing')
+        raise Refused(422, "bad-body", "the body is not an object with a reason", 'send {"reason": "…"}, or nothing')
     reason = body.get("reason") if isinstance(body, dict) else None
     found = await instance_of(asked, asked.path_id())
     if found.status != RUNNING:

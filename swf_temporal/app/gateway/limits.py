@@ -1,4 +1,4 @@
-"""How many requests are taken."""
+"""The rate limits of the gateway."""
 
 from collections.abc import Iterable
 
@@ -48,4 +48,4 @@ def refuse_too_many(limits: Iterable[_Limit], amount: int) -> None:
     full = [one for one in limits if not one.has_room(amount)]
     if full:
         wait = max(one.wait(amount) for one in full)
-        raise Refused(429, "too-many-requests", "these are more requests than are taken", retry_after=wait)
+        raise Refused(429, "too-many-requests", "there are too many requests", retry_after=wait)

@@ -1,4 +1,4 @@
-"""What the gateway counts, as Prometheus reads it."""
+"""The metrics of the gateway, in the format of Prometheus."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ class Metrics:
         )
         self._under_way = Gauge("swf_gateway_requests_under_way", "Requests under way", registry=self._registry)
         self._events = Counter(
-            "swf_gateway_events", "Events that were taken, by what became of them", ["status"], registry=self._registry
+            "swf_gateway_events", "Events that were accepted, by status", ["status"], registry=self._registry
         )
 
     def begin(self) -> None:

@@ -16,21 +16,21 @@ from swf_temporal.languages.port import Definition
 _Facts = dict[str, Any]
 
 _INTRODUCTION: Final = """\
-Events and workflows over HTTP. An event goes to the instances that it starts, or that wait for it; **202** means that
-Temporal has it. What is answered with 429 or 503 may be sent again, after the seconds in `Retry-After`: an event has
-its effect once, by its `source` and `id`, however often it is sent."""
+Events and workflows over HTTP. An event is delivered to the instances that it starts and to those that wait for it;
+**202** means that Temporal has stored it. After 429 or 503, send the request again once the seconds in `Retry-After`
+have passed: an event is processed once, by its `source` and `id`, however often it is sent."""
 
 _PROBLEMS: Final = {
-    400: "Malformed",
-    401: "No key that counts",
-    403: "Not for this key",
-    404: "Not there",
-    409: "It has ended, or was started before",
-    413: "Too large",
-    415: "Another Content-Type than is read here",
-    422: "Well-formed, and not possible",
+    400: "The request is malformed",
+    401: "The API key or token is missing or not valid",
+    403: "The key or token does not permit this",
+    404: "Not found",
+    409: "The instance has ended, or was started before",
+    413: "The body is too large",
+    415: "The Content-Type is not supported",
+    422: "The request is well-formed but cannot be carried out",
     429: "Too many requests",
-    503: "Temporal does not answer, or no worker does",
+    503: "Temporal or its workers do not answer",
 }
 _ALWAYS: Final = (400, 401, 403, 429, 503)
 _OF_BODIES: Final = (413, 415)
@@ -44,14 +44,14 @@ _KEY: Final[_Facts] = {"type": "string", "pattern": KEY_PATTERN}
 _WAIT: Final[_Facts] = {
     "name": "wait",
     "in": "query",
-    "description": "How many seconds to wait for the result; the header `Prefer: wait=SECONDS` says the same.",
+    "description": "How many seconds to wait for the result. The header `Prefer: wait=SECONDS` has the same effect.",
     "schema": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
     "example": 10,
 }
 _VERSION: Final[_Facts] = {
     "name": "version",
     "in": "query",
-    "description": "The version of the definition, if not the latest.",
+    "description": "The version of the definition. The default is the latest.",
     "schema": {"type": "string"},
 }
 _START_OPTIONS: Final[list[_Facts]] = [
@@ -59,7 +59,7 @@ _START_OPTIONS: Final[list[_Facts]] = [
     {
         "name": "id",
         "in": "query",
-        "description": "The id of the instance, if it is not to be any. It must not begin with `swf-`.",
+        "description": "The id of the new instance. It must not begin with `swf-`. By default one is generated.",
         "schema": _KEY,
     },
     {
@@ -73,15 +73,25 @@ _START_OPTIONS: Final[list[_Facts]] = [
 _EVENT: Final[_Facts] = {
     "name": "event",
     "in": "query",
-    "description": "The name that the definition has for the event, if it waits for several.",
+    "description": "The name of the event in the definition, if the instance waits for several.",
     "schema": {"type": "string", "minLength": 1},
 }
 _OF_TASKS: Final[list[_Facts]] = [
-    {"name": "definition", "in": "query", "description": "Only of this definition.", "schema": {"type": "string"}},
+    {
+        "name": "definition",
+        "in": "query",
+        "description": "Those of this definition.",
+        "schema": {"type": "string"},
+    },
     {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 200, "default": 100}},
 ]
 _FILTERS: Final[list[_Facts]] = [
-    {"name": "definition", "in": "query", "description": "Only of this definition.", "schema": {"type": "string"}},
+    {
+        "name": "definition",
+        "in": "query",
+        "description": "Those of this definition.",
+        "schema": {"type": "string"},
+    },
     {"name": "status", "in": "query", "schema": {"type": "string", "enum": list(STATUSES)}},
     {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}},
 ]
@@ -107,58 +117,76 @@ def description_of(definitions: Iterable[Definition], *, is_open: bool) -> _Fact
 
 
 def _common_paths() -> _Facts:
-    instance, workflow = _id("The id of an instance"), _id("The id of a definition")
-    ended = {
-        "requestBody": _json_body(_ref("Reason"), required=False),
-        "responses": _responses({202: "Asked"}, 404, 409, 422, *_OF_BODIES),
-    }
+    events = {"/events": {"post": _send("Send events", "sendEvents", 422)}}
+    return {**events, **_workflow_paths(), **_instance_paths(), **_task_paths(), **_end_paths()}
+
+
+def _workflow_paths() -> _Facts:
+    options = [_id("The id of a definition"), _VERSION]
     schema = _responses({}, 404) | {"200": _content("The schema", {}, "application/schema+json")}
     return {
-        "/events": {"post": _send("Send events", "sendEvents", 422)},
         "/workflows": {"get": _read("workflows", "List definitions", "listWorkflows", {200: "Workflows"})},
         "/workflows/{id}": {
-            "parameters": [workflow, _VERSION],
+            "parameters": options,
             "get": _read("workflows", "Show a definition", "showWorkflow", {200: "Workflow"}, 404),
         },
         "/workflows/{id}/schemas/input": {
-            "parameters": [workflow, _VERSION],
-            "get": _operation("workflows", "Show what the input has to be", "showInputSchema") | {"responses": schema},
+            "parameters": options,
+            "get": _operation("workflows", "Show the input schema", "showInputSchema") | {"responses": schema},
         },
+    }
+
+
+def _instance_paths() -> _Facts:
+    instance = _id("The id of an instance")
+    return {
         "/instances": {
             "get": _read("instances", "List instances", "listInstances", {200: "Instances"}) | {"parameters": _FILTERS}
         },
         "/instances/{id}": {
             "parameters": [instance],
-            "get": _read("instances", "Show where it is", "showInstance", {200: "Instance"}, 404),
+            "get": _read("instances", "Show an instance's status", "showInstance", {200: "Instance"}, 404),
         },
         "/instances/{id}/result": {
             "parameters": [instance, _WAIT],
-            "get": _read("instances", "Show its result", "showResult", {200: "Outcome", 202: "Outcome"}, 404),
+            "get": _read("instances", "Show an instance's result", "showResult", {200: "Outcome", 202: "Outcome"}, 404),
         },
         "/instances/{id}/events": {
             "parameters": [instance],
-            "post": _send("Send it events", "deliverEvents", 404, 409, 422),
+            "post": _send("Send events to an instance", "deliverEvents", 404, 409, 422),
         },
-        "/tasks": {
-            "get": _read("tasks", "List what instances wait for", "showTasks", {200: "Tasks"})
-            | {"parameters": _OF_TASKS}
-        },
+    }
+
+
+def _task_paths() -> _Facts:
+    return {
+        "/tasks": {"get": _read("tasks", "List open tasks", "showTasks", {200: "Tasks"}) | {"parameters": _OF_TASKS}},
         "/tasks/{id}": {
-            "parameters": [instance, _EVENT],
-            "get": _read("tasks", "Show what it waits for", "showTask", {200: "TaskWithSchema"}, 404),
+            "parameters": [_id("The id of an instance"), _EVENT],
+            "get": _read("tasks", "Show an instance's task", "showTask", {200: "TaskWithSchema"}, 404),
             "post": {
-                **_operation("tasks", "Give it what it waits for", "doTask"),
+                **_operation("tasks", "Complete an instance's task", "doTask"),
                 "requestBody": _json_body({"description": "The data of the event"}, required=False),
                 "responses": _responses({202: "Done"}, 404, 409, 422, *_OF_BODIES),
             },
         },
+    }
+
+
+def _end_paths() -> _Facts:
+    instance = _id("The id of an instance")
+    ended = {
+        "requestBody": _json_body(_ref("Reason"), required=False),
+        "responses": _responses({202: "Asked"}, 404, 409, 422, *_OF_BODIES),
+    }
+    return {
         "/instances/{id}/cancel": {
             "parameters": [instance],
-            "post": _operation("instances", "Ask it to end", "cancelInstance") | ended,
+            "post": _operation("instances", "Cancel an instance", "cancelInstance") | ended,
         },
         "/instances/{id}/terminate": {
             "parameters": [instance],
-            "post": _operation("instances", "End it at once", "terminateInstance") | ended,
+            "post": _operation("instances", "Terminate an instance", "terminateInstance") | ended,
         },
     }
 
@@ -192,7 +220,7 @@ def _send(summary: str, name: str, *problems: int) -> _Facts:
         },
         "responses": {
             "200": _content("No instance takes it: it is not to be sent again", answer),
-            "202": _content("Temporal has it", answer),
+            "202": _content("Temporal has stored it", answer),
             **_responses({}, *problems, *_OF_BODIES),
         },
     }
@@ -207,9 +235,9 @@ def _read(tag: str, summary: str, name: str, answers: dict[int, str], *problems:
 
 
 _ANSWERS: Final = {
-    (200, "Outcome"): "What came of it",
-    (202, "Outcome"): "It runs: ask again at Location",
-    (202, "Asked"): "It was asked to",
+    (200, "Outcome"): "How the instance ended",
+    (202, "Outcome"): "The instance is running: ask again at Location",
+    (202, "Asked"): "The request was passed on to the instance",
 }
 
 

@@ -1,4 +1,4 @@
-"""What the gateway refuses: as errors, and as the problem documents of RFC 9457 that clients get."""
+"""Rejected requests: as exceptions, and as the problem documents of RFC 9457 that clients get."""
 
 import json
 import math
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
-from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError, WorkflowFault
@@ -17,6 +16,7 @@ from swf_temporal.temporal.client_errors import (
     NeverTakenError,
     NoAnswerError,
     NotThereError,
+    ServerUnavailableError,
 )
 from swf_temporal.temporal.sending import TooLargeToSendError
 
@@ -24,9 +24,6 @@ PROBLEM: Final = "application/problem+json"
 
 RETRY_AFTER: Final = 5
 """Seconds after which a client is to try again where the gateway cannot tell."""
-
-_OF_THE_REQUEST: Final = {RPCStatusCode.INVALID_ARGUMENT}
-"""What a server answers to a request that would fail each time."""
 
 
 class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of the package
@@ -71,9 +68,6 @@ def refusal_of(error: BaseException) -> Refused:
         if isinstance(error, kind):
             retry_after = RETRY_AFTER if status in _TO_BE_REPEATED else None
             return Refused(status, code, _message(error), hint, retry_after=retry_after)
-    answer = _answer_of_the_server(error)
-    if answer is not None and answer.status not in _OF_THE_REQUEST:
-        return unavailable(f"Temporal does not take it at the moment: {answer.message}")
     if isinstance(error, UsageError):
         return Refused(422, "not-possible", error.message, hint)
     raise error
@@ -82,13 +76,6 @@ def refusal_of(error: BaseException) -> Refused:
 def unavailable(detail: str) -> Refused:
     """Return the refusal of a request that may be repeated: nothing was taken, or it is taken only once."""
     return Refused(503, "unavailable", detail, "send the same again", retry_after=RETRY_AFTER)
-
-
-def _answer_of_the_server(error: BaseException | None) -> RPCError | None:
-    """Return the answer of the Temporal server that *error* was made of."""
-    while error is not None and not isinstance(error, RPCError):
-        error = error.__cause__ or error.__context__
-    return error
 
 
 def _message(error: BaseException) -> str:
@@ -105,15 +92,17 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     InboxFullError: (429, "no-room"),
     NoAnswerError: (503, "no-worker"),
     TooLargeToSendError: (413, "too-large"),
+    ServerUnavailableError: (503, "unavailable"),
     PayloadUnavailable: (503, "payload-unavailable"),
 }
 """By the kind of an error, the status and the code of its answer."""
 
 _HINTS: Final[dict[type[BaseException], str]] = {
     NotThereError: "if an event is to start it, ask with ?wait=SECONDS",
-    HasEndedError: "GET /instances/{id}/result tells what came of it",
+    HasEndedError: "GET /instances/{id}/result has the outcome",
     InboxFullError: "send it again later",
     NoAnswerError: "send the same again: it is taken once",
+    ServerUnavailableError: "send the same again",
 }
 """What to do, where a command has other words for it."""
 

@@ -77,7 +77,7 @@ class Asked:
         """Return the body of the request. Raises Refused if it has more bytes than *limit*, or is compressed."""
         limit = self.settings.max_bytes if limit is None else limit
         if self.request.headers.get("content-encoding", "identity").lower() != "identity":
-            raise Refused(415, "content-encoding", "compressed bodies are not read here", "send it as it is")
+            raise Refused(415, "content-encoding", "compressed bodies are not supported", "send it uncompressed")
         length = self.request.headers.get("content-length", "")
         chunks, size = list[bytes](), 0
         if length.isdigit() and int(length) > limit:
@@ -90,7 +90,9 @@ class Asked:
                         raise _too_large(limit)
                     chunks.append(chunk)
         except TimeoutError:
-            raise Refused(408, "slow-body", "the body did not come in time", headers={"Connection": "close"}) from None
+            raise Refused(
+                408, "slow-body", "the body did not arrive in time", headers={"Connection": "close"}
+            ) from None
         return b"".join(chunks)
 
     async def json(self) -> JSON:
@@ -107,7 +109,7 @@ class Asked:
         """Return a parameter of the query; None if it is not there. Raises Refused if it is there twice."""
         values = self.request.query_params.getlist(name)
         if len(values) > 1:
-            raise Refused(400, "bad-parameter", f"the parameter {name} is there more than once")
+            raise Refused(400, "bad-parameter", f"the parameter {name} is given more than once")
         return values[0] if values else None
 
     def number(self, name: str, default: int, most: int) -> int:

@@ -41,14 +41,14 @@ SCHEMAS: Final[_Facts] = {
     "Event": _object(
         {
             "specversion": {"const": "1.0"},
-            "id": _TEXT | {"description": "Of all events of its source, it alone has it."},
+            "id": _TEXT | {"description": "Unique among the events of its source."},
             "source": _TEXT,
             "type": _TEXT,
             "subject": _or_null(_TEXT),
             "time": _or_null({"type": "string", "format": "date-time"}),
             "datacontenttype": _or_null(_TEXT),
             "dataschema": _or_null(_TEXT),
-            "data": {"description": "Any JSON."},
+            "data": {"description": "Any JSON value."},
             "data_base64": _or_null(
                 {"type": "string", "contentEncoding": "base64", "pattern": "^([A-Za-z0-9+/]{4})*$"}
             ),
@@ -57,7 +57,7 @@ SCHEMAS: Final[_Facts] = {
         "id",
         "source",
         "type",
-        description="A CloudEvent; further attributes have names of lower-case letters and digits. Null is no value.",
+        description="A CloudEvent. Names of further attributes: lower-case letters and digits. Null counts as missing.",
         propertyNames={"pattern": "^([a-z0-9]{1,20}|data_base64)$"},
         additionalProperties={"type": ["string", "integer", "boolean", "null"]},
         **{
@@ -70,7 +70,7 @@ SCHEMAS: Final[_Facts] = {
         {
             "definition": _or_null(_TEXT),
             "instance": _or_null(_TEXT),
-            "status": {"type": "string", "description": "What became of the event there."},
+            "status": {"type": "string", "description": "What the instance did with the event."},
         }
     ),
     "Taken": _object(
@@ -136,7 +136,7 @@ SCHEMAS: Final[_Facts] = {
             "id": _TEXT,
             "definition": _TEXT,
             "status": _STATUS,
-            "output": {"description": "Of an instance that has completed."},
+            "output": {"description": "The output of an instance that has completed."},
             "error": _object({"name": {"type": "string"}, "code": {"type": "string"}, "message": {"type": "string"}}),
         },
         "id",
@@ -173,8 +173,8 @@ SCHEMAS: Final[_Facts] = {
             "type": {"type": "string"},
             "title": {"type": "string"},
             "status": {"type": "integer"},
-            "code": {"type": "string", "description": "Why, for programs."},
-            "detail": {"type": "string", "description": "Why, for people."},
+            "code": {"type": "string", "description": "The reason, for programs."},
+            "detail": {"type": "string", "description": "The reason, for people."},
             "hint": {"type": "string", "description": "What to do."},
             "errors": _list(_object({"index": {"type": "integer"}, "detail": {"type": "string"}})),
         },

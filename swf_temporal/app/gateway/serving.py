@@ -14,6 +14,7 @@ from swf_temporal.app.documents import in_one_line
 from swf_temporal.app.gateway.settings import GatewaySettings, read_gateway_settings
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.app.rereading import RereadCatalogue, reread
 from swf_temporal.app.settings import Address, LogFormat, LogLevel
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import Problem, UsageError
@@ -22,6 +23,8 @@ from swf_temporal.payloads.settings import PayloadSettings
 
 GATEWAY_PORT: Final = 8080
 """The port where it listens if no other is chosen."""
+_NEEDED: Final = ("jwt", "prometheus_client", "starlette", "uvicorn")
+"""The packages of its extra."""
 EXTRA = "pip install 'swf-temporal[gateway]'"
 _PORT_HINT = "choose another with --host and --port"
 
@@ -31,7 +34,7 @@ class Prepared:
     """A gateway that is ready to serve."""
 
     settings: GatewaySettings
-    catalogue: Catalogue
+    catalogue: RereadCatalogue
     payloads: PayloadSettings
     server: str | None
     namespace: str | None
@@ -55,13 +58,20 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     tell: Callable[[str], None],
 ) -> Prepared:
     """Return a gateway for what is at *definitions*. Raises UsageError, and InvalidDefinition."""
+    refuse_missing_extra()
     settings = read_gateway_settings(os.environ, address, origins, file=config)
     if task_queue is not None:
         settings = replace(settings, task_queue=task_queue)
-    warned: list[Problem] = []
-    catalogue = catalogue_of(definitions, resources_of(resources), warned, strict=strict)
-    for problem in warned:
-        tell(in_one_line(problem))
+    paths, readable = list(definitions), resources_of(resources)
+
+    def read() -> Catalogue:
+        warned: list[Problem] = []
+        found = catalogue_of(paths, readable, warned, strict=strict)
+        for problem in warned:
+            tell(in_one_line(problem))
+        return found
+
+    catalogue = RereadCatalogue(paths, read)
     log_lines(log_format or LogFormat.TEXT, log_level or LogLevel.INFO)
     return Prepared(settings, catalogue, read_payload_settings(file=config), server, namespace, tls or {})
 
@@ -70,7 +80,10 @@ async def serve(prepared: Prepared, ready: Callable[[str], None]) -> int:
     """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError."""
     stopping = stop_signal()
     clients = await clients_of(prepared)
-    async with gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url:
+    async with (
+        gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url,
+        reread(prepared.catalogue),
+    ):
         ready(url)
         await stopping.wait()
     return 0
@@ -87,7 +100,17 @@ async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
 
 def is_installed() -> bool:
     """Tell whether what the gateway needs is there."""
-    return all(find_spec(name) is not None for name in ("jwt", "prometheus_client", "starlette", "uvicorn"))
+    return _missing() is None
+
+
+def refuse_missing_extra() -> None:
+    """Raise UsageError if a package is missing that the gateway needs."""
+    if (missing := _missing()) is not None:
+        raise UsageError(f"the gateway needs {missing}", EXTRA)
+
+
+def _missing() -> str | None:
+    return next((name for name in _NEEDED if find_spec(name) is None), None)
 
 
 @asynccontextmanager

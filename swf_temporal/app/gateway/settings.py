@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
+from swf_temporal.app.event_settings import read_max_hops
 from swf_temporal.app.http_settings import (
     LOOPBACK,
     Jwks,
@@ -24,12 +25,13 @@ from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section, configuration_file, content_of, validated
 from swf_temporal.functions.operator.options import Rate
 from swf_temporal.functions.operator.parsers import as_count, as_rate, as_size, as_switch, as_timeout
+from swf_temporal.routing.chains import MAX_HOPS
 
 _MIB: Final = 1024 * 1024
 
 
 class Operation(StrEnum):
-    """What a client may do."""
+    """An operation that a tenant may be allowed."""
 
     EVENTS = "events"
     """Send events."""
@@ -79,7 +81,7 @@ EVERYONE: Final = Tenant("-")
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """Where the gateway listens, whom it answers, and how much it takes."""
+    """The address of the gateway, its clients and its limits."""
 
     address: Address
     tenants: tuple[Tenant, ...] = ()
@@ -98,6 +100,8 @@ class GatewaySettings:
     """How many events a batch may have."""
     max_wait: float = 60.0
     """Seconds that a request may wait for a result."""
+    max_hops: int = MAX_HOPS
+    """How many instances a chain may have in which each is started by an event of the one before."""
 
     @property
     def is_open(self) -> bool:
@@ -153,6 +157,7 @@ def read_gateway_settings(
         max_batch_bytes=max(configured.max_batch_bytes, configured.max_bytes),
         max_batch=configured.max_batch,
         max_wait=configured.max_wait,
+        max_hops=read_max_hops(env, file=file),
     )
     _refuse_contradictions(settings)
     if settings.is_open and not configured.unauthenticated and address.host not in LOOPBACK:
@@ -166,9 +171,7 @@ def read_gateway_settings(
 def _tenant(name: str, tenant: _Tenant, env: Mapping[str, str], path: Path | None) -> Tenant:
     place = f"gateway › tenants › {name}"
     if not tenant.keys and not tenant.claims:
-        raise UsageError(
-            f"{place} has neither keys nor claims", "by one of them a request is known to be of this tenant"
-        )
+        raise UsageError(f"{place} has neither keys nor claims", "requests are assigned to tenants by keys or claims")
     return Tenant(
         name,
         workflows=tuple(tenant.workflows),
@@ -186,9 +189,11 @@ def _refuse_contradictions(settings: GatewaySettings) -> None:
     """Raise UsageError for keys of two tenants, and for claims of tokens that are not verified, or of no tenant."""
     keys = [key for tenant in settings.tenants for key in tenant.keys]
     if len(keys) != len(set(keys)):
-        raise UsageError("gateway › tenants: two tenants have the same key", "a key tells which tenant a request is of")
+        raise UsageError(
+            "gateway › tenants: two tenants have the same key", "requests are assigned to tenants by their keys"
+        )
     claiming = next((tenant.name for tenant in settings.tenants if tenant.claims), None)
     if claiming is not None and settings.jwts is None:
         raise UsageError(f"gateway › tenants › {claiming} › claims need JWTs that are verified", "set gateway › jwks")
     if settings.jwts is not None and claiming is None:
-        raise UsageError("gateway › jwks: no tenant has claims", "JWTs belong to a tenant by what they claim")
+        raise UsageError("gateway › jwks: no tenant has claims", "JWTs are assigned to tenants by their claims")

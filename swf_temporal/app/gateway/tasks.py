@@ -10,13 +10,13 @@ from swf_temporal.app.gateway.requests import Asked
 from swf_temporal.app.gateway.settings import Operation
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 
-_MOST: Final = 200
+_MAX_TASKS: Final = 200
 
 
 async def show_tasks(asked: Asked) -> Response:
     """Tell what the tenant's instances wait for."""
     asked.permit(Operation.TASKS)
-    definition, limit = asked.query("definition"), asked.number("limit", 100, _MOST)
+    definition, limit = asked.query("definition"), asked.number("limit", 100, _MAX_TASKS)
     found = Tasks([], [], 0)
     for each in [None] if asked.sees_everything and definition is None else asked.known(definition):
         part = await list_tasks(asked.client, each, limit=limit)

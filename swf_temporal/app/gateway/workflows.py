@@ -23,8 +23,8 @@ from swf_temporal.temporal.client_errors import AlreadyStartedError
 from swf_temporal.text.suggestions import did_you_mean
 
 _UNAVAILABLE: Final = 503
-LONGEST_KEY: Final = 200
-KEY_PATTERN: Final = f"^[!-~]{{1,{LONGEST_KEY}}}$"
+MAX_KEY_LENGTH: Final = 200
+KEY_PATTERN: Final = f"^[!-~]{{1,{MAX_KEY_LENGTH}}}$"
 """The ids of instances, and keys of requests, that clients choose."""
 _OURS: Final = "swf-"
 """The beginning of the ids of workflows that hold events and variables."""
@@ -90,7 +90,7 @@ async def _started(
     except UsageError as error:
         refusal = refusal_of(error)
         if refusal.status == _UNAVAILABLE and not once:
-            refusal.hint = "it may have been started: with an Idempotency-Key it is started once, however often you ask"
+            refusal.hint = "it may have been started; with an Idempotency-Key, repeated requests start it once"
         raise refusal from None
 
 
@@ -103,8 +103,8 @@ def _definition(asked: Asked) -> Definition:
         if definition_id in known:
             return asked.catalogue.find(definition_id, version)
     except UnknownDefinition as error:
-        raise Refused(404, "unknown-definition", str(error), "GET /workflows tells which there are") from None
-    hint = did_you_mean(definition_id, known) or "GET /workflows tells which there are"
+        raise Refused(404, "unknown-definition", str(error), "GET /workflows lists the definitions") from None
+    hint = did_you_mean(definition_id, known) or "GET /workflows lists the definitions"
     raise Refused(404, "unknown-definition", f"there is no definition {definition_id!r}", hint)
 
 
@@ -118,10 +118,10 @@ def _workflow_id(asked: Asked, definition: Definition) -> tuple[str | None, bool
     chosen, key = asked.query("id"), asked.request.headers.get("idempotency-key")
     for name, value in (("the parameter id", chosen), ("the header Idempotency-Key", key)):
         if value is not None and not re.fullmatch(KEY_PATTERN, value):
-            hint = f"it has 1 to {LONGEST_KEY} characters of ASCII, and no space"
+            hint = f"it has 1 to {MAX_KEY_LENGTH} ASCII characters, without spaces"
             raise Refused(400, "bad-parameter", f"{name} cannot be {value!r}", hint)
     if chosen is not None and chosen.startswith(_OURS):
-        raise Refused(400, "bad-parameter", f"ids that begin with {_OURS} are not to be chosen")
+        raise Refused(400, "bad-parameter", f"ids that begin with {_OURS} are reserved")
     if chosen is not None:
         return chosen, key is not None
     if key is None:

@@ -89,9 +89,9 @@ class ScriptedCalls:
 
     def listen(self, report: Report) -> None:
         """Take in what a workflow was told and asked for. It is called in the thread of the workflow."""
-        self._loop.call_soon_threadsafe(self._heard, report)
+        self._loop.call_soon_threadsafe(self._on_report, report)
 
-    def _heard(self, report: Report) -> None:
+    def _on_report(self, report: Report) -> None:
         session = self.sessions.get(_main(report.workflow_id))
         if session is not None and report.workflow_id in session.family.members:
             session.family.take(report)

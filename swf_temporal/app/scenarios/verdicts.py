@@ -1,4 +1,4 @@
-"""Whether what scenarios claim holds, on each host."""
+"""The results of scenarios, on each host."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SIMULATION, TEMPORAL = "simulation", "temporal"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether what a scenario claims held on one host."""
+    """The result of a scenario on one host."""
 
     scenario: Scenario
     host: str

@@ -86,7 +86,7 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came to a workflow for the first time, and what it asked for then."""
+    """The new jobs of one activation of a workflow, and the commands that it answered with."""
 
     workflow_id: str
     run_id: str

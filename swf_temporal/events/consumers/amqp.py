@@ -6,7 +6,7 @@ from typing import Any
 
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.amqp import connected, incoming, telling
+from swf_temporal.functions.asyncapi.brokers.amqp import connected, incoming, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
 from swf_temporal.functions.asyncapi.brokers.port import Channel
@@ -23,11 +23,11 @@ class AmqpSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Consume; the queue must be there, or be declared by the settings."""
         channel = self._channel
-        with telling(channel):
+        with mapping_faults(channel):
             connecting = connected(channel)
             connection = await connecting.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 queue = await route_of(channel).queue(connection)
                 await queue.channel.set_qos(prefetch_count=self._prefetch)
             yield self._messages(queue)
@@ -35,7 +35,7 @@ class AmqpSource:
             await connecting.__aexit__(None, None, None)
 
     async def _messages(self, queue: Any) -> AsyncGenerator[Incoming]:
-        with telling(self._channel):
+        with mapping_faults(self._channel):
             async with queue.iterator() as messages:
                 async for received in messages:
                     yield self._told(received)
@@ -43,11 +43,11 @@ class AmqpSource:
 
     def _told(self, received: Any) -> Incoming:
         async def accept() -> None:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 await received.ack()
 
         async def refuse() -> None:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 await received.reject(requeue=False)
 
         return Incoming(incoming(received), accept, refuse)

@@ -29,10 +29,10 @@ from swf_temporal.functions.operator.settings import Settings
 
 _log = logging.getLogger("swf.events")
 
-_LARGEST_LETTER: Final = 64 * 1024 * 1024
+_MAX_LETTER_BYTES: Final = 64 * 1024 * 1024
 """The size limit of dead letters; that of the broker may be lower."""
 _FIRST_PAUSE: Final = 0.5
-_LONGEST_PAUSE: Final = 10.0
+_MAX_PAUSE: Final = 10.0
 _MAX_FAILURES: Final = 3
 """How often an event is tried that fails for a reason that nobody foresaw."""
 _HOLDING: Final = 10.0
@@ -66,13 +66,13 @@ class Consumer:
             except* CallFailed as group:
                 _log.warning("%s: %s", name, _first(group))
             except* Exception:  # noqa: BLE001 - a library may raise what it does not promise
-                _log.exception("%s: consuming broke off", name)
+                _log.exception("%s: the connection broke", name)
             finally:
                 self.is_connected = False
-            pause = _FIRST_PAUSE if clock.time() - began > _LONGEST_PAUSE else pause
-            _log.info("%s: connecting again in %g s", name, pause)
+            pause = _FIRST_PAUSE if clock.time() - began > _MAX_PAUSE else pause
+            _log.info("%s: reconnecting in %g s", name, pause)
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, _MAX_PAUSE)
 
     @property
     def _place(self) -> str:
@@ -134,7 +134,7 @@ class Consumer:
                 _log.exception("%s: the event %r is not taken yet", self.settings.name, event.id)
             await incoming.hold()
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, _MAX_PAUSE)
 
     def _tell_unknown(self, event: CloudEvent) -> None:
         """Tell, once for each type, that nobody consumes such an event."""
@@ -145,7 +145,7 @@ class Consumer:
 
 
 class _DeadLetters:
-    """Where messages go that cannot be taken."""
+    """The destination of messages that cannot be processed."""
 
     def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
         self._name = consumer.name
@@ -153,7 +153,7 @@ class _DeadLetters:
         self._family = family_of(consumer.broker.url)
         self._channel = None
         if consumer.dead_letter is not None:
-            channel = channel_of(settings, consumer.broker, client_id_of(f"{consumer.name}/dead"), _LARGEST_LETTER)
+            channel = channel_of(settings, consumer.broker, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
             self._channel = at(channel, consumer.dead_letter)
 
     async def bury(self, incoming: Incoming, reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.kafka import incoming, options_of, started, telling, topic_of
+from swf_temporal.functions.asyncapi.brokers.kafka import incoming, mapping_faults, options_of, started, topic_of
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 from swf_temporal.functions.call import optional
 
@@ -27,7 +27,7 @@ class KafkaSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Join the group."""
         channel = self._channel
-        with telling(channel):
+        with mapping_faults(channel):
             library = optional("aiokafka", "kafka", "messages of Kafka")
             consumer = library.AIOKafkaConsumer(
                 topic_of(channel),
@@ -49,7 +49,7 @@ class KafkaSource:
         offsets = _Offsets(consumer)
         place = optional("aiokafka", "kafka", "messages of Kafka").TopicPartition
         while True:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 record = await consumer.getone()
             yield self._told(offsets, place(record.topic, record.partition), record)
 
@@ -58,7 +58,7 @@ class KafkaSource:
 
         async def accept() -> None:
             done.append(record.offset)
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 await offsets.commit()
 
         # Kafka knows no dead letters: what is refused is passed over.
@@ -66,7 +66,7 @@ class KafkaSource:
 
 
 class _Progress:
-    """How far one partition is, since it was assigned."""
+    """The progress of one partition, since it was assigned."""
 
     def __init__(self) -> None:
         self.begun: deque[int] = deque()

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.mqtt import incoming, session_of, telling
+from swf_temporal.functions.asyncapi.brokers.mqtt import incoming, mapping_faults, session_of
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 
 _AT_LEAST_ONCE: Final = 1
@@ -24,21 +24,21 @@ class MqttSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Go on with the session, or begin one, and subscribe."""
         channel = self._channel
-        with telling(channel):
+        with mapping_faults(channel):
             session = await session_of(channel, receives=True, at_once=self._prefetch)
             await session.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 await session.listen(self._filter, _AT_LEAST_ONCE)
             yield self._messages(session)
         finally:
-            with telling(channel):
+            with mapping_faults(channel):
                 await session.__aexit__(None, None, None)
 
     async def _messages(self, session: Any) -> AsyncGenerator[Incoming]:
         messages = aiter(session.messages)
         while True:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 received = await anext(messages)
             accept = session.acknowledging(received)
             # MQTT knows no dead letters: what is refused is passed over.

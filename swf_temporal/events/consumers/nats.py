@@ -8,7 +8,7 @@ from typing import Any, Final
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, UNKNOWN, Refused
-from swf_temporal.functions.asyncapi.brokers.nats import connected, incoming, telling
+from swf_temporal.functions.asyncapi.brokers.nats import connected, incoming, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 from swf_temporal.functions.call import optional
 
@@ -31,11 +31,11 @@ class NatsSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Connect, and use the durable consumer; it is made if it is not there."""
         channel = self._channel
-        with telling(channel):
+        with mapping_faults(channel):
             connecting = connected(channel)
             connection, _ = await connecting.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     subscription = await self._subscribed(connection)
             yield self._messages(connection, subscription)
@@ -58,7 +58,7 @@ class NatsSource:
 
     async def _messages(self, connection: Any, subscription: Any) -> AsyncGenerator[Incoming]:
         timed_out = _library("nats.errors").TimeoutError
-        with telling(self._channel):
+        with mapping_faults(self._channel):
             while True:
                 if connection.is_closed:
                     raise Refused(LOST)
@@ -70,15 +70,15 @@ class NatsSource:
 
     def _told(self, received: Any) -> Incoming:
         async def accept() -> None:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 await received.ack()
 
         async def refuse() -> None:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 await received.term()
 
         async def hold() -> None:
-            with telling(self._channel):
+            with mapping_faults(self._channel):
                 await received.in_progress()
 
         return Incoming(incoming(received), accept, refuse, hold)

@@ -12,7 +12,7 @@ from swf_temporal.events.consumers.port import Incoming, nothing
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
-from swf_temporal.functions.asyncapi.brokers.websocket import opened, telling
+from swf_temporal.functions.asyncapi.brokers.websocket import mapping_faults, opened
 
 
 class WebSocketSource:
@@ -28,7 +28,7 @@ class WebSocketSource:
             yield self._messages(connection)
 
     async def _messages(self, connection: Any) -> AsyncGenerator[Incoming]:
-        with telling(self._channel):
+        with mapping_faults(self._channel):
             async for frame in connection:
                 content = frame.encode() if isinstance(frame, str) else frame
                 yield Incoming(Message(content), nothing, nothing)

@@ -20,7 +20,7 @@ _BETWEEN = {"mqtt": "/", "nats": "."}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the arguments are used for."""
+    """The arguments of a call, by their use."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, JSON] = field(default_factory=dict)

@@ -49,10 +49,10 @@ class AsyncApi(Performer):
         authentication = authenticate(operation.document.name, demands, call)
 
         async def exchange(call: Call) -> JSON:
-            came = await self._exchanges.perform(Task(call, operation, target, given, authentication))
-            if came is None:
+            received = await self._exchanges.perform(Task(call, operation, target, given, authentication))
+            if received is None:
                 return None
-            return came.whole() if result == "message" else came.payload
+            return received.whole() if result == "message" else received.payload
 
         return await with_tokens(authentication.auths, authentication.call, self._services.tokens, exchange)
 

@@ -162,10 +162,10 @@ async def _first(
         # Accepted even if it turns out to be broken: it would come again and again, and nothing behind it ever.
         await delivery.accept()
         if len(message.payload) > channel.max_bytes:
-            text = f"{channel}: the message that came is larger than {channel.max_bytes} bytes"
+            text = f"{channel}: the received message is larger than {channel.max_bytes} bytes"
             raise permanent_failure("AnswerTooLarge", text)
         return read_message(str(channel), kinds, message)
-    raise CallFailed(f"{channel}: it ended before the message came that was waited for", code="ConnectionLost")
+    raise CallFailed(f"{channel}: it was closed before the expected message arrived", code="ConnectionLost")
 
 
 def _marked(message: Message, call: Call) -> Message:

@@ -60,7 +60,7 @@ def write_message(
         texts = {name: as_text(value) for name, value in headers.items() if value is not None}
         return kind, Message(content, content_type, texts, correlation_id, reply_to)
     raise permanent_failure(
-        "BadArguments", f"operation '{operation.id}': what is sent does not fit {', nor '.join(misfits)}"
+        "BadArguments", f"operation '{operation.id}': the message does not match {', nor '.join(misfits)}"
     )
 
 
@@ -86,9 +86,9 @@ def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> R
         misfits.append(f"message '{kind.name}': {'; '.join(violations)}")
         seen = payload
     if misfits:
-        text = f"{what}: the message that came does not fit {', nor '.join(misfits)}"
+        text = f"{what}: the received message does not match {', nor '.join(misfits)}"
         raise CallFailed(text, code="SchemaMismatch", body=seen, retryable=False)
-    raise CallFailed(f"{what}: the message that came is broken: {broken[0]}", code="MalformedAnswer", body=seen)
+    raise CallFailed(f"{what}: the received message is malformed: {broken[0]}", code="MalformedAnswer", body=seen)
 
 
 def ids_of(kinds: Iterable[MessageType], message: Message) -> set[str]:

@@ -47,7 +47,7 @@ class MessageType:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a document says that messages are sent to and come from."""
+    """A server of a document."""
 
     name: str
     protocol: str
@@ -74,7 +74,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How what is sent is answered."""
+    """The reply to a message that is sent."""
 
     place: Place
     location: str | None = None
@@ -84,7 +84,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class AsyncApiOperation:
-    """What can be done with a channel."""
+    """An operation on a channel."""
 
     id: str
     document: Document

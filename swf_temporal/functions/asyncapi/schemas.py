@@ -123,7 +123,7 @@ def _ready(kind: MessageType, part: str, schema: JSON) -> DataSchemaValidator | 
     try:
         return _validator(json.dumps(_dated(kind, schema)))
     except BadSchema as error:
-        message = f"the schema for the {part} of message '{kind.name}' is none: {error.message}"
+        message = f"the schema for the {part} of message '{kind.name}' is not a JSON Schema: {error.message}"
         raise permanent_failure("BadDocument", message) from error
 
 
@@ -133,7 +133,7 @@ def _dated(kind: MessageType, schema: JSON) -> JSON:
     if match is None:
         message = (
             f"the schema of message '{kind.name}' is written in '{kind.schema_format}'; "
-            "only AsyncAPI's own schemas and JSON Schema are understood"
+            "only AsyncAPI's own schemas and JSON Schema are supported"
         )
         raise permanent_failure("Unsupported", message)
     return {"$schema": _DRAFTS.get(match[1] or "", _DRAFT_7), **schema} if isinstance(schema, dict) else schema

@@ -17,7 +17,7 @@ from swf_temporal.text.suggestions import suggestion
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a server listens, and how it is spoken to."""
+    """The address of a server, and its protocol."""
 
     protocol: str
     wire: Wire
@@ -48,7 +48,7 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
         server = next((server for server in spoken if given.keys() <= server.variables.keys()), spoken[0])
         return target_at(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
     others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
-    reason = f"nothing here speaks its protocols ({others})" if others else "it does not name one"
+    reason = f"its protocols are not supported ({others})" if others else "it does not name one"
     raise no_server(function, f"the document '{document.name}': {reason}")
 
 
@@ -69,7 +69,9 @@ def _configured(settings: Settings, function: str, document: Document, spoken: S
     if configured == settings.base_url and not is_meant:
         return None
     if wire is None:
-        message = f"the server of function '{function}' is {configured!r}, whose protocol is none of {', '.join(WIRES)}"
+        message = (
+            f"the server of function '{function}' is {configured!r}, whose protocol is not one of {', '.join(WIRES)}"
+        )
         raise permanent_failure("BadUrl", message)
     return configured
 

@@ -13,6 +13,7 @@ FORM = PartedForm(("document", "operationId"), "document.yaml#operationId")
 class AsyncApiType(DeclaredType):
     """Functions that send or receive messages as a document says."""
 
+    example = FORM.example
     may_need_credentials = True
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:

@@ -53,7 +53,7 @@ def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
     if credential is None:
         return ()
     if credential.where == "query":
-        message = f"auth '{name}' is sent in the query, which there is none of here; send it in a header: 'in: header'"
+        message = f"auth '{name}' is sent in the query, which does not exist here; send it in a header: 'in: header'"
         raise permanent_failure("BadAuth", message)
     if credential.where == "cookie":
         return (("Cookie", f"{credential.name}={quote(credential.value, safe='')}"),)
@@ -170,7 +170,7 @@ def _api_key(auth: Auth, properties: dict[str, JSON]) -> Credential:
     where = properties.get("in", "header")
     if where not in _PLACES:
         raise permanent_failure(
-            "BadAuth", f"auth '{auth.name}' is sent in the {where!r}, which is none of {', '.join(_PLACES)}"
+            "BadAuth", f"auth '{auth.name}' is sent in the {where!r}, which is not one of {', '.join(_PLACES)}"
         )
     value = key_in(properties)
     if value is None:

@@ -29,7 +29,7 @@ _AGAIN = frozenset({408, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class _Endpoint:
-    """Where tokens are asked for, and how a client proves there who it is."""
+    """A token endpoint, and how clients authenticate there."""
 
     url: str
     auth_method: str = _BASIC
@@ -37,7 +37,7 @@ class _Endpoint:
 
 @dataclass(slots=True)
 class _CacheEntry:
-    """What is known of a grant; the lock is held while a token is fetched."""
+    """The cached token of a grant; the lock is held while a token is fetched."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     endpoint: _Endpoint | None = None

@@ -37,7 +37,7 @@ _TIMEOUT: Final = "Timeout"
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """What a function answered."""
+    """The answer of a function."""
 
     headers: Mapping[str, str]
     result: JSON
@@ -87,7 +87,7 @@ class Containers(Performer):
         if shared is None or call.folder is None or self._variables is None:
             if call.folder is not None and call.folder.files:
                 known = f"'functions: {{{json.dumps(call.function.name)}: {{sharedFolder: …}}}}'"
-                message = f"no folder is shared with function {call.function.name!r}, which is given files"
+                message = f"function {call.function.name!r} gets files, but shares no folder with the worker"
                 raise permanent_failure("NoSharedFolder", f"{message}: the configuration needs {known}")
             yield None
             return
@@ -123,7 +123,7 @@ class Containers(Performer):
         if url is None:
             known = f"'functions: {{{json.dumps(names[0])}: {{baseUrl: …}}}}'"
             message = (
-                f"it is not configured where function {call.function.name!r} stands: the configuration needs {known}"
+                f"the address of function {call.function.name!r} is not configured: the configuration needs {known}"
             )
             raise permanent_failure("NoServer", message)
         return url

@@ -55,7 +55,7 @@ def read_files(folder: Path, call: CallFolder) -> dict[VariableRef, Variable]:
                     left -= len(variable.content)
                     found[VariableRef(scope, owner, path.name)] = variable
     except OSError as error:
-        raise _internal(f"what the function left cannot be read: {error}") from None
+        raise _internal(f"the files of the function cannot be read: {error}") from None
     return found
 
 
@@ -127,7 +127,7 @@ def _read(path: Path, most: int) -> Variable | None:
 
 def _check(size: int, most: int) -> None:
     if size > most:
-        raise PayloadTooLarge(f"the files that a function left hold more than {MAX_BYTES:,} bytes")
+        raise PayloadTooLarge(f"the files of a function have more than {MAX_BYTES:,} bytes")
 
 
 def _type_of(content: bytes) -> str:

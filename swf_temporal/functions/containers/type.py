@@ -11,6 +11,8 @@ _NAMES = ("image", "service")
 class ContainerType(DeclaredType):
     """Functions that name an image or a service; where it stands is configuration."""
 
+    example = "registry.example.com/images/resize:1"
+
     def named(self, operation: JSON) -> Mapping[str, str]:
         """Return the image or the service."""
         given = operation if isinstance(operation, dict) else {}

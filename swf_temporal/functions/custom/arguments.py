@@ -1,13 +1,13 @@
 """The arguments of a call as those of a Python function.
 
-By the function's own words: names decide where they go, annotations what they become. Both are looked up once for
-each function.
+By the function's own words: names decide where they go, annotations what they become. All that depends on the function
+alone is looked up once.
 """
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -20,18 +20,45 @@ _MAX_SHOWN = 5
 """The number of mistakes that are reported at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Taken:
-    """What a function takes."""
+    """The parameters of a function."""
 
+    is_async: bool
     signature: inspect.Signature | None = None
     """None for some functions written in C, which do not say."""
     adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict)
     """What makes a value of JSON what a parameter's annotation says."""
 
-    @property
+    @cached_property
     def parameters(self) -> list[inspect.Parameter]:
         return list(self.signature.parameters.values()) if self.signature else []
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [parameter.name for parameter in self.parameters]
+
+    @cached_property
+    def by_keyword(self) -> frozenset[str]:
+        """The names of the parameters that can be given by keyword."""
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        return frozenset(parameter.name for parameter in self.parameters if parameter.kind in kinds)
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The names of the parameters that have to be given."""
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        given = (one for one in self.parameters if one.kind not in variable)
+        return frozenset(one.name for one in given if one.default is inspect.Parameter.empty)
+
+    @cached_property
+    def extra(self) -> str:
+        """The name of the parameter that holds all other keywords; empty if there is none."""
+        return next((one.name for one in self.parameters if one.kind is inspect.Parameter.VAR_KEYWORD), "")
+
+    def fits(self, keywords: Mapping[str, object]) -> bool:
+        """Tell whether *keywords* alone are at first sight what it takes: then there is no need to bind them."""
+        return self.needed <= keywords.keys() <= self.by_keyword
 
 
 def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...], Mapping[str, object]]:
@@ -51,11 +78,17 @@ def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...],
     if taken.signature is None:
         return positional, keywords
     try:
-        taken.signature.bind(*positional, **keywords)
+        if positional or not taken.fits(keywords):
+            taken.signature.bind(*positional, **keywords)
     except TypeError as error:
         message = f"custom function '{call.function.name}' takes {taken.signature}: {error}"
         raise permanent_failure("BadArguments", message) from error
     return _converted(call, taken, positional, keywords)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Tell whether *function* is a coroutine function."""
+    return _remembered(function).is_async
 
 
 def _converted(
@@ -76,10 +109,9 @@ def _converted(
             wrong.extend(_mistakes(name, error))
             return None
 
-    names = [parameter.name for parameter in taken.parameters]
-    extra = next((one.name for one in taken.parameters if one.kind is inspect.Parameter.VAR_KEYWORD), "")
+    names = taken.names
     first = tuple(convert(names[0], names[0], value) for value in positional)
-    named = {key: convert(key if key in names else extra, key, value) for key, value in keywords.items()}
+    named = {key: convert(key if key in names else taken.extra, key, value) for key, value in keywords.items()}
     if wrong:
         more = f"; and {len(wrong) - _MAX_SHOWN} more" if len(wrong) > _MAX_SHOWN else ""
         message = (
@@ -117,8 +149,8 @@ def _looked_up(function: Callable[..., Any]) -> _Taken:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return _Taken()
-    return _Taken(signature, dict(_adapters(function, signature)))
+        return _Taken(inspect.iscoroutinefunction(function))
+    return _Taken(inspect.iscoroutinefunction(function), signature, dict(_adapters(function, signature)))
 
 
 def _adapters(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, TypeAdapter[Any]]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.custom.arguments import bound
+from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, raised
 from swf_temporal.functions.operator.settings import Settings
@@ -47,7 +47,7 @@ class Python:
         if not module_name or not name:
             wanted, kind = text or call.function.name, call.function.type
             message = f"no custom function '{wanted}' is known{suggestion(wanted, self._custom)}"
-            own = "" if kind == "custom" else f"; and nothing here carries out functions of the type '{kind}'"
+            own = "" if kind == "custom" else f"; nor are there functions of the type '{kind}'"
             raise permanent_failure("UnknownFunction", message + own)
         return self._modules.find(module_name, name)
 
@@ -69,7 +69,7 @@ async def _result(
 ) -> object:
     """Return what *function* returns; one that is not async runs in a thread, so that it may block."""
     try:
-        if inspect.iscoroutinefunction(function):
+        if is_async(function):
             return await function(*positional, **keywords)
         result = await asyncio.to_thread(_in_thread, function, positional, keywords)
         return await result if inspect.isawaitable(result) else result

@@ -48,7 +48,7 @@ class Scripts:
         """Return the script's variable `result`, or else the value of its last line if that is an expression."""
         name = call.function.name
         if not self._settings.scripts:
-            message = f"function '{name}' is a script, and this worker runs none"
+            message = f"function '{name}' is a script, and this worker does not run scripts"
             raise permanent_failure("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
         code, arguments = _script(call)
         options = self._settings.for_function(name).merged_over(self._settings.calls)
@@ -125,7 +125,7 @@ def _script(call: Call) -> tuple[str, JSON]:
         arguments = {key: value for key, value in arguments.items() if key != "script"}
     if not isinstance(given, str):
         where = "after script:python: in its operation, as 'script' in its metadata, or as the argument 'script'"
-        raise permanent_failure("BadOperation", f"function '{function.name}' has no code: it stands {where}")
+        raise permanent_failure("BadOperation", f"function '{function.name}' has no code: write it {where}")
     return given, arguments
 
 

@@ -63,7 +63,7 @@ class CustomType(DeclaredType):
             yield OperationProblem(message, _INSTEAD_OF_SCRIPT if language else None, code="custom-operation")
         prefix = next((one for one in _FOREIGN if operation.startswith(one)), None)
         if prefix is not None and not operation.startswith(_OURS):
-            message = f"{operation!r} is {_FOREIGN[prefix]}, which nothing here runs"
+            message = f"{operation!r} is {_FOREIGN[prefix]}, which is not supported"
             yield OperationProblem(message, _INSTEAD, code="foreign-operation", severity=Severity.WARNING)
 
     def performer(self, services: Services) -> Performer:

@@ -17,7 +17,7 @@ _Value = TypeVar("_Value")
 
 
 class NotLocalError(Exception):
-    """What is needed is on the web, where only a call may look."""
+    """A document is on the web, from which only a call may fetch it."""
 
 
 def document_named(function: Function) -> str | None:

@@ -48,7 +48,7 @@ class Document:
     def follow(self, node: object) -> "Part":
         """Return the object that *node* is or refers to, and in which document it stands; an empty one for no object.
 
-        Raises CallFailed for a reference that leads nowhere or round in a circle, and UnresolvedReference for one into
+        Raises CallFailed for a reference that leads nowhere or to itself, and UnresolvedReference for one into
         a document that is not local.
         """
         document: Document = self
@@ -59,7 +59,7 @@ class Document:
             if not isinstance(reference, str):
                 return Part(document, node)
             document, node = document.target(reference)
-        raise permanent_failure("BadDocument", f"the document '{self.name}' has references that lead round in a circle")
+        raise permanent_failure("BadDocument", f"the document '{self.name}' has circular references")
 
     def target(self, reference: str) -> "tuple[Document, JSON]":
         """Return what a reference in this document points to, which may be a reference too, and in which document."""

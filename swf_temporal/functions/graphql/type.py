@@ -17,6 +17,8 @@ _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 class GraphQLType(DeclaredType):
     """Functions that name an endpoint, query or mutation, and a field."""
 
+    example = FORM.example
+
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield what is missing in the operation, or cannot be called."""
         missing = list(FORM.problems(function))

@@ -23,7 +23,7 @@ _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascri
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back of a request."""
+    """The answer to a request."""
 
     status: int
     headers: Mapping[str, str]

@@ -157,7 +157,7 @@ class Http:
 
 @dataclass(frozen=True, slots=True)
 class _There:
-    """Where a request goes, and what the operator says of requests that go there."""
+    """The destination of a request, and the operator's settings for it."""
 
     url: httpx.URL
     port: int

@@ -147,7 +147,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
 
 class _Content(httpx.AsyncByteStream):
-    """What is still to be read of an answer."""
+    """The part of an answer that is still to be read."""
 
     def __init__(self, answer: httpcore.Response) -> None:
         self._answer = answer

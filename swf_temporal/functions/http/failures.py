@@ -35,7 +35,7 @@ FAULTS: dict[type[Exception], tuple[str, str]] = {
 
 _CAUSES: dict[type[BaseException], tuple[str, str]] = {
     ConnectionRefusedError: ("ConnectionRefused", "the connection was refused"),
-    socket.gaierror: ("UnknownHost", "no host of that name is known"),
+    socket.gaierror: ("UnknownHost", "the host name is unknown"),
     ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
     ConnectionResetError: ("ConnectionLost", "the connection broke"),
 }

@@ -39,7 +39,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """How a field of a form is written, as far as anything is said. The defaults suit one of which nothing is."""
+    """How a field of a form is encoded. The defaults apply to a field that the document does not describe."""
 
     style: str | None = None
     """Of OpenAPI's parameters. Without one arrays are repeated, and objects are JSON."""

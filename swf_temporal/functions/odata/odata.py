@@ -62,7 +62,7 @@ class OData(Performer):
         while link is not None and isinstance(rows, list):
             url = _following(url, link)
             if url in seen:
-                raise CallFailed(f"{request}: the pages of the answer lead round in a circle", code="MalformedAnswer")
+                raise CallFailed(f"{request}: the pages of the answer form a cycle", code="MalformedAnswer")
             seen.add(url)
             page = await self._send(authenticated(Request("GET", url, _VERSIONS), call))
             size += len(json.dumps(page))

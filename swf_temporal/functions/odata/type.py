@@ -12,6 +12,8 @@ FORM = PartedForm(("service", "entity set"), "https://example.com/Service.svc#En
 class ODataType(DeclaredType):
     """Functions that name a service and a set of entities in it."""
 
+    example = FORM.example
+
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield what is missing in the operation."""
         return FORM.problems(function)

@@ -22,7 +22,7 @@ _NEGOTIATED = frozenset({"accept", "content-type"})
 
 @dataclass(frozen=True, slots=True)
 class OpenApiOperation:
-    """What can be asked of a service, and how."""
+    """An operation of a service, and the form of its requests."""
 
     id: str
     method: str

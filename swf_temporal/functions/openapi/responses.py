@@ -63,7 +63,7 @@ class Responses:
         try:
             _validator(json.dumps(schema))
         except BadSchema as error:
-            message = f"'{holder.document.name}' has a schema for an answer that is none: {error.message}"
+            message = f"'{holder.document.name}' has a schema for an answer that is not a JSON Schema: {error.message}"
             raise permanent_failure("BadDocument", message) from error
         return schema
 

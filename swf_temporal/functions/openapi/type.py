@@ -21,6 +21,7 @@ FORM = PartedForm(("document", "operationId"), "document.json#operationId")
 class RestType(DeclaredType):
     """Functions that name an operation of a document, or a method and a URL."""
 
+    example = FORM.example
     may_need_credentials = True
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:

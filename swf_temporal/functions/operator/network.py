@@ -96,7 +96,7 @@ _NOT_EVEN_HERE = tuple(read_pattern(text) for text in (*_METADATA, *_METADATA_NA
 
 @dataclass(frozen=True)
 class Network:
-    """Which hosts calls may reach.
+    """The network hosts that may be called.
 
     What `deny` has is denied. If `allow` has anything, nothing else is allowed. This machine itself and the metadata
     services of clouds are denied too, unless `allow` has their address, or their name without a wildcard.

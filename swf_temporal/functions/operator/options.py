@@ -28,7 +28,7 @@ class SharedFolder:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How calls of one function, or to one host, are made. What is None is as it is for all."""
+    """The settings for calls of one function, or to one host. None means the setting for all calls."""
 
     timeout: timedelta | None = None
     """The longest that one attempt may take, from connecting to the last byte of the answer."""
@@ -63,7 +63,7 @@ _NAMES = tuple(each.name for each in fields(Options))
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """How one call is made, everything decided."""
+    """The resolved settings of one call."""
 
     timeout: timedelta
     max_response_bytes: int

@@ -14,7 +14,7 @@ __all__ = ["Settings", "environment_name"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How functions reach their services. `configuration.read_settings` takes them from a file and the environment."""
+    """The operator's settings for calls. `configuration.read_settings` takes them from a file and the environment."""
 
     base_urls: Mapping[str, str] = field(default_factory=dict)
     """Where services are, by the name of a function or of its document; wins over the document's servers."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """What is known about secure connections. Nothing given: the system's authorities, and no certificate of ours."""
+    """TLS settings. By default: the system's certificate authorities, and no client certificate."""
 
     verify: bool = True
     """Whether the server must prove who it is. It can be turned off for single hosts alone."""

@@ -25,7 +25,7 @@ _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 
 @dataclass(slots=True)
 class _Parts:
-    """What the arguments of a call are used for."""
+    """The arguments of a call, by their use."""
 
     headers: dict[str, JSON] = field(default_factory=dict)
     cookies: dict[str, JSON] = field(default_factory=dict)

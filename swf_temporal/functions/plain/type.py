@@ -11,7 +11,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.port import DeclaredType, Performer, Services
-from swf_temporal.text.suggestions import did_you_mean, meant_or_known
+from swf_temporal.text.suggestions import meant_or_known
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -77,7 +77,7 @@ def problems_of_object(operation: Mapping[str, JSON]) -> Iterator[OperationProbl
     else:
         yield OperationProblem("method must be a text", path=("operation", "method"))
     if not operation.get("uri"):
-        yield OperationProblem("the operation names no uri")
+        yield OperationProblem("the operation names no uri", "write the URL, as in 'uri: https://example.com/orders'")
     for key in _OBJECTS:
         if operation.get(key) is not None and not isinstance(operation[key], dict):
             yield OperationProblem(f"{key} must be an object", path=("operation", key))
@@ -95,5 +95,5 @@ def problems_of_object(operation: Mapping[str, JSON]) -> Iterator[OperationProbl
 
 def _problems_of_method(method: str, *key: str) -> Iterator[OperationProblem]:
     if method.upper() not in METHODS:
-        hint = did_you_mean(method.upper(), METHODS)
+        hint = meant_or_known(method.upper(), METHODS)
         yield OperationProblem(f"{method!r} is not a method of HTTP that can be called", hint, ("operation", *key))

@@ -24,7 +24,7 @@ _MAX_PAUSE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a server listens."""
+    """The address of a server."""
 
     host: str
     port: int

@@ -101,6 +101,6 @@ def _in_order(files: dict[str, FileDescriptorProto]) -> Iterator[FileDescriptorP
     while waiting:
         ready = [name for name, file in waiting.items() if not waiting.keys() & set(file.dependency)]
         if not ready:
-            raise CallFailed("the server describes files that import each other in a circle", code="MalformedAnswer")
+            raise CallFailed("the server describes files that import each other in a cycle", code="MalformedAnswer")
         for name in ready:
             yield waiting.pop(name)

@@ -17,6 +17,8 @@ FORM = PartedForm(("proto file", "service", "method"), "service.proto#Service#Me
 class RpcType(DeclaredType):
     """Functions that name a method of a service in a proto file."""
 
+    example = FORM.example
+
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield what is missing in the operation."""
         return FORM.problems(function)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description, Upgraded, WrittenIn
+from swf_temporal.languages.port import Addresses, Checked, Definition, Description, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
@@ -19,6 +19,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import CHAINS
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import PRESENT, Detected
 from swf_temporal.languages.serverless_workflow.reading.versions.foreign import FOREIGN
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, reads_own_version
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source

@@ -25,7 +25,7 @@ class Failure(Part):
 
 
 class Answer(Part):
-    """What one attempt to call a function comes to."""
+    """The outcome of one attempt to call a function."""
 
     returns: Json = None
     computes: OptionalKey[str] = None
@@ -52,7 +52,7 @@ def _in_full(value: Any) -> Any:
 
 
 class Script(Answer):
-    """What a function answers, attempt by attempt."""
+    """The answers of a function, attempt by attempt."""
 
     then: OptionalKey[
         Annotated[

@@ -71,7 +71,7 @@ _Delays: TypeAlias = Annotated[tuple[Duration, ...], BeforeValidator(_is_list)]
 
 
 class ExpectedError(Part):
-    """What is claimed of the error that a run ends with."""
+    """The expected error of a run."""
 
     name: Json = None
     code: Json = None
@@ -82,7 +82,7 @@ class ExpectedError(Part):
 
 
 class ExpectedRequest(Part):
-    """What is claimed of a request that a service was sent."""
+    """An expected request to a service."""
 
     service: OptionalKey[str] = None
     request: OptionalKey[Annotated[str, AfterValidator(_asked)]] = None
@@ -111,7 +111,7 @@ ExpectedRequests: TypeAlias = Annotated[
 
 
 class ExpectedStarts(Part):
-    """When instances are claimed to be started by the schedule."""
+    """The expected start times of a schedule."""
 
     after: Moment
     before: OptionalKey[Moment] = None
@@ -134,7 +134,7 @@ class ExpectedStarts(Part):
 
 
 class ExpectedProblem(Part):
-    """What reading a definition is claimed to report."""
+    """A problem that reading a definition is expected to report."""
 
     code: str
     severity: Severity = Severity.ERROR
@@ -163,7 +163,7 @@ class ExpectedProblem(Part):
 
 
 class Expected(Part):
-    """What is claimed of the definitions, and of a run."""
+    """The expected problems of the definitions, and the expected outcome of a run."""
 
     error: ExpectedError = ExpectedError()
     status: Status = Field(

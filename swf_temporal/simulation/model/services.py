@@ -25,7 +25,7 @@ _AS_VALUE = "an answer that itself has the key `status` is written {body: {statu
 
 
 class Kind(Enum):
-    """What the name of a service is, and so how it is spoken to."""
+    """The kind of a service, which follows from its name and decides on its protocol."""
 
     ORIGIN = "origin"
     """Of HTTP: `https://orders.example`."""
@@ -46,7 +46,7 @@ _FORMS = {
 
 
 class Reply(Part):
-    """What a service answers, or the message that a broker has."""
+    """The answer of a service, or the message that a broker has."""
 
     status: StrictInt | str = 200
     """Of HTTP, or the name of gRPC's."""
@@ -78,7 +78,7 @@ _Whole: TypeAlias = Annotated[Reply, BeforeValidator(_whole, json_schema_input_t
 
 
 class Replies(Reply):
-    """What a service answers to one request, one answer each time."""
+    """The answers of a service to one request, one each time."""
 
     then: OptionalKey[Annotated[tuple[_Whole, ...], Field(min_length=1)]] = None
     """The answers; the last repeats, but a message comes only once."""
@@ -134,7 +134,7 @@ class Service(Part):
             raise validation_error("a message has no status", *path, hint=_AS_VALUE)
         if self.kind is Kind.GRPC:
             if status not in _FAILURES:
-                raise validation_error(f"{status!r} is none of {', '.join(_FAILURES)}", *path, hint=_AS_VALUE)
+                raise validation_error(f"{status!r} is not one of {', '.join(_FAILURES)}", *path, hint=_AS_VALUE)
         elif not isinstance(status, int):
             raise validation_error("'status' is a status of HTTP", *path, hint=_AS_VALUE)
         elif status not in _STATUSES:
@@ -179,7 +179,7 @@ def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
     if not separator:
         return Kind.GRPC if name.endswith(".proto") else Kind.DOCUMENT
     if scheme not in WIRES:
-        hint = f"there are {', '.join(WIRES)}; a gRPC service goes by its proto file"
+        hint = f"there are {', '.join(WIRES)}; a gRPC service is described by its proto file"
         raise validation_error(f"nothing speaks the protocol of {name!r}", name, hint=hint, at_key=True)
     host, port = _host(name, name, at_key=True)
     wire = WIRES[scheme]

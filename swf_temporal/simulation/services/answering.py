@@ -19,7 +19,7 @@ _TYPES = MimeTypes()
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequests:
-    """What all the services of one run were asked."""
+    """The requests that all services of one run received."""
 
     requests: list[dict[str, JSON]] = field(default_factory=list)
     """In their order: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""

@@ -18,7 +18,7 @@ from swf_temporal.simulation.services.answering import Answering, body_of, conte
 
 
 class Server(NamedTuple):
-    """Where a broker is, and what it speaks."""
+    """The address of a broker, and its protocol."""
 
     family: str
     host: str

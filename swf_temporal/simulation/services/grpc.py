@@ -89,7 +89,7 @@ class GrpcService:
 
 
 class _Handlers:
-    """What the library asks for the handler of a call."""
+    """The handlers of calls, as the gRPC library looks them up."""
 
     def __init__(self, service: GrpcService) -> None:
         self._service = service

@@ -127,16 +127,16 @@ def test_the_json_format() -> None:
 @pytest.mark.parametrize(
     ("headers", "body", "status", "told"),
     [
-        ({"Content-Type": "application/json"}, "{}", 415, "is no CloudEvent"),
-        ({}, "{}", 415, "is no CloudEvent"),
+        ({"Content-Type": "application/json"}, "{}", 415, "is not a CloudEvent"),
+        ({}, "{}", 415, "is not a CloudEvent"),
         ({"Content-Type": "application/cloudevents+avro"}, "", 415, "the event format application/cloudevents+avro"),
         ({"Content-Type": "application/cloudevents"}, "", 415, "the event format application/cloudevents"),
         ({"Content-Type": f"{STRUCTURED}; charset=klingon"}, "{}", 415, "the charset 'klingon'"),
         ({"Content-Type": f"{STRUCTURED}; charset=base64"}, "{}", 415, "the charset 'base64'"),
-        ({"Content-Type": STRUCTURED}, b"\xff", 400, "no text in utf-8"),
-        ({"Content-Type": STRUCTURED}, "{", 400, "the body is no JSON"),
+        ({"Content-Type": STRUCTURED}, b"\xff", 400, "not text in utf-8"),
+        ({"Content-Type": STRUCTURED}, "{", 400, "the body is not JSON"),
         ({"Content-Type": STRUCTURED}, "[" * 100_000, 400, "nested too deeply"),
-        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": float("nan")}), 400, "NaN is no number"),
+        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": float("nan")}), 400, "NaN is not a JSON number"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": "\ud800"}), 400, "surrogate"),
         ({"Content-Type": STRUCTURED}, "[]", 400, "an event is a JSON object"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "id": None}), 400, "the event has no 'id'"),
@@ -149,7 +149,7 @@ def test_the_json_format() -> None:
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": 1, "data_base64": "AA=="}), 400, "data_base64"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data_base64": "?"}), 400, "not base64"),
         ({"Content-Type": BATCH}, "{}", 400, "a batch is a JSON array"),
-        ({**HEADERS, "Content-Type": "application/json"}, "{", 400, "the data is no JSON"),
+        ({**HEADERS, "Content-Type": "application/json"}, "{", 400, "the data is not JSON"),
         ({**HEADERS, "ce-datacontenttype": "text/plain"}, "", 400, "ce-datacontenttype"),
         ({name: value for name, value in HEADERS.items() if name != "ce-specversion"}, "", 400, "no 'specversion'"),
         ({**HEADERS, "ce-data": "x"}, "", 400, "data"),
@@ -164,7 +164,7 @@ def test_what_is_refused(headers: Mapping[str, str], body: bytes | str, status: 
 
 def test_a_header_that_is_there_twice() -> None:
     """Which of them counts is not for the gateway to guess."""
-    assert "ce-id is there more than once" in refusal([*HEADERS.items(), ("ce-id", "2")]).detail
+    assert "ce-id is given more than once" in refusal([*HEADERS.items(), ("ce-id", "2")]).detail
 
 
 def test_a_batch_tells_of_each_that_is_malformed() -> None:

@@ -102,7 +102,7 @@ async def test_the_server_is_chosen(tmp_path: Path, channel: Any, settings: Any,
     ("document", "code", "reason"),
     [
         (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
-        (served({"a": SEVERAL["strange"]}), "NoServer", "nothing here speaks its protocols \\('stomp'\\)"),
+        (served({"a": SEVERAL["strange"]}), "NoServer", "its protocols are not supported \\('stomp'\\)"),
         (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
         (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
         (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
@@ -121,7 +121,7 @@ async def test_a_configured_server_must_speak_a_known_protocol(tmp_path: Path) -
     """Where it is configured for this function there is no mistake about what was meant."""
     bench = Bench(tmp_path, Settings(base_urls={"ask": "grpc://127.0.0.1:1"})).has(served(SEVERAL))
 
-    with pytest.raises(CallFailed, match="whose protocol is none of mqtt") as caught:
+    with pytest.raises(CallFailed, match="whose protocol is not one of mqtt") as caught:
         await bench.call("send", 1)
 
     assert caught.value.code == "BadUrl"

@@ -166,7 +166,7 @@ async def test_a_schema_that_is_none_is_the_documents_fault(bench: Bench) -> Non
 
 
 async def test_schemas_are_followed_into_other_files(bench: Bench) -> None:
-    """References lead through the document and through files beside it, also round in a circle."""
+    """References lead through the document and through files beside it, also in a cycle."""
     node = {
         "type": "object",
         "properties": {"next": {"$ref": "#/node"}, "size": {"$ref": "sizes.json#/size"}, "default": {"type": "null"}},

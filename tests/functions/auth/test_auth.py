@@ -79,7 +79,7 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
         ("bearer", {"token": "${ empty }"}, "BadAuth", "lacks 'token'"),
         ("apiKey", {"key": "k"}, "BadAuth", "lacks 'name'"),
         ("apiKey", {"name": "X-Key"}, "BadAuth", "lacks 'key'"),
-        ("apiKey", {"name": "X-Key", "key": "k", "in": "body"}, "BadAuth", "none of header, query, cookie"),
+        ("apiKey", {"name": "X-Key", "key": "k", "in": "body"}, "BadAuth", "not one of header, query, cookie"),
         ("apiKey", {"name": "X-Key", "key": "k", "in": "query"}, "BadAuth", "in: header"),
         ("oauth", {}, "BadAuth", "did you mean 'oauth2'?"),
         ("digest", {}, "BadAuth", "is not one of basic, bearer, oauth2 and apiKey"),

@@ -52,9 +52,9 @@ def test_references_within_a_document(reference: str, found: dict[str, Any] | No
     assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)
 
 
-def test_a_circle_is_told() -> None:
-    """References that lead round in a circle do not hang."""
-    with pytest.raises(CallFailed, match="circle"):
+def test_a_cycle_is_reported() -> None:
+    """Circular references do not hang."""
+    with pytest.raises(CallFailed, match="circular"):
         document().resolve({"$ref": "#/round"})
 
 

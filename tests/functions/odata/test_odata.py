@@ -190,7 +190,7 @@ async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
 
 
 async def test_pages_elsewhere(service: Service, functions: Functions, failed: Failed) -> None:
-    """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a circle."""
+    """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a cycle."""
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "http://elsewhere.example/"})
     fault = await failed(functions, call_of("/S#A"))
     assert (fault.code, fault.retryable) == ("BadUrl", False)

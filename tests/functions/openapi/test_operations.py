@@ -113,8 +113,8 @@ def test_path_items_are_followed() -> None:
 
 
 def test_references_that_lead_round() -> None:
-    """A circle is told, and does not hang."""
-    with pytest.raises(CallFailed, match="circle") as caught:
+    """A circular reference is reported, and does not hang."""
+    with pytest.raises(CallFailed, match="circular") as caught:
         operation("3.1", "other")
 
     assert caught.value.code == "BadDocument"

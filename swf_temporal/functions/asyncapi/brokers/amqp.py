@@ -11,7 +11,7 @@ from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
 from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 5672, 5671
@@ -24,36 +24,58 @@ class Amqp:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*, and wait until the broker has confirmed it."""
-        operation = channel.bindings.operation
-        with telling(channel):
-            async with asyncio.timeout(channel.timeout), connected(channel) as connection:
-                exchange, key = await route_of(channel).exchange(connection)
-                await exchange.publish(
-                    _outgoing(channel, message), key, mandatory=switch(operation, "mandatory", default=True)
-                )
+        with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout), self.sending(channel) as send:
+                await send(channel, message)
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Connect; each exchange and queue that is published to has a channel of AMQP of its own."""
+        exchanges: dict[tuple[str | None, str | None], Any] = {}
+
+        async def send(to: Channel, message: Message) -> None:
+            route = route_of(to)
+            place = (route.exchange_name, None if route.exchange_name else route.queue_name)
+            with mapping_faults(to):
+                async with asyncio.timeout(to.timeout):
+                    if place not in exchanges:
+                        exchanges[place], _ = await route.exchange(connection)
+                    await exchanges[place].publish(
+                        _outgoing(to, message),
+                        route.key if route.exchange_name else route.queue_name,
+                        mandatory=switch(to.bindings.operation, "mandatory", default=True),
+                    )
+
+        with mapping_faults(channel):
+            connecting = connected(channel)
+            connection = await connecting.__aenter__()
+        try:
+            yield send
+        finally:
+            await connecting.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
         route = route_of(channel)
-        with telling(channel):
+        with mapping_faults(channel):
             connecting = connected(channel)
             connection = await connecting.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     queue = await route.queue(connection)
                     await queue.channel.set_qos(prefetch_count=1)
             yield _deliveries(channel, queue)
             if route.is_own_queue:
-                with telling(channel):
+                with mapping_faults(channel):
                     await queue.delete(if_unused=False, if_empty=False)
         finally:
             await connecting.__aexit__(None, None, None)
 
 
 @contextmanager
-def telling(channel: Channel) -> Iterator[None]:
+def mapping_faults(channel: Channel) -> Iterator[None]:
     """Turn what goes wrong within into a CallFailed."""
     errors = _library("aiormq.exceptions")
     known = {
@@ -75,7 +97,7 @@ def telling(channel: Channel) -> Iterator[None]:
         except errors.InvalidFrameError as error:
             # The library does not expect a broker to take a user in and then refuse the virtual host.
             if "Connection.Close" in str(error):
-                raise Refused(DENIED, "the virtual host is not there, or not for this user") from error
+                raise Refused(DENIED, "the virtual host does not exist, or this user may not use it") from error
             raise
 
 
@@ -123,7 +145,7 @@ async def connected(channel: Channel) -> AsyncIterator[Any]:
 
 async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
     while True:
-        with telling(channel):
+        with mapping_faults(channel):
             # A consumer of its own for each message: those passed over stay with this connection, so that they do not
             # come again and again, and go back to the queue when it ends; no more than these are kept from others.
             async with queue.iterator() as messages:
@@ -132,7 +154,7 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
                 raise Refused(LOST)
 
         async def accept(received: Any = received) -> None:
-            with telling(channel):
+            with mapping_faults(channel):
                 await received.ack()
 
         yield Delivery(incoming(received), accept)

@@ -17,7 +17,7 @@ _TYPES = {"default": "direct"}
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where messages of a channel go, and where they come from."""
+    """The exchange and queue of a channel's messages."""
 
     virtual_host: str
     key: str

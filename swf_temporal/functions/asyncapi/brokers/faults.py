@@ -14,7 +14,7 @@ Fault: TypeAlias = tuple[str, str]
 """A code, and what it means."""
 Faults: TypeAlias = Mapping[type[BaseException], Fault]
 
-DENIED: Fault = ("AuthFailed", "the broker does not let this client do that")
+DENIED: Fault = ("AuthFailed", "the broker does not permit this")
 UNKNOWN: Fault = ("UnknownChannel", "the broker has no such channel")
 TOO_LARGE: Fault = ("MessageTooLarge", "the message is larger than the broker takes")
 LOST: Fault = ("ConnectionLost", "the connection broke")
@@ -22,7 +22,7 @@ REFUSED: Fault = ("BrokerError", "the broker refused")
 
 _CONNECTING: Faults = {
     ConnectionRefusedError: ("ConnectionRefused", "the connection was refused"),
-    socket.gaierror: ("UnknownHost", "no host of that name is known"),
+    socket.gaierror: ("UnknownHost", "the host name is unknown"),
     ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
 }
 """Causes that say more than the library's own exceptions do."""

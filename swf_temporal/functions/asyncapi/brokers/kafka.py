@@ -12,7 +12,7 @@ from typing import Any
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT = 9092
@@ -28,27 +28,44 @@ class Kafka:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Send *message*, and wait until every replica that is in step has it."""
-        key, headers = _key(channel, message)
-        with telling(channel):
+        with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout), self.sending(channel) as send:
+                await send(channel, message)
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Start a producer."""
+        with mapping_faults(channel):
             producer = _library("aiokafka").AIOKafkaProducer(
                 **await options_of(channel),
                 acks="all",
                 enable_idempotence=True,
                 max_request_size=channel.max_bytes,
             )
-            async with asyncio.timeout(channel.timeout), started(channel, producer):
-                await producer.send_and_wait(
-                    topic_of(channel),
-                    message.payload,
-                    key=None if key is None else key.encode(),
-                    headers=[(name, value.encode()) for name, value in headers.items()],
-                )
+            starting = started(channel, producer)
+            await starting.__aenter__()
+
+        async def send(to: Channel, message: Message) -> None:
+            key, headers = _key(to, message)
+            with mapping_faults(to):
+                async with asyncio.timeout(to.timeout):
+                    await producer.send_and_wait(
+                        topic_of(to),
+                        message.payload,
+                        key=None if key is None else key.encode(),
+                        headers=[(name, value.encode()) for name, value in headers.items()],
+                    )
+
+        try:
+            yield send
+        finally:
+            await starting.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Consume after what the document's group has accepted; without a group, from now on."""
         group = word(channel.bindings.operation, "groupId")
-        with telling(channel):
+        with mapping_faults(channel):
             consumer = _library("aiokafka").AIOKafkaConsumer(
                 topic_of(channel), **await options_of(channel), group_id=group, enable_auto_commit=False
             )
@@ -56,7 +73,7 @@ class Kafka:
             async with asyncio.timeout(channel.timeout):
                 await starting.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     await _placed(consumer, is_member=group is not None)
             yield _deliveries(channel, consumer, is_member=group is not None)
@@ -65,7 +82,7 @@ class Kafka:
 
 
 @contextmanager
-def telling(channel: Channel) -> Iterator[None]:
+def mapping_faults(channel: Channel) -> Iterator[None]:
     """Turn what goes wrong within into a CallFailed."""
     errors = _library("aiokafka.errors")
     known = {
@@ -155,12 +172,12 @@ async def _placed(consumer: Any, *, is_member: bool) -> None:
 async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> AsyncIterator[Delivery]:
     place = _library("aiokafka").TopicPartition
     while True:
-        with telling(channel):
+        with mapping_faults(channel):
             record = await consumer.getone()
 
         async def accept(record: Any = record) -> None:
             if is_member:
-                with telling(channel):
+                with mapping_faults(channel):
                     await consumer.commit({place(record.topic, record.partition): record.offset + 1})
 
         yield Delivery(incoming(channel, record), accept)

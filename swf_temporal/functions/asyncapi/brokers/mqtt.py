@@ -1,5 +1,6 @@
 """Messages to and from an MQTT broker, versions 3.1.1 and 5."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any
@@ -8,7 +9,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
@@ -22,36 +23,54 @@ class Mqtt:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*; with a quality of service of 1 or 2 the broker has confirmed it."""
-        operation = channel.bindings.operation
-        with telling(channel):
-            async with await session_of(channel, receives=False) as session:
-                await session.send(
-                    channel.address,
-                    message.payload,
-                    qos=number(operation, "qos", _AT_LEAST_ONCE),
-                    retain=switch(operation, "retain", default=False),
-                    properties=_properties(channel, message),
-                )
+        async with self.sending(channel) as send:
+            await send(channel, message)
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Connect. Messages are sent one after the other: the broker's refusal of one is known by that."""
+        turn = asyncio.Lock()
+
+        async def send(to: Channel, message: Message) -> None:
+            operation = to.bindings.operation
+            with mapping_faults(to):
+                async with turn:
+                    await session.send(
+                        to.address,
+                        message.payload,
+                        qos=number(operation, "qos", _AT_LEAST_ONCE),
+                        retain=switch(operation, "retain", default=False),
+                        properties=_properties(to, message),
+                    )
+
+        with mapping_faults(channel):
+            session = await session_of(channel, receives=False)
+            await session.__aenter__()
+        try:
+            yield send
+        finally:
+            with mapping_faults(channel):
+                await session.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Subscribe with the call's own session; what was not acknowledged comes again when the call is repeated."""
-        with telling(channel):
+        with mapping_faults(channel):
             session = await session_of(channel, receives=True)
             await session.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 await session.listen(channel.address, number(channel.bindings.operation, "qos", _AT_LEAST_ONCE))
             yield _deliveries(channel, session)
             # The call has what it waited for: its session shall gather nothing more until the broker forgets it.
-            with telling(channel):
+            with mapping_faults(channel):
                 await session.unsubscribe(channel.address)
         finally:
-            with telling(channel):
+            with mapping_faults(channel):
                 await session.__aexit__(None, None, None)
 
 
-def telling(channel: Channel) -> AbstractContextManager[None]:
+def mapping_faults(channel: Channel) -> AbstractContextManager[None]:
     """Turn what goes wrong within into a CallFailed."""
     root = _library("aiomqtt").MqttError
     return translating(
@@ -62,7 +81,7 @@ def telling(channel: Channel) -> AbstractContextManager[None]:
 async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]:
     messages = aiter(session.messages)
     while True:
-        with telling(channel):
+        with mapping_faults(channel):
             received = await anext(messages)
         accept = session.acknowledging(received)
         yield Delivery(incoming(received), accept)

@@ -8,7 +8,7 @@ from typing import Any
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT = 4222
@@ -24,21 +24,38 @@ class Nats:
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*, and wait until the server has read it."""
-        with telling(channel):
-            async with asyncio.timeout(channel.timeout), connected(channel) as (connection, errors):
-                await connection.publish(
-                    channel.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
-                )
-                await _asked(connection, errors)
+        with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout), self.sending(channel) as send:
+                await send(channel, message)
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Connect. What the server complains of is told of all that is sent at the time."""
+
+        async def send(to: Channel, message: Message) -> None:
+            with mapping_faults(to):
+                async with asyncio.timeout(to.timeout):
+                    await connection.publish(
+                        to.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
+                    )
+                    await _asked(connection, errors)
+
+        with mapping_faults(channel):
+            connecting = connected(channel)
+            connection, errors = await connecting.__aenter__()
+        try:
+            yield send
+        finally:
+            await connecting.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Subscribe, as one of the queue group if the document names one."""
-        with telling(channel):
+        with mapping_faults(channel):
             connecting = connected(channel)
             connection, errors = await connecting.__aenter__()
         try:
-            with telling(channel):
+            with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     queue = word(channel.bindings.operation, "queue")
                     subscription = await connection.subscribe(channel.address, queue=queue or "")
@@ -49,7 +66,7 @@ class Nats:
 
 
 @contextmanager
-def telling(channel: Channel) -> Iterator[None]:
+def mapping_faults(channel: Channel) -> Iterator[None]:
     """Turn what goes wrong within into a CallFailed."""
     errors = _library("nats.errors")
     known = {
@@ -116,7 +133,7 @@ async def _asked(connection: Any, errors: list[Exception]) -> None:
 
 async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[Delivery]:
     while True:
-        with telling(channel):
+        with mapping_faults(channel):
             received = await subscription.next_msg(timeout=None)
         yield Delivery(incoming(received), _accept)
 

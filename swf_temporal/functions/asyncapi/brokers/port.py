@@ -4,14 +4,14 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from swf_temporal.data import JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What travels on a channel."""
+    """A message on a channel."""
 
     payload: bytes
     content_type: str | None = None
@@ -37,7 +37,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What a document says about one protocol, each part as the document has it."""
+    """The bindings of a document for one protocol, each part unchanged."""
 
     server: Mapping[str, JSON] = field(default_factory=dict)
     channel: Mapping[str, JSON] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Bindings:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Where messages are sent to or come from: a topic, a queue, a subject, a path."""
+    """A source or destination of messages: a topic, a queue, a subject, a path."""
 
     protocol: str
     """As the document's server says it, in lower case: `mqtt`, `amqps`, `nats`, `kafka-secure`, `wss`, `https` …"""
@@ -91,6 +91,10 @@ class Delivery:
     accept: Callable[[], Awaitable[None]]
 
 
+Send: TypeAlias = Callable[[Channel, Message], Awaitable[None]]
+"""Sends a message over a connection, and returns when the server has it, as far as the protocol tells."""
+
+
 class Broker(Protocol):
     """One protocol. Its own exceptions become CallFailed."""
 
@@ -99,6 +103,14 @@ class Broker(Protocol):
 
     def receive(self, channel: Channel) -> AbstractAsyncContextManager[AsyncIterator[Delivery]]:
         """Subscribe: entering returns when messages that are sent from now on will come."""
+
+
+@runtime_checkable
+class Connecting(Broker, Protocol):
+    """A protocol in which one connection carries any number of messages."""
+
+    def sending(self, channel: Channel) -> AbstractAsyncContextManager[Send]:
+        """Connect: entering returns when messages can be sent to channels of the same server. What breaks stays so."""
 
 
 @runtime_checkable

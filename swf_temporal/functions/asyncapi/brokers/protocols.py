@@ -10,7 +10,7 @@ from swf_temporal.functions.http.client import Http
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """How a protocol is spoken."""
+    """The implementation of a protocol."""
 
     family: str
     """What the protocol's bindings are called."""

@@ -4,6 +4,7 @@ Every call has a connection of its own, which is closed as the protocol wants it
 those that a message has are the ones of the request with which the connection begins.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, translating
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
 from swf_temporal.functions.call import optional, permanent_failure
 from swf_temporal.functions.http.answers import is_json, read_error_answer, split_content_type
 
@@ -29,8 +30,21 @@ class WebSocket:
         async with opened(channel, message) as connection:
             await _say(channel, connection, message)
         if connection.close_code not in _CLEAN:
-            with telling(channel):
+            with mapping_faults(channel):
                 raise Refused(REFUSED, f"closed with {connection.close_code} {connection.close_reason}".strip())
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Open a connection. The server has read a message when it answers the ping that follows it."""
+
+        async def send(to: Channel, message: Message) -> None:
+            await _say(to, connection, message)
+            with mapping_faults(to):
+                async with asyncio.timeout(to.timeout):
+                    await (await connection.ping())
+
+        async with opened(channel) as connection:
+            yield send
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
@@ -49,7 +63,7 @@ class WebSocket:
 @asynccontextmanager
 async def opened(channel: Channel, message: Message | None = None) -> AsyncIterator[Any]:
     """Connect until the context is left."""
-    with telling(channel):
+    with mapping_faults(channel):
         connection = await _connect(channel, message)
     try:
         yield connection
@@ -84,12 +98,12 @@ async def _connected(library: Any, channel: Channel, message: Message | None, ad
 
 
 async def _say(channel: Channel, connection: Any, message: Message) -> None:
-    with telling(channel):
+    with mapping_faults(channel):
         await connection.send(_frame(message))
 
 
 async def _coming(channel: Channel, connection: Any) -> AsyncIterator[Delivery]:
-    with telling(channel):
+    with mapping_faults(channel):
         async for frame in connection:
             content = frame.encode() if isinstance(frame, str) else frame
             yield Delivery(Message(content), _nothing)
@@ -107,7 +121,7 @@ def _frame(message: Message) -> str | bytes:
 
 
 @contextmanager
-def telling(channel: Channel) -> Iterator[None]:
+def mapping_faults(channel: Channel) -> Iterator[None]:
     """Turn what goes wrong within into a CallFailed."""
     library = _library()
     with translating(channel, {library.ConnectionClosed: LOST}, library.WebSocketException):
@@ -117,7 +131,7 @@ def telling(channel: Channel) -> Iterator[None]:
             raise _unwelcome(channel, error.response) from error
         except library.ConnectionClosedError as error:
             if error.sent is not None and error.sent.code == _TOO_BIG:
-                text = f"{channel}: the message that came is larger than {channel.max_bytes} bytes"
+                text = f"{channel}: the received message is larger than {channel.max_bytes} bytes"
                 raise permanent_failure("AnswerTooLarge", text) from error
             raise
         except OSError:

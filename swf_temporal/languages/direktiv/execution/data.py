@@ -44,4 +44,4 @@ def with_result(data: JSON, key: str, value: JSON) -> dict[str, JSON]:
 
 
 def _refused(word: str) -> None:
-    raise ValueError(f"{word} is not a number of JSON")
+    raise ValueError(f"{word} is not a JSON number")

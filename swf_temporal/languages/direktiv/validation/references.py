@@ -14,14 +14,14 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
     states = [state.id for state in workflow.states]
     start = workflow.start
     if start is not None and start.state and start.state not in states:
-        message = f"start leads to the state {start.state!r}, which is not there"
+        message = f"start leads to the state {start.state!r}, which does not exist"
         yield source.problem(
             "transition-target", message, start.where.value("state"), meant_or_known(start.state, states)
         )
     for state in workflow.states:
         for target, node, key in targets_of(state):
             if target not in states:
-                message = f"state {state.id!r} leads to the state {target!r}, which is not there"
+                message = f"state {state.id!r} leads to the state {target!r}, which does not exist"
                 yield source.problem(
                     "transition-target", message, node.where.value(key), meant_or_known(target, states)
                 )

@@ -24,7 +24,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     WalkFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
+from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
@@ -284,7 +284,7 @@ class Execution:
         return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.run.time()}
 
     def note_timeout(self) -> None:
-        """Take note that the workflow's time is over."""
+        """Take note that the workflow has timed out."""
         self.run.emit(TraceKind.WORKFLOW_TIMED_OUT, self.program.workflow.id)
 
     def _check_active(self) -> None:
@@ -296,7 +296,7 @@ class Execution:
 
     def _set_parameters(self) -> None:
         """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
-        if has_open_parameters(self.program.workflow):
+        if self.program.has_open_parameters:
             self.program = for_run(self.program, self.run.input, {**self.variables(), "__now": self.run.started})
             self._about = None
 

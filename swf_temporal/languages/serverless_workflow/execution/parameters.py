@@ -6,7 +6,7 @@ to the same values. Constants and metadata are static: `${` in them stays as it 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic.alias_generators import to_camel
 
@@ -15,11 +15,13 @@ from swf_temporal.durations import parse_duration
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Several
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowExecTimeout, WorkflowTimeouts
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 _N = TypeVar("_N", bound=Node)
 _Reading = Callable[[JSON], str | int | float]
@@ -34,7 +36,7 @@ def has_open_parameters(workflow: Workflow) -> bool:
     )
 
 
-def for_run(program: Program, data: JSON, variables: Mapping[str, JSON]) -> Program:
+def for_run(program: "Program", data: JSON, variables: Mapping[str, JSON]) -> "Program":
     """Return *program* with what its open parameters are for a run whose input is *data*.
 
     Raises WrongData where a parameter yields what it cannot be, and ExpressionFailed.

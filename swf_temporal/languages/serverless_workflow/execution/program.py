@@ -18,6 +18,7 @@ from swf_temporal.languages.serverless_workflow.execution.data_flow import data_
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.frames import Deadline
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
+from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
@@ -116,13 +117,19 @@ class Program:
         parallel = (state for state in all_states(self.workflow.states) if isinstance(state, ParallelState))
         return any(not branch.is_awaited for state in parallel for branch in state.branches)
 
+    @cached_property
+    def has_open_parameters(self) -> bool:
+        """Whether parameters of the workflow are expressions, which each run evaluates for itself."""
+        return has_open_parameters(self.workflow)
+
     def with_workflow(self, workflow: Workflow) -> "Program":
         """Return this program for a variant of its workflow that has the same states, functions and events."""
         variant = copy(self)
         own = vars(variant)
         own.update(workflow=workflow, retries={retry.name: retry for retry in workflow.retries})
         own.update(_plans={}, _rules={})
-        own.pop("about", None)
+        for what_depends_on_it in ("about", "has_open_parameters"):
+            own.pop(what_depends_on_it, None)
         return variant
 
     def locate(self, path: str) -> tuple[Scope, str]:

@@ -12,8 +12,10 @@ def walk_under_way(frame: InstanceFrame) -> WalkFrame:
 def innermost_walk(frame: InstanceFrame) -> WalkFrame:
     """Return the progress of the walk whose state is running: of what is being undone, if anything is."""
     walk = walk_under_way(frame)
-    undoing = frame.get("cancelled") or walk.get("run", {})
-    return undoing.get("compensation", {}).get("walk") or walk
+    undoing = frame.get("cancelled") or walk.get("run")
+    if not undoing or "compensation" not in undoing:
+        return walk
+    return undoing["compensation"].get("walk") or walk
 
 
 def latest_data(walk: WalkFrame, data: JSON) -> JSON:

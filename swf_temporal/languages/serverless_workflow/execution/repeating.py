@@ -11,7 +11,7 @@ from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, RepeatFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.waiting import came_already
+from swf_temporal.languages.serverless_workflow.execution.waiting import has_arrived
 from swf_temporal.languages.serverless_workflow.model.states import OperationState, Repeat
 from swf_temporal.runtime.host import TraceKind
 
@@ -40,7 +40,7 @@ async def run_repeatedly(
 def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane[BodyFrame]) -> bool:
     if limit is not None and times >= limit:
         return False
-    if repeat.stop_on_events and came_already(repeat.stop_on_events, lane):
+    if repeat.stop_on_events and has_arrived(repeat.stop_on_events, lane):
         return False
     if repeat.expression is None or (times == 0 and not repeat.check_before):
         return True

@@ -46,10 +46,10 @@ async def with_retries(
             return step
 
 
-def _again(state: State, came_to: JSON, fault: WorkflowFault | None, data: JSON, lane: Lane[StateFrame]) -> bool:
+def _again(state: State, outcome: JSON, fault: WorkflowFault | None, data: JSON, lane: Lane[StateFrame]) -> bool:
     """Tell whether there is another attempt, and note when it begins."""
     frame = lane.frame
-    seen = with_error(came_to, fault, lane.program.state_word)
+    seen = with_error(outcome, fault, lane.program.state_word)
     index = next((i for i, retry in enumerate(state.retries) if lane.holds(retry.condition, seen)), None)
     if index is None:
         return False

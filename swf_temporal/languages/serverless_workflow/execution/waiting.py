@@ -20,7 +20,7 @@ def may_take(ref: str, event: CloudEvent, lane: Lane) -> bool:
     return _belongs(definition, event, _required(definition, lane), lane)
 
 
-def came_already(refs: Sequence[str], lane: Lane) -> bool:
+def has_arrived(refs: Sequence[str], lane: Lane) -> bool:
     """Take the first event that was kept and that one of *refs* defines; tell whether there was one."""
     for ref in refs:
         definition = lane.program.event(ref)

@@ -86,6 +86,6 @@ class Workflow(Node):
 
     @property
     def start_state(self) -> str:
-        """The name of the state in which instances start: the one named by `start`, else the first."""
-        named = self.start.state_name
-        return self.states[0].name if named is None else named
+        """The name of the state where instances start: that of `start`, else the first; empty if there is none."""
+        first = self.states[0].name if self.states else ""
+        return first if self.start.state_name is None else self.start.state_name

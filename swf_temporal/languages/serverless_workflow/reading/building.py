@@ -4,7 +4,7 @@ The model knows the form; this file turns what it refuses into problems, each at
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading.missing import hint_for_missing
 from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import Place, not_one_of, problem_of, problems_of
 from swf_temporal.text.origin import Source
@@ -34,6 +35,8 @@ class Form(Generic[N]):
     """The keys under which there is an object, or a text in place of it."""
     truths_too: Collection[str] = ()
     """The keys under which there is an object, or true in place of it."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What the author writes for keys of the model, where that is another word."""
 
 
 def build(
@@ -93,10 +96,7 @@ def _problem(details: ErrorDetails, root: Object, source: Source, form: Form[Any
     place = _Place(root, path, form.called)
     if kind in ("missing", "union_tag_not_found"):
         key = str(path[-1]) if kind == "missing" else "type"
-        meant = _key_meant(place, key)
-        asked = None if meant is None else f"is {meant!r} meant as {key!r}?"
-        where = _missing_at(place, key) if meant is None else place.value.where.key(meant)
-        return source.problem("missing", f"{place.owner} has no {key}", where, asked)
+        return _missing(place, key, source, form, form.state_types if kind != "missing" else ())
     if place.what == "stateExecTimeout" and isinstance(place.value, Object):
         # One that says its total was replaced by that.
         meant = "a state is not retried: how long it may take is its total"
@@ -106,6 +106,14 @@ def _problem(details: ErrorDetails, root: Object, source: Source, form: Form[Any
         message, hint = not_one_of(f"{place.owner}: {form.state} type", word, form.state_types)
         return source.problem("enum", message, position, hint)
     return problem_of(details, place, place.subject, source, _shape(place.what, form))
+
+
+def _missing(place: _Place, key: str, source: Source, form: Form[Any], types: Sequence[str]) -> Problem:
+    word = form.words.get(key, key)
+    meant = _key_meant(place, word)
+    hint = hint_for_missing(word, place.what, types) if meant is None else f"is {meant!r} meant as {word!r}?"
+    where = _missing_at(place, key) if meant is None else place.value.where.key(meant)
+    return source.problem("missing", f"{place.subject} has no {word}", where, hint)
 
 
 def _shape(key: str, form: Form[Any]) -> str | None:

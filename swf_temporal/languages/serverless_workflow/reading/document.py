@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.reading.externals import take_ex
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading, reader_of
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, recover
 from swf_temporal.languages.serverless_workflow.reading.versions import normalize, normalizer_of
-from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect, version_problem
 from swf_temporal.text.located import Object, Unreadable, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -68,21 +68,27 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing, *, version: 
     """
     detected = detect(root) if version is None else Detected("", version)
     reader = reader_of(detected)
+    told = _told_of_version(root, detected, source) if version is None else ()
     if reader is not None:
-        return replace(reader.read(root, source, fetch), detected=detected)
+        reading = reader.read(root, source, fetch)
+        return replace(reading, problems=(*told, *reading.problems), detected=detected)
     if detected.is_refused:
         return Reading(None, (_refusal(detected, source),), detected=detected)
     externals = take_externals(root, source, fetch)
     bundled = json.dumps(plain(root)) if externals.are_taken else None
     if externals.are_taken and version is None:
         detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
+        told = _told_of_version(root, detected, source)
     normalizer = normalizer_of(source, detected.version)
     normalize(root, normalizer, detected.version)
     root["externals"] = externals.uris
     workflow, refused = build(root, source, FORM, recover)
-    contradiction = detected.contradiction
-    contradictions = () if contradiction is None else (contradiction.problem(source, detected.version),)
-    return Reading(workflow, (*contradictions, *externals.problems, *normalizer.problems, *refused), bundled, detected)
+    return Reading(workflow, (*told, *externals.problems, *normalizer.problems, *refused), bundled, detected)
+
+
+def _told_of_version(root: Object, detected: Detected, source: Source) -> tuple[Problem, ...]:
+    problem = version_problem(root, detected, source)
+    return () if problem is None else (problem,)
 
 
 def _refusal(detected: Detected, source: Source) -> Problem:

@@ -15,13 +15,18 @@ def _is_key(word: str) -> bool:
     return not word.isalpha() or not word.islower()
 
 
+def _as_a_key(word: str) -> str:
+    """Return the pattern of *word* where messages have it as a key, or as the type of a state."""
+    return f"(?:(?<=: )|(?<=in )|(?<=type )){word}(?= |$)"
+
+
 class WordsOf:
     """The words of the version of one document."""
 
     def __init__(self, detected: Detected | None) -> None:
         known = detected is not None and detected.version in CHAINS
         self._words = vocabulary_of(detected.version).words if detected is not None and known else {}
-        keys = [re.escape(word) if _is_key(word) else f"(?:(?<=: )|(?<=in )){word}(?= )" for word in self._words]
+        keys = [re.escape(word) if _is_key(word) else _as_a_key(word) for word in self._words]
         self._any = re.compile(rf"(?<![\w.])(?:{'|'.join(keys)})(?!\w)")
 
     def problem_in_own_words(self, problem: Problem) -> Problem:

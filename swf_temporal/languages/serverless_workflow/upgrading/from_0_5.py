@@ -1,7 +1,7 @@
 """From 0.5 to 0.6: starts leave the states, ends and transitions lose their kinds, JSONPath becomes jq."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError, in_template, path_in
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
@@ -17,6 +17,13 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     states,
 )
 from swf_temporal.text.round_trip import add, replace
+
+_SINCE_0_6: Final = {
+    "dataInputPath": "input or, for an action, fromStateData",
+    "dataOutputPath": "output or, for an event, data",
+    "dataResultsPath": "results",
+    "parameters": "arguments",
+}
 
 
 def upgrade(root: Tree, report: Report) -> None:
@@ -84,7 +91,6 @@ def _names(root: Tree, report: Report) -> None:
 
 
 def _renamed_filters(root: Tree, report: Report) -> None:
-    reported = {"dataInputPath", "dataOutputPath", "dataResultsPath", "parameters"}
     done: set[str] = set()
     for state in states(root):
         for given in children(state, "stateDataFilter"):
@@ -98,8 +104,8 @@ def _renamed_filters(root: Tree, report: Report) -> None:
             done.update(renamed(given, {"dataInputPath": "fromStateData", "dataResultsPath": "results"}))
         for reference in children(action, "functionRef"):
             done.update(renamed(reference, {"parameters": "arguments"}))
-    for name in sorted(done & reported):
-        report.respelled(f"{name} has its name since 0.6")
+    for name in sorted(done & _SINCE_0_6.keys()):
+        report.respelled(f"{name} is {_SINCE_0_6[name]}")
 
 
 def _keyed(text: str) -> str:
@@ -182,7 +188,7 @@ def _translated(value: Any, translate: Callable[[str], str], owner: str, report:
             value[key] = _translated(value[key], in_template, owner, report)
     elif isinstance(value, list):
         value[:] = [_translated(item, in_template, owner, report) for item in value]
-    elif isinstance(value, str) and ("{{" in value or _is_bare(value)):
+    elif isinstance(value, str) and ("{{" in value or _is_bare(value) or (translate is in_template and "${" in value)):
         try:
             made = translate(value)
         except NotInJqError as error:

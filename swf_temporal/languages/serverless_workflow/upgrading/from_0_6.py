@@ -1,6 +1,6 @@
 """From 0.6 to 0.8: errors are defined once, actions are retried instead of states, sub-workflows are actions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
@@ -160,7 +160,7 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
     name = state.get("name")
     ways = [key for key in ("transition", "end") if key in state]
     if not plain or special or not isinstance(name, str) or len(ways) != 1:
-        report.unsayable(f"the repeat of {called(state)}", state)
+        report.unsayable(f"the repeat of {called(state)}, {_obstacle(repeat, special)}", state)
         return False
     listed = root["states"]
     names = {one.get("name") for one in states(root)}
@@ -181,6 +181,15 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
     listed.insert(position if checks_before else position + 1, loop)
     report.reshaped(f"the repeat of state {name!r} is a switch that leads back", state)
     return True
+
+
+def _obstacle(repeat: Tree, special: Iterable[str]) -> str:
+    """Return what keeps *repeat* from being a loop, where its state has the keys in *special*."""
+    others = sorted(repeat.keys() - {"expression", "checkBefore"})
+    if others:
+        return f"which has {' and '.join(others)}"
+    kept = sorted(special)
+    return f"since the state has {' and '.join(kept)}" if kept else "which has no expression or leads nowhere"
 
 
 def _free(name: str, taken: set[Any]) -> str:

@@ -102,7 +102,11 @@ class JqPath:
 
 
 def in_template(text: str) -> str:
-    """Return *text* with its paths in braces as jq in `${ }`. Raises NotInJqError."""
+    """Return *text* with its paths in braces as jq in `${ }`, which in 0.5 is text itself. Raises NotInJqError."""
+    if "${" in text:
+        if _BRACES.search(text):
+            raise NotInJqError(f"{text.strip()!r} has a path beside a text with ${{")
+        return f"${{ {json.dumps(text, ensure_ascii=False)} }}"
     whole = _BRACES.fullmatch(text.strip())
     if whole is not None:
         return f"${{ {JqPath(whole[1]).jq} }}"

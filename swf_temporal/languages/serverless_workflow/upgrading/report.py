@@ -4,7 +4,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from swf_temporal.languages.port import Change
+from swf_temporal.languages.upgraded import Change
 
 
 @dataclass(slots=True)

@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import Any, Final
 
 from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.languages.port import Upgraded
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import from_0_5, from_0_6, to_next, tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
+from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object, Unreadable
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -59,6 +59,8 @@ def upgrade(source: Source, to: str = "0.8") -> Upgraded:
     if to == "0.8-next" and detected.version != to:
         to_next.upgrade(document.root, report)
     _say_version(document.root, report)
+    if document.has_merged and report.changes:
+        report.reshaped("what '<<' merges is written out")
     text = document.written() if report.changes else source.text
     return Upgraded(text, detected.version, tuple(report.changes))
 

@@ -91,6 +91,8 @@ class Link:
         self._to = to
         self._writers: list[asyncio.StreamWriter] = []
         self.port = 0
+        self.connections = 0
+        """How many have been made."""
 
     def cut(self) -> None:
         """Break every connection, without a farewell."""
@@ -110,6 +112,7 @@ class Link:
             await server.wait_closed()
 
     async def _lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         far_reader, far_writer = await asyncio.open_connection(HOST, self._to)
         self._writers += [writer, far_writer]
         async with asyncio.TaskGroup() as directions:

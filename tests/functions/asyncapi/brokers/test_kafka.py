@@ -10,7 +10,7 @@ import trustme
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.kafka import Kafka, telling
+from swf_temporal.functions.asyncapi.brokers.kafka import Kafka, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
@@ -200,7 +200,7 @@ async def test_a_message_that_is_too_large_is_told(
 )
 def test_what_the_mock_cluster_never_answers(channel: ChannelTo, error: Exception, code: str) -> None:
     """A real one does."""
-    with pytest.raises(CallFailed) as caught, telling(channel(9092)):
+    with pytest.raises(CallFailed) as caught, mapping_faults(channel(9092)):
         raise error
 
     assert caught.value.code == code

@@ -2,7 +2,7 @@
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys, correlates
+from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys, correlates, known_values
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.semantics import SEMANTICS
 
@@ -34,3 +34,21 @@ def test_attributes_are_known_whatever_the_case_of_their_letters() -> None:
     for _ in range(2):
         keys.free(["orderId"])
         assert keys.names == []
+
+
+def test_what_the_definition_fixes_itself_counts_before_what_events_fixed() -> None:
+    """An attribute with a value of its own has that one, whatever another event fixed; any other what was fixed."""
+    definition = Event.model_validate(
+        {
+            "name": "paid",
+            "type": "paid",
+            "correlation": [
+                {"contextAttributeName": "Order"},
+                {"contextAttributeName": "shop", "contextAttributeValue": "north"},
+                {"contextAttributeName": "item"},
+            ],
+        }
+    )
+    fixed: dict[str, JSON] = {"order": 7, "shop": "south", "other": 1}
+    assert known_values(definition, fixed, {"shop": "north", "order": 8}) == {"order": 7, "shop": "north"}
+    assert known_values(definition, fixed, {}) == {"order": 7}

@@ -7,6 +7,8 @@ import pytest
 
 from swf_temporal import simulate
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.languages.serverless_workflow.execution.events import as_read
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.simulation.host import SimulatedHost
 
 
@@ -62,3 +64,10 @@ def test_what_a_state_did_is_there_though_its_event_was_broken_off(monkeypatch: 
         }
     )
     assert (run.output, run.elapsed) == ({"done": True, "tidied": True}, timedelta(hours=1))
+
+
+@pytest.mark.parametrize(("written", "read"), [("", None), (None, None), ("s", "s"), ("XXXX", "XXXX")])
+def test_an_empty_source_is_none(written: str | None, read: str | None) -> None:
+    """An event without a source may come from anywhere."""
+    definition = Event(name="e", type="t", source=written)
+    assert as_read(definition).source == read

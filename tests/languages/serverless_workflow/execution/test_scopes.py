@@ -15,8 +15,8 @@ from swf_temporal.languages.serverless_workflow.execution.step import Ended
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Instance, TraceKind
 from swf_temporal.runtime.run import Run
-from swf_temporal.simulation.circles import Course
 from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.host import SimulatedHost
 from tests.languages.serverless_workflow.models import load_model
 

@@ -124,7 +124,7 @@ def test_a_cancelled_instance_knows_that_it_is() -> None:
 
 
 def test_what_runs_before_the_end_is_where_the_instance_is() -> None:
-    """Once the workflow's time is over, the instance is in what runs before its end."""
+    """Once the workflow has timed out, the instance is in what runs before its end."""
     slow = """
     id: slow
     specVersion: "0.8"

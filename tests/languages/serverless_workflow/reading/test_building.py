@@ -23,14 +23,21 @@ NO_OPERATION = (
     "operation-form function '5': the operation must be a text: one of the type rest is written "
     "document.json#operationId"
 )
+TYPES = "event, operation, switch, sleep, parallel, inject, foreach and callback"
+AN_ID = "write the name that the workflow is started by, such as 'id: orders'"
+A_NAME = "it is referred to by its name: write one"
+A_LENGTH = "write how long, such as PT15M"
 STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (STATES, ["1:1 missing the workflow has no id"]),
-        ("id: a\n", ["1:1 missing the workflow has no states"]),
+        (
+            STATES,
+            [f"1:1 missing the workflow has no id | {AN_ID}"],
+        ),
+        ("id: a\n", ["1:1 missing the workflow has no states | write at least one state, with a name and a type"]),
         ("id: a\nstate: []\n", ["2:1 missing the workflow has no states | is 'state' meant as 'states'?"]),
         ("id: a\nstates: {}\n", ["2:9 type the workflow: states must be a list, not an object"]),
         ("id: a\nstates:\n- 7\n", ["3:3 type state number 1 must be an object, not a number"]),
@@ -49,9 +56,15 @@ STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
             "id: a\nstates:\n- name: A\n  type: operatoin\n  actions: []\n  end: true\n",
             [f"4:9 {OPERATOIN}"],
         ),
-        ("id: a\nstates:\n- name: A\n  end: true\n", ["3:3 missing state 'A' has no type"]),
-        ("id: a\nstates:\n- type: inject\n  data: 1\n  end: true\n", ["3:3 missing state number 1 has no name"]),
-        ("id: a\nstates:\n- {name: A, type: sleep, end: true}\n", ["3:3 missing state 'A' has no duration"]),
+        ("id: a\nstates:\n- name: A\n  end: true\n", [f"3:3 missing state 'A' has no type | write one of {TYPES}"]),
+        (
+            "id: a\nstates:\n- type: inject\n  data: 1\n  end: true\n",
+            [f"3:3 missing state number 1 has no name | {A_NAME}"],
+        ),
+        (
+            "id: a\nstates:\n- {name: A, type: sleep, end: true}\n",
+            [f"3:3 missing state 'A' has no duration | {A_LENGTH}"],
+        ),
         (
             "id: a\nstates:\n- {name: A, type: sleep, duration: 5, end: true}\n",
             ["3:36 type state 'A': duration must be a text, not a number"],
@@ -110,7 +123,7 @@ states:
         f"9:9 {OPERATOIN}",
         "10:45 function-undefined state 'A' refers to the function 'g', which is not defined | there are 5 and f",
         "11:15 transition-target state 'A' leads to 'C', which is not a state here | there are A, B and D",
-        "12:3 missing state 'B' has no duration",
+        f"12:3 missing state 'B' has no duration | {A_LENGTH}",
         "19:20 type state 'D': terminate must be true or false, not a list",
     ]
 

@@ -64,6 +64,18 @@ def test_other_dialects(text: str, dialect: str, key: str, place: tuple[int, int
             (2, 26),
         ),
         ("states:\n- {name: A, type: DELAY}\n", "the November 2019 draft of Serverless Workflow", "type", (2, 13)),
+        (
+            "expressionLanguage: spel\nfunctions: [{name: f, resource: r}]\nstates: []\n",
+            "the May 2020 draft of Serverless Workflow",
+            "expressionLanguage",
+            (1, 1),
+        ),
+        (
+            "states:\n- name: A\n  retry: []\n  transition: {nextTask: B}\n",
+            "the May 2020 draft of Serverless Workflow",
+            "nextTask",
+            (4, 16),
+        ),
     ],
 )
 def test_drafts(text: str, dialect: str, key: str, place: tuple[int, int]) -> None:
@@ -79,6 +91,20 @@ def test_drafts(text: str, dialect: str, key: str, place: tuple[int, int]) -> No
 LEAN = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
 SWITCH = "states:\n- {name: A, type: switch, dataConditions: [], default: {end: true}}\n"
 STARTED = "states:\n- name: A\n  start: {kind: default}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "functions: [{name: f, type: custom, resource: r}]\nstates:\n- {name: A, type: inject, onError: []}\n",
+        "specVersion: '0.8'\nexpressionLanguage: spel\nstates:\n- {name: A, retry: []}\n",
+        "specVersion: '0.8'\nstates:\n- {name: A, type: inject, nextState: B}\n",
+        "states:\n- {name: A, nextState: {}}\n- {name: B, type: sleep, transition: C}\n",
+    ],
+)
+def test_slips(text: str) -> None:
+    """Words of a draft in a document that a later version may run, or that says its version, do not make one of it."""
+    assert detect(root_of(text)).version == "0.8"
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,11 @@ states:
 @pytest.mark.parametrize(
     ("schedule", "told"),
     [
-        ("{cron: {expression: 0 9 8 13 *}}", ["5:39 error 13 is no month: it goes from 1 to 12, or JAN and so on"]),
-        ('{cron: "0 15,75 * ? * *"}', ["5:26 error 75 is no minute: it goes from 0 to 59"]),
+        (
+            "{cron: {expression: 0 9 8 13 *}}",
+            ["5:39 error 13 is not a valid month: it goes from 1 to 12, or JAN and so on"],
+        ),
+        ('{cron: "0 15,75 * ? * *"}', ["5:26 error 75 is not a valid minute: it goes from 0 to 59"]),
         ('{cron: "0 0 30 2 *"}', ["5:25 error the cron expression '0 0 30 2 *' names a day that never comes"]),
         ("R/P1MT1H", ["5:15 error 'P1MT1H' mixes months with days or hours, which no calendar can hold"]),
         (

@@ -16,7 +16,7 @@ def run(state: ValidateState, lane: Lane) -> Leaving:
         schema = lane.execution.program.schema(state.id, state.schema_)
         violations = schema.violations(subject, slow_is_fatal=True)
     except BadSchema as error:
-        raise codes.internal(f"the schema is none: {error.message}") from None
+        raise codes.internal(f"the schema is not a JSON Schema: {error.message}") from None
     except PatternTooSlow as error:
         raise ExpressionLimitExceeded(str(error)) from None
     if violations:

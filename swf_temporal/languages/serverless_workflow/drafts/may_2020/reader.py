@@ -6,10 +6,10 @@ from swf_temporal.errors import Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import lowered
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.recovery import of_what_is_left, recover
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import RULES
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import OF_PARENT, Context
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import SPELLINGS
+from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery, of_what_is_left
 from swf_temporal.languages.serverless_workflow.reading.building import Form, build
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
 from swf_temporal.languages.serverless_workflow.reading.reader import Reader, Reading
@@ -24,17 +24,26 @@ _CALLED: Final = {
     "retry": "retry", "eventsActions": "eventsActions entry",
 }  # fmt: skip
 
+_RECOVERY: Final = Recovery(
+    model.DraftWorkflow,
+    {
+        "tasks": {"type": "inject", "end": {"kind": "default"}},
+        "functions": {"resource": ""},
+        "events": {"type": "", "source": ""},
+    },
+)
+
 
 class MayReader:
     """Makes the common model of a document of the draft, and asks the draft's rules about it."""
 
     def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:  # noqa: ARG002 - the draft has no documents beside it
         """Return the workflow that *root* describes, without the parts of the wrong form."""
-        has_states = "states" in root
+        has_states = "states" in root and "tasks" not in root
         normalizer = Normalizer(source, SPELLINGS, model.TaskBase)
         normalizer.normalize(model.DraftWorkflow, root, root.where.position)
         root["@hasStates"] = has_states
-        draft, refused = build(root, source, _form("state" if has_states else "task"), recover)
+        draft, refused = build(root, source, _form("state" if has_states else "task"), _RECOVERY.recover)
         problems = (*normalizer.problems, *refused)
         if draft is None or not _can_be_lowered(draft):
             return Reading(None, problems, draft=draft)
@@ -67,6 +76,7 @@ def _form(word: str) -> Form[model.DraftWorkflow]:
         called={**_CALLED, "tasks": word},
         state=word,
         texts_too=("expression", "transition", "default"),
+        words=OF_PARENT if word == "state" else {},
     )
 
 

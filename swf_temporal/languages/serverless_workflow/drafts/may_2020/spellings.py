@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Object
 
+_WRITE_ID = "write 'id: ...', so that it stays when the name is changed"
 _OPERATORS = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
 """Their names in the version before."""
 
@@ -16,7 +17,7 @@ def _identity(root: Object, normalizer: Normalizer) -> None:
     """Take the name for the id where there is none, as in the text's own short examples."""
     if root.get("id") is None and root.get("name") is not None:
         root.put("id", root["name"], root.where.keys["name"])
-        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"))
+        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"), _WRITE_ID)
 
 
 def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:

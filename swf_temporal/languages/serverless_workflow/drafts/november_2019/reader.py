@@ -13,6 +13,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings i
     STATE_TYPES,
     normalizer_of,
 )
+from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery, of_what_is_left
 from swf_temporal.languages.serverless_workflow.reading.building import Form, build
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading
 from swf_temporal.text.located import Object
@@ -39,6 +40,10 @@ FORM: Final = Form(
     texts_too=("function", "condition", "completionCondition"),
 )
 """The form of these definitions."""
+_RECOVERY: Final = Recovery(
+    model.Definition,
+    {"states": {"type": "DELAY", "timeDelay": "PT0S", "end": True}, "triggerDefs": {"type": "", "source": ""}},
+)
 
 
 class NovemberReader:
@@ -48,10 +53,10 @@ class NovemberReader:
         """Return the workflow that *root* describes, made of the draft's model, without asking the draft's rules."""
         normalizer = normalizer_of(source)
         normalizer.normalize(model.Definition, root, root.where.position)
-        definition, refused = build(root, source, FORM)
+        definition, refused = build(root, source, FORM, _RECOVERY.recover)
         problems = (*normalizer.problems, *refused)
-        if definition is None:
-            return Reading(None, problems)
+        if definition is None or refused:
+            return Reading(None, problems, draft=definition)
         return Reading(lowered(definition), problems, draft=definition)
 
     def validate(self, reading: Reading, expressions: Expressions | None) -> list[Problem]:  # noqa: ARG002 - paths compile alone
@@ -61,7 +66,8 @@ class NovemberReader:
         )
 
         assert isinstance(reading.draft, model.Definition)  # noqa: S101 - it is asked for its own alone
-        return problems_of(reading.draft)
+        found = problems_of(reading.draft)
+        return found if reading.workflow is not None else of_what_is_left(found)
 
     def json_schema(self, title: str | None) -> dict[str, Any]:
         """Return the JSON Schema of these definitions."""

@@ -21,6 +21,8 @@ OTHER_TYPES: Final = {form(word): word for word in STATE_TYPES for form in (str.
 _PATHS: Final = ("inputPath", "resultPath", "outputPath")
 _KINDS_OF_CHOICES: Final = ("single", "and", "or", "not")
 
+_WRITE_ID = "write 'id: ...', so that it stays when that name is changed"
+
 
 def normalizer_of(source: Source) -> Normalizer:
     """Return what rewrites a definition in *source* as the model has it."""
@@ -32,7 +34,7 @@ def _identity(root: Object, normalizer: Normalizer) -> None:
     for key in ("name", "startsAt"):
         if root.get("id") is None and isinstance(root.get(key), str):
             root.put("id", root[key], root.where.keys[key])
-            normalizer.tolerate(f"this definition has no id: its {key} is taken", root.where.key(key))
+            normalizer.tolerate(f"this definition has no id: its {key} is taken", root.where.key(key), _WRITE_ID)
 
 
 def _version_as_number(root: Object, normalizer: Normalizer) -> None:

@@ -67,7 +67,7 @@ def vocabulary_of(version: str) -> Vocabulary:
         accepted=_accepted(chain),
         state_types={old: new for one in chain for old, new in one.state_types.items()},
         later=later,
-        words=chain[0].words,
+        words=next(one for one in chain if one.name == version).words,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, having, objects
 from swf_temporal.text.located import Object
@@ -14,6 +15,9 @@ _DIREKTIV_TYPES = (
 _DRAFT_TYPES = (
     "EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK",
 )  # fmt: skip
+
+_LATER_TYPES = (*(word.lower() for word in _DRAFT_TYPES), "sleep")
+_KEYS_OF_2019 = ("startsAt", "starts-at", "triggerDefs", "trigger-defs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +87,20 @@ def _having(*keys: str) -> Callable[[Object], str | None]:
 
 
 def _draft_of_2019(state: Object) -> str | None:
-    if "nextState" in state:
+    if isinstance(state.get("nextState"), str):
         return "nextState"
     return "type" if state.get("type") in _DRAFT_TYPES and "transition" not in state else None
+
+
+def _most_states(root: Object) -> Giveaway | None:
+    """Return what shows the draft of 2019 in a state, if fewer states are as later versions write them.
+
+    One such word among others may be a slip; with as many of both, that a document says its specVersion decides.
+    """
+    states = list(objects(root, ["states"]))
+    shown = [Giveaway(key, state.where.key(key)) for state in states if (key := _draft_of_2019(state))]
+    later = sum("transition" in state or state.get("type") in _LATER_TYPES for state in states)
+    return shown[0] if shown and (len(shown), "specVersion" not in root) > (later, False) else None
 
 
 def _with_bare_path(*keys: str) -> Callable[[Object], str | None]:
@@ -124,10 +139,70 @@ def _started_in_state(*giveaways: Callable[[Object], Giveaway | None]) -> Callab
     return shown
 
 
+def _several(
+    only: Iterable[Callable[[Object], Giveaway | None]], others: Iterable[Callable[[Object], Giveaway | None]]
+) -> Callable[[Object], Giveaway | None]:
+    """Return the first of *only* for documents that have it and another one, and neither a specVersion nor `startsAt`.
+
+    What *only* finds cannot run in any later version: so no instance that runs is ever read as this draft by it.
+    """
+
+    def shown(root: Object) -> Giveaway | None:
+        if any(key in root for key in ("specVersion", *_KEYS_OF_2019)):
+            return None
+        found = [one for giveaway in only if (one := giveaway(root)) is not None]
+        return found[0] if found and (len(found) > 1 or _first(root, others) is not None) else None
+
+    return shown
+
+
+def _branch_of_states(branch: Object) -> str | None:
+    """Return the key of tasks or states that stand where later versions have actions, if there are none."""
+    is_later = "actions" in branch or "workflowId" in branch
+    return None if is_later else next((key for key in ("tasks", "states") if key in branch), None)
+
+
+def _foreach_of_states(state: Object) -> str | None:
+    return _branch_of_states(state) if str(state.get("type")).lower() == "foreach" else None
+
+
+def _compared_alone(state: Object) -> str | None:
+    conditions = state.get("dataConditions")
+    listed = conditions if isinstance(conditions, list) else []
+    return "dataConditions" if any(having("operator")(one) and "condition" not in one for one in listed) else None
+
+
+def _leads_to_task(transition: Object) -> str | None:
+    return "nextTask" if "nextTask" in transition and "nextState" not in transition else None
+
+
+def _speaks_spel(root: Object) -> Giveaway | None:
+    language = root.get("expressionLanguage")
+    is_spel = isinstance(language, str) and language.lower() == "spel"
+    return Giveaway("expressionLanguage", root.where.key("expressionLanguage")) if is_spel else None
+
+
 def _started_by_name(*giveaways: Callable[[Object], Giveaway | None]) -> Callable[[Object], Giveaway | None]:
     """Return the first of *giveaways* for documents with `startsAt`."""
     return lambda root: _first(root, giveaways) if "startsAt" in root else None
 
+
+_ONLY_OF_MAY_2020: Final = (
+    _with("states", _compared_alone),
+    _with("states", _foreach_of_states),
+    _with("states.branches", _branch_of_states),
+    _with("states.transition", _leads_to_task),
+    _speaks_spel,
+)
+"""What no later version can read."""
+
+_OF_MAY_2020: Final = (
+    _with("states", _having("onError", "retry")),
+    _with("functions", _having("resource")),
+    _with("events", _having("correlationToken")),
+    _with("states.default", _having("nextState")),
+)
+"""Of these one alone can be a slip in a later version, where a state has no start."""
 
 FOREIGN: tuple[Foreign, ...] = (
     Foreign(
@@ -147,14 +222,13 @@ FOREIGN: tuple[Foreign, ...] = (
                 _with("states.actions", _having("functionRef")),
             ),
             _started_in_state(
-                _with("states", _having("onError", "states", "retry")),
+                *_OF_MAY_2020,
+                _with("states", _having("states")),
                 _with("states", _compared),
-                _with("functions", _having("resource")),
-                _with("events", _having("correlationToken")),
                 _with("states.branches", _having("states")),
-                _with("states.default", _having("nextState")),
                 _with("states.stateDataFilter", _with_bare_path("dataInputPath", "dataOutputPath")),
             ),
+            _several(_ONLY_OF_MAY_2020, _OF_MAY_2020),
         ),
         version="May 2020",
         reader="swf_temporal.languages.serverless_workflow.drafts.may_2020.reader",
@@ -162,7 +236,7 @@ FOREIGN: tuple[Foreign, ...] = (
     ),
     Foreign(
         "the November 2019 draft of Serverless Workflow",
-        (_keyed("startsAt", "starts-at", "triggerDefs", "trigger-defs"), _with("states", _draft_of_2019)),
+        (_keyed(*_KEYS_OF_2019), _most_states),
         version="November 2019",
         reader="swf_temporal.languages.serverless_workflow.drafts.november_2019.reader",
         upgrader="swf_temporal.languages.serverless_workflow.upgrading.november_2019.upgrade",

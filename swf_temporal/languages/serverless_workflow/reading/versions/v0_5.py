@@ -11,6 +11,7 @@ from swf_temporal.languages.serverless_workflow.reading.schema_spellings import 
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_6
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Array, Object
+from swf_temporal.text.model_errors import not_one_of
 
 
 def _start(root: Object, normalizer: Normalizer) -> None:
@@ -27,7 +28,8 @@ def _start(root: Object, normalizer: Normalizer) -> None:
             at_top.put("schedule", *start.take("schedule"))
         elif isinstance(start, Object) and start.get("kind") == "scheduled":
             message = f"state {state.get('name')!r} has a start of the kind scheduled without a schedule"
-            normalizer.problems.append(normalizer.source.problem("missing", message, start.where.position))
+            hint = "write when it starts, as in 'schedule: {cron: {expression: 0 9 * * *}}', or 'kind: default'"
+            normalizer.problems.append(normalizer.source.problem("missing", message, start.where.position, hint))
         root.put("start", at_top, places)
 
 
@@ -69,12 +71,12 @@ def _end_kind(node: Object, normalizer: Normalizer) -> None:
     if word == "terminate":
         node.put("terminate", True, places)  # noqa: FBT003 - the value of a key
     elif word not in ("default", "event"):
-        message = f"end: kind {kind!r} is not one of default, terminate or event"
-        normalizer.problems.append(normalizer.source.problem("enum", message, places[1]))
+        message, hint = not_one_of("end: kind", kind, ("default", "terminate", "event"))
+        normalizer.problems.append(normalizer.source.problem("enum", message, places[1], hint))
     elif word == "event" and "produceEvents" not in node and "produceEvent" not in node:
-        normalizer.problems.append(
-            normalizer.source.problem("missing", "an end of the kind event has no produceEvents", places[1])
-        )
+        message = "an end of the kind event has no produceEvents"
+        hint = "write 'produceEvents: [{eventRef: ...}]' with events that are defined, or 'kind: default'"
+        normalizer.problems.append(normalizer.source.problem("missing", message, places[1], hint))
     _produce_event(node, normalizer)
 
 
@@ -90,7 +92,7 @@ def _direct_invoke(node: Object, normalizer: Normalizer) -> None:
         value, (place, _) = node.take("directInvoke")
         if value == "deny":
             message = "directInvoke 'deny' has no effect: who may start a workflow is said where the server is set up"
-            normalizer.warn("schedule", message, place)
+            normalizer.warn("schedule", message, place, "remove it")
 
 
 def _expression(node: Object, _normalizer: Normalizer) -> None:

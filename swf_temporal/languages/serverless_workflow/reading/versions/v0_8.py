@@ -12,6 +12,7 @@ from swf_temporal.text.located import Array, Object
 
 _LEAVING = (reshape.end_as_truth,)
 _IN_ANY_STATE = (*_LEAVING, reshape.states_by_name("compensatedBy"))
+_WRITE_ID = "write 'id: ...', so that it stays when the name is changed"
 _ARGUMENTS = {"parameters": "arguments", "args": "arguments"}
 
 
@@ -32,7 +33,7 @@ def _identity(root: Object, normalizer: Normalizer) -> None:
         root.put("id", root["key"], root.where.keys["key"])
     elif root.get("name") is not None:
         root.put("id", root["name"], root.where.keys["name"])
-        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"))
+        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"), _WRITE_ID)
 
 
 def _single_auth(root: Object, normalizer: Normalizer) -> None:
@@ -130,4 +131,11 @@ _ACCEPTED: Mapping[type[Node], Accepted] = {
     states.StateTimeouts: Accepted(widened={"stateExecTimeout": _TOTAL}),
 }
 
-VERSION = Version(name="0.8", spellings=_SPELLINGS, accepted=_ACCEPTED)
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "produceEventRef": ("triggerEventRef", "produceEventRef"),
+    "consumeEventRef": ("resultEventRef", "consumeEventRef"),
+    "consumeEventTimeout": ("resultEventTimeout", "consumeEventTimeout"),
+}
+"""The words of the text after 0.8, and what 0.8 says in their place."""
+
+VERSION = Version(name="0.8", spellings=_SPELLINGS, accepted=_ACCEPTED, words=WORDS)

@@ -45,14 +45,15 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
         message = f"{subject} and cannot be compensated itself"
         yield context.error(_CODE, message, state.where.key("compensatedBy"), "remove compensatedBy")
     if state.end is not None:
-        yield context.warning(_CODE, f"{subject}: its end is ignored", state.where.key("end"))
+        message = f"{subject}: its end is ignored"
+        yield context.warning(_CODE, message, state.where.key("end"), "remove it: the run goes on where it was")
     for way in ways(state):
         if way is not state and way.end is not None and _says_something(way.end):
             message = f"{subject}: what its end says is ignored"
-            yield context.warning(_CODE, message, way.where.key("end"))
+            yield context.warning(_CODE, message, way.where.key("end"), "remove it: the run goes on where it was")
         if way.transition is not None and way.transition.compensate:
             message = f"{subject}: nothing is undone anew on its way"
-            yield context.warning(_CODE, message, way.transition.where.key("compensate"))
+            yield context.warning(_CODE, message, way.transition.where.key("compensate"), "remove it")
     for name, position in targets(state):
         if name in context.states and not context.states[name].used_for_compensation:
             message = f"{subject} and cannot lead to {name!r}, which is not"

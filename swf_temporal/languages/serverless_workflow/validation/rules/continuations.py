@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 from swf_temporal.text.suggestions import did_you_mean
 
 _FIELDS = {"duration": str, "interrupt": bool, "runBefore": str}
+_FORMS = {"duration": "a duration such as PT1H", "interrupt": "true or false", "runBefore": "the name of a state"}
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -28,11 +29,12 @@ def _check_timeout(context: Context, to: ContinueAs, owner: str) -> Iterator[Pro
     position = to.where.value("workflowExecTimeout")
     subject = f"{owner}: the workflowExecTimeout of continueAs"
     if not isinstance(timeout, dict) or "duration" not in timeout:
-        yield context.error("continue-as", f"{subject} has no duration", position)
+        yield context.error("continue-as", f"{subject} has no duration", position, "write one, as in 'duration: PT1H'")
         return
     for key, value in timeout.items():
         if key not in _FIELDS:
             message = f"{subject} has {key!r}, which has no meaning there"
             yield context.warning("continue-as", message, position, did_you_mean(key, _FIELDS))
         elif not isinstance(value, _FIELDS[key]) and not (isinstance(value, str) and "${" in value):
-            yield context.error("continue-as", f"{subject}: {key} cannot be {value!r}", position)
+            hint = f"write {_FORMS[key]}, or an expression"
+            yield context.error("continue-as", f"{subject}: {key} cannot be {value!r}", position, hint)

@@ -16,24 +16,29 @@ def check(context: Context) -> Iterator[Problem]:
         size, position = number(foreach.batch_size), foreach.where.value("batchSize")
         if size is None or size < 0 or size != int(size):
             message = f"{owner}: batchSize {foreach.batch_size!r} is not a number of iterations"
-            yield context.error("batch-size", message, position)
+            hint = "write how many may run side by side, or leave it out for all"
+            yield context.error("batch-size", message, position, hint)
         elif foreach.batch_size is not None and foreach.mode == "sequential":
             message = f"{owner} is sequential: its batchSize has no meaning"
-            yield context.warning("batch-size", message, foreach.where.key("batchSize"))
+            hint = "remove it, or write 'mode: parallel' if as many may run side by side"
+            yield context.warning("batch-size", message, foreach.where.key("batchSize"), hint)
 
 
 def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[Problem]:
     count, position = number(state.num_completed), state.where.value("numCompleted")
     if count is None or count != int(count):
         message = f"{owner}: numCompleted {state.num_completed!r} is not a number of branches"
-        yield context.error("num-completed", message, position)
+        yield context.error("num-completed", message, position, f"write a number from 1 to {len(state.branches)}")
     elif state.num_completed is None:
         if state.completion_type == "atLeast":
             message = f"{owner} completes with at least some branches, and has no numCompleted to say how many"
-            yield context.error("num-completed", message, state.where.value("completionType"))
+            hint = f"write how many of its {len(state.branches)} branches are enough, as in numCompleted: 1"
+            yield context.error("num-completed", message, state.where.value("completionType"), hint)
     elif state.completion_type == "allOf":
         message = f"{owner} completes with all of its branches: numCompleted has no meaning"
-        yield context.warning("num-completed", message, state.where.key("numCompleted"))
+        hint = f"write completionType: atLeast if {state.num_completed} branches are enough, or remove it"
+        yield context.warning("num-completed", message, state.where.key("numCompleted"), hint)
     elif not is_open(state.num_completed) and not 0 <= count <= len(state.branches):
         message = f"{owner} waits for {count:g} branches, but has {len(state.branches)}"
-        yield context.error("num-completed", message, position)
+        hint = f"write a number from 1 to {len(state.branches)}, or completionType: allOf to wait for all"
+        yield context.error("num-completed", message, position, hint)

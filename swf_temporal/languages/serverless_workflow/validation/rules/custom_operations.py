@@ -25,7 +25,7 @@ def _check(context: Context, function: Function, owner: str) -> Iterator[Problem
     for key in function.metadata if terms else ():
         meant = None if key in OPTIONS else nearest(key, OPTIONS, 0.8)
         if meant is not None:
-            message = f"{owner}: its metadata {key!r} means nothing to an activity"
+            message = f"{owner}: its metadata {key!r} has no effect on an activity"
             yield context.warning(
                 "custom-operation", message, function.where.at("metadata", key), did_you_mean(key, [meant])
             )

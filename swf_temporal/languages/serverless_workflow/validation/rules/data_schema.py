@@ -1,11 +1,25 @@
 """Data schemas are JSON Schemas that can be compared with data (section "Workflow Definition Structure")."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from swf_temporal.errors import Problem
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.languages.serverless_workflow.validation.context import Context
+
+_REFERENCE: Final = "https://json-schema.org/understanding-json-schema/keywords"
+_FORMS: Final = {
+    "type": "write one of string, number, integer, boolean, object, array and null, or a list of them",
+    "properties": "write an object, with a schema for each key: 'properties: {amount: {type: number}}'",
+    "required": "write a list of the keys that there must be: 'required: [amount]'",
+    "items": "write the schema of each element: 'items: {type: string}'",
+    "$ref": "define it under $defs of this schema, or correct the reference",
+    "$schema": "leave it out, or write https://json-schema.org/draft/2020-12/schema",
+    "pattern": "write a regular expression, such as '^[A-Z]{3}-[0-9]+$'",
+    "enum": "write a list of the values that there may be: 'enum: [new, paid]'",
+}
+"""How the keywords that schemas have most are written."""
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -25,4 +39,12 @@ def _check(context: Context, key: str, declared: DataSchema) -> Iterator[Problem
     except BadSchema as bad:
         inside = "".join(f"/{step}" for step in bad.path)
         message = f"{key} is not a JSON Schema that can be used: {f'{inside}: ' if inside else ''}{bad.message}"
-        yield context.error("data-schema", message, declared.where.at("schema", *bad.path))
+        yield context.error("data-schema", message, declared.where.at("schema", *bad.path), _hint(bad))
+
+
+def _hint(bad: BadSchema) -> str:
+    """Return what a schema has where *bad* says that this one has something else."""
+    keyword = next((step for step in reversed(bad.path) if step in _FORMS), None)
+    if keyword is not None:
+        return _FORMS[keyword]
+    return f"what {bad.path[-1]!r} may hold: {_REFERENCE}" if bad.path else "write one, such as '{type: object}'"

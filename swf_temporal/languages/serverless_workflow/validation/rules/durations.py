@@ -49,12 +49,13 @@ def _check(context: Context, text: str, subject: str, position: Position, *, nee
         yield context.error("duration", message, position, duration_meant(text) or "such as PT15M or P1DT12H")
         return
     if length.total_seconds() < 0:
-        yield context.error("duration", f"{subject} {text!r} is negative", position)
+        yield context.error("duration", f"{subject} {text!r} is negative", position, "write it without the minus sign")
     elif needs_some and not length:
-        yield context.error("duration", f"{subject} {text!r} has no length", position)
+        hint = "write how long it may take, such as PT15M, or leave it out"
+        yield context.error("duration", f"{subject} {text!r} has no length", position, hint)
     elif is_misplaced(text):
         message = f"{subject} {text!r} has days or weeks after the T, and is read as if they stood before it"
-        yield context.warning("tolerated-spelling", message, position)
+        yield context.warning("tolerated-spelling", message, position, "write them before the T, as in P1DT12H")
 
 
 def duration_meant(text: str) -> str | None:

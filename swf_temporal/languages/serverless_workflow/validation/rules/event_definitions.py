@@ -24,4 +24,5 @@ def check(context: Context) -> Iterator[Problem]:
             yield context.warning(_CODE, message, event.where.value("source"), hint)
         if event.kind == "produced" and event.correlation:
             message = f"{owner} is produced: its correlation has no effect, as only events that are consumed have one"
-            yield context.warning("correlation", message, event.where.key("correlation"))
+            hint = "remove it: the attributes of a produced event are its contextAttributes"
+            yield context.warning("correlation", message, event.where.key("correlation"), hint)

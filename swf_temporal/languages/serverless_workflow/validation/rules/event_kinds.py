@@ -16,4 +16,5 @@ def check(context: Context) -> Iterator[Problem]:
     for use in event_uses(context.nodes):
         if kinds.get(use.name, use.kind) != use.kind:
             message = f"{use.owner}: the event {use.name!r} is {use.kind} here, but defined as {kinds[use.name]}"
-            yield context.warning("event-kind", message, use.position)
+            hint = f"write 'kind: {use.kind}' in its definition, or define one of its own for this"
+            yield context.warning("event-kind", message, use.position, hint)

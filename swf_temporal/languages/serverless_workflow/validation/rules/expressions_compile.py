@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.jq import builtins
+from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.expression_hints import (
+    hint_for_path,
+    hint_for_syntax,
+    hint_for_variable,
+)
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort
 from swf_temporal.text.suggestions import meant_or_known, nearest
 
@@ -45,7 +51,12 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
         return "it is read as a JSONPath: write expressionLang: jq at the top level if it is meant for jq"
     if field.sort is Sort.EXPRESSION and not field.text.strip():
         return "leave it out where nothing is to be selected"
-    return None
+    if "is not a JSONPath" in bad.message:
+        return hint_for_path(field.text.strip(" {}"), in_braces=context.workflow.expression_lang == PATHS)
+    declared = () if context.compiler is None else (f"${name}" for name in context.compiler.declared - {"args"})
+    return hint_for_variable(bad.message, declared) or hint_for_syntax(
+        bad.message, field.text, is_marked="${" in field.text, is_target=field.sort is Sort.TARGET
+    )
 
 
 def _known(name: str, arity: int) -> str | None:

@@ -25,10 +25,13 @@ def check(context: Context) -> Iterator[Problem]:
         elif function.operation is None and kind.needs_operation:
             if function.metadata:
                 message = f"{owner} has no operation, and cannot be called unless its metadata says how"
-                yield context.warning("function-operation", message, function.where.position)
+                hint = f"write what it calls, as in 'operation: {kind.example}'"
+                yield context.warning("function-operation", message, function.where.position, hint)
             else:
                 message = f"{owner} of the type {function.type} has no operation"
-                yield context.error("function-operation", message, function.where.position)
+                hint = f"write what it calls, as in 'operation: {kind.example}'"
+                yield context.error("function-operation", message, function.where.position, hint)
         elif function.type == "expression" and not isinstance(function.operation, str):
             message = f"{owner} is an expression: its operation must be a text"
-            yield context.error("function-operation", message, function.where.value("operation"))
+            hint = f"write jq, as in 'operation: {kind.example}'"
+            yield context.error("function-operation", message, function.where.value("operation"), hint)

@@ -25,9 +25,9 @@ def check(context: Context) -> Iterator[Problem]:
         yield context.error("identity", message, where.value("id"), hint)
     if "key" in where.keys and where.keys["id"] != where.keys["key"]:
         message = f"id and key exclude each other: the id {workflow.id!r} is taken"
-        yield context.warning("identity", message, where.key("key"))
+        yield context.warning("identity", message, where.key("key"), "remove one of them")
     version = workflow.version
     is_next = workflow.language_version == v0_8_next.VERSION.name
     if is_next and version and "${" not in version and not _SEMANTIC.fullmatch(version):
         message = f"the version {version!r} is not one of semantic versioning, such as 1.0.0"
-        yield context.warning("identity", message, where.value("version"))
+        yield context.warning("identity", message, where.value("version"), "write three numbers, as in 1.0.0")

@@ -7,24 +7,28 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Event, 
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.runtime.names import ACTIVITY_TYPES, STORED_CHARACTERS, WORKFLOW_TYPES, taken, too_long
 
+_SHORTER = "write a shorter one; a long text has its place in a description"
+_ANOTHER = "write another name"
+
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for a name that is too long for a server, or that is not free on one."""
     workflow = context.workflow
     at = workflow.where.value("id")
     if (trouble := too_long(workflow.id)) is not None:
-        yield context.error("name-too-long", f"the id of the workflow is its type on the server: {trouble}", at)
+        message = f"the id of the workflow is its type on the server: {trouble}"
+        yield context.error("name-too-long", message, at, _SHORTER)
     elif len(workflow.id) > STORED_CHARACTERS:
         message = f"the id has {len(workflow.id)} characters: servers on MySQL and PostgreSQL store {STORED_CHARACTERS}"
-        yield context.warning("name-too-long", message, at)
+        yield context.warning("name-too-long", message, at, _SHORTER)
     if (trouble := taken(workflow.id, WORKFLOW_TYPES)) is not None:
-        yield context.error("reserved-name", f"the id {workflow.id!r} {trouble}", at)
+        yield context.error("reserved-name", f"the id {workflow.id!r} {trouble}", at, _ANOTHER)
     for function, _ in context.nodes.each(Function):
         at = function.where.value("name")
         if (trouble := too_long(function.name)) is not None:
-            yield context.error("name-too-long", f"a function is an activity on the server: {trouble}", at)
+            yield context.error("name-too-long", f"a function is an activity on the server: {trouble}", at, _SHORTER)
         if (trouble := taken(function.name, ACTIVITY_TYPES)) is not None:
-            yield context.error("reserved-name", f"the name of function {function.name!r} {trouble}", at)
+            yield context.error("reserved-name", f"the name of function {function.name!r} {trouble}", at, _ANOTHER)
     for event, _ in context.nodes.each(Event):
         if (trouble := too_long(event.name)) is not None:
             message = f"no signal can be called as the event is: {trouble}"

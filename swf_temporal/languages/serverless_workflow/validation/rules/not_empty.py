@@ -14,6 +14,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     ParallelState,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.missing import hint_for_missing
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import nearest
@@ -40,7 +41,11 @@ def check(context: Context) -> Iterator[Problem]:
             if key not in node.where.keys:
                 unknown = node.where.keys.keys() - parts(type(node))
                 near = nearest(key, unknown)
-                hint = None if near is None else f"is {near!r} meant as {key!r}?"
+                hint = _write(key) if near is None else f"is {near!r} meant as {key!r}?"
                 yield context.error("missing", f"{owner} has no {key}", node.where.position, hint)
             elif (kind, key) not in _MAY_BE_EMPTY:
-                yield context.error("empty-list", f"{owner}: {key} is empty", node.where.value(key))
+                yield context.error("empty-list", f"{owner}: {key} is empty", node.where.value(key), _write(key))
+
+
+def _write(key: str) -> str:
+    return hint_for_missing(key) or f"write at least one under {key}"

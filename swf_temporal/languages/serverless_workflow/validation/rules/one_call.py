@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 from swf_temporal.text.suggestions import did_you_mean
 
 _CALLS = ("functionRef", "eventRef", "subFlowRef")
+_WHAT_TO_CALL = "write the function that it calls, as in 'functionRef: {refName: ...}', or one of the others"
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -19,7 +20,8 @@ def check(context: Context) -> Iterator[Problem]:
         if not given:
             near = next((hint for key in action.where.keys if (hint := did_you_mean(key, _CALLS))), None)
             message = f"{subject} has none of functionRef, eventRef and subFlowRef"
-            yield context.error("action-call", message, action.where.position, near)
+            yield context.error("action-call", message, action.where.position, near or _WHAT_TO_CALL)
         elif len(given) > 1:
             message = f"{subject} has {' and '.join(given)}: it can have only one of them"
-            yield context.error("action-call", message, action.where.key(given[1]))
+            hint = f"write one action for {given[0]}, and another for {given[1]}"
+            yield context.error("action-call", message, action.where.key(given[1]), hint)

@@ -24,4 +24,4 @@ def _repeated(context: Context, node: Node, key: str, names: Sequence[str], owne
     for index, name in enumerate(names):
         if name in names[:index]:
             message = f"{owner}: {key} names {name!r} more than once"
-            yield context.warning("duplicate-reference", message, node.where.at(key, index))
+            yield context.warning("duplicate-reference", message, node.where.at(key, index), "remove it here")

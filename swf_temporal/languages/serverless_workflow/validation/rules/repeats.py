@@ -12,4 +12,5 @@ def check(context: Context) -> Iterator[Problem]:
     for repeat, owner in context.nodes.each(Repeat):
         if repeat.expression is None and not repeat.max and not repeat.stop_on_events:
             message = f"{owner}: repeat has neither expression, max nor stopOnEvents, and would never end"
-            yield context.error("repeat", message, repeat.where.position)
+            hint = "write when it is repeated, as in 'expression: ${ .open > 0 }', or how often at most, as in 'max: 3'"
+            yield context.error("repeat", message, repeat.where.position, hint)

@@ -10,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 _CODE = "retried-errors"
+_NAME_A_RETRY = "name one of retries in retryRef, or remove it"
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -22,11 +23,11 @@ def check(context: Context) -> Iterator[Problem]:
             yield context.warning(_CODE, message, action.where.key("retryableErrors"), hint)
         elif action.retryable_errors and action.retry_ref is None:
             message = f"{owner}: retryableErrors has no effect without a retryRef, as the action is not retried"
-            yield context.warning(_CODE, message, action.where.key("retryableErrors"))
+            yield context.warning(_CODE, message, action.where.key("retryableErrors"), _NAME_A_RETRY)
         if action.non_retryable_errors and not automatic:
             if action.retry_ref is None:
                 message = f"{owner}: nonRetryableErrors has no effect, as without autoRetries the action is not retried"
-                yield context.warning(_CODE, message, action.where.key("nonRetryableErrors"))
+                yield context.warning(_CODE, message, action.where.key("nonRetryableErrors"), "remove it")
             else:
                 message = f"{owner}: nonRetryableErrors is for autoRetries: true; other runtimes pass over it here"
                 hint = "without autoRetries, retryableErrors names those that are to be retried"

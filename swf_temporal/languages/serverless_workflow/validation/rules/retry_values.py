@@ -15,13 +15,16 @@ def check(context: Context) -> Iterator[Problem]:
         attempts, multiplier = number(retry.max_attempts), number(retry.multiplier)
         if attempts is None or attempts < 0 or attempts != int(attempts):
             message = f"{owner}: maxAttempts {retry.max_attempts!r} is not a number of attempts"
-            yield context.error("retry", message, retry.where.value("maxAttempts"))
+            hint = "write a whole number, such as 3, or leave it out to retry without end"
+            yield context.error("retry", message, retry.where.value("maxAttempts"), hint)
         if multiplier is None or multiplier < 0:
             message = f"{owner}: multiplier {retry.multiplier!r} is not a positive number"
-            yield context.error("retry", message, retry.where.value("multiplier"))
+            hint = "write by what the delay grows each time, such as 2"
+            yield context.error("retry", message, retry.where.value("multiplier"), hint)
         if not _is_jitter(retry.jitter):
             message = f"{owner}: jitter {retry.jitter!r} is neither a fraction from 0 to 1 nor a duration"
-            yield context.error("retry", message, retry.where.value("jitter"))
+            hint = "write 0.2 for up to a fifth of the delay, or PT2S for up to two seconds"
+            yield context.error("retry", message, retry.where.value("jitter"), hint)
 
 
 def _is_jitter(jitter: float | str | None) -> bool:

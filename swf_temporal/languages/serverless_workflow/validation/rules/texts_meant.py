@@ -44,7 +44,10 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each text that stands for itself and reads like an expression on the data."""
-    if context.compiler is None or context.compiler.opening != "${":
+    if context.compiler is None:
+        return
+    if context.compiler.opening != "${":
+        yield from _of_later(context)
         return
     known = _known(context)
     for field in fields(context.nodes):
@@ -57,6 +60,15 @@ def check(context: Context) -> Iterator[Problem]:
         if found is not None and _may_use(field, found):
             message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"
             yield context.warning("plain-text", message, field.position, f"did you mean '${{ {found} }}'?")
+
+
+def _of_later(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each text with the marks of jq where expressions are paths in other marks."""
+    for field in fields(context.nodes):
+        fate = _FATE.get(type(field.node), {}).get(field.key)
+        if fate is not None and field.sort is Sort.TEMPLATE and "${" in field.text:
+            message = f"{field.owner}: {field.text.strip()!r} is {fate} as text: ${{ }} marks expressions since 0.6"
+            yield context.warning("plain-text", message, field.position, "write a path, such as '{{ $.order.id }}'")
 
 
 def _may_use(field: Field, expression: str) -> bool:

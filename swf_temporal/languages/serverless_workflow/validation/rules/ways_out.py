@@ -15,7 +15,8 @@ def check(context: Context) -> Iterator[Problem]:
     for node, owner in context.nodes.each(Leaving):
         if node.transition is not None and node.end is not None:
             message = f"{owner} has a transition and an end: it can have only one of them"
-            yield context.error("transition-or-end", message, node.where.key("end"))
+            hint = "remove the end if another state follows, and the transition if none does"
+            yield context.error("transition-or-end", message, node.where.key("end"), hint)
         elif isinstance(node, SwitchState):
             yield from _ignored(context, node, owner)
         elif node.transition is None and node.end is None and not _may_have_neither(node):
@@ -27,7 +28,8 @@ def _ignored(context: Context, node: SwitchState, owner: str) -> Iterator[Proble
     for key, value in (("transition", node.transition), ("end", node.end)):
         if value is not None:
             message = f"{owner} is a switch: its conditions say where it leads, and this {key} is never taken"
-            yield context.warning("transition-or-end", message, node.where.key(key))
+            hint = "remove it, and say in defaultCondition where the switch leads if no condition is met"
+            yield context.warning("transition-or-end", message, node.where.key(key), hint)
 
 
 def _may_have_neither(node: Leaving) -> bool:

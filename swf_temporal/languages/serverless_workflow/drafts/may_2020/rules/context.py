@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.text.suggestions import meant_or_known
 
-_OF_PARENT: Final = {
+OF_PARENT: Final = {
     "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
 }  # fmt: skip
 """The parent's names for what the draft renamed."""
@@ -36,7 +36,7 @@ class Context(DraftContext):
 
     def __init__(self, root: model.DraftWorkflow) -> None:
         self.root = root
-        self._words = _OF_PARENT if root.has_states else {}
+        self._words = OF_PARENT if root.has_states else {}
         super().__init__(root, root.source)
 
     def wording(self, word: str) -> str:

@@ -14,7 +14,8 @@ def check(context: Context) -> Iterator[Problem]:
     for scope in context.scopes():
         if not scope.tasks:
             message = f"{scope.owner}: {context.wording('tasks')} is empty"
-            yield context.error("empty-list", message, scope.node.where.value("tasks"))
+            hint = f"write at least one {context.wording('task')}, such as '- {{name: ..., type: inject, data: {{}}}}'"
+            yield context.error("empty-list", message, scope.node.where.value("tasks"), hint)
             continue
         yield from _names(context, scope)
         yield from _start(context, scope)
@@ -48,7 +49,7 @@ def _start(context: Context, scope: Scope) -> Iterator[Problem]:
     for other in starts:
         if other is not chosen:
             message = f"{scope.owner} begins with {chosen.name!r}: that {other.name!r} is a start has no effect"
-            yield context.warning("start", message, other.where.key("start"))
+            yield context.warning("start", message, other.where.key("start"), "remove its start")
 
 
 def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
@@ -60,16 +61,19 @@ def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
             for key, value in (("transition", task.transition), ("end", task.end)):
                 if value is not None:
                     message = f"{owner} is a switch: its conditions say where it leads, and this {key} is never taken"
-                    yield context.warning("transition-or-end", message, task.where.key(key))
+                    hint = "remove it, and say in default where the switch leads if no condition is met"
+                    yield context.warning("transition-or-end", message, task.where.key(key), hint)
         elif task.transition is not None and task.end is not None:
             message = f"{owner} has a transition and an end: it can have only one of them"
-            yield context.error("transition-or-end", message, task.where.key("end"))
+            hint = f"remove the end if another {word} follows, and the transition if none does"
+            yield context.error("transition-or-end", message, task.where.key("end"), hint)
         elif task.transition is None and task.end is None:
             message = f"{owner} has neither a transition nor an end: the path is taken to end here"
             yield context.warning("transition-or-end", message, task.where.position, "write 'end: {kind: default}'")
     if all(task.end is None and (task.transition or isinstance(task, model.SwitchTask)) for task in scope.tasks):
         message = f"{scope.owner} has no end {word}: no path through it comes to an end"
-        yield context.error("transition-or-end", message, scope.node.where.key("tasks"))
+        hint = f"write 'end: {{kind: default}}' in the {word} that is the last, in place of its transition"
+        yield context.error("transition-or-end", message, scope.node.where.key("tasks"), hint)
 
 
 def _targets(context: Context, scope: Scope) -> Iterator[Problem]:

@@ -18,10 +18,11 @@ _NOT_FOR_AUTHORS: Final[Mapping[type[Node], tuple[str, ...]]] = {
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each property that means nothing where it stands."""
+    """Yield a warning for each property that means nothing where it stands; of specVersion its detection tells."""
     for node, owner in context.each(Node):
         known = parts(type(node)).keys() - set(_NOT_FOR_AUTHORS.get(type(node), ()))
-        for key in sorted(node.where.keys.keys() - known):
+        told = {"specVersion"} if node is context.root else set()
+        for key in sorted(node.where.keys.keys() - known - told):
             kind = getattr(node, "type", None) if isinstance(node, model.TaskBase) else None
             of = "that is known here" if kind is None else f"of a {context.wording('task')} of the type {kind}"
             meant = nearest(key, known, 0.7)

@@ -17,7 +17,8 @@ def check(context: Context) -> Iterator[Problem]:
         yield from context.undefined("function", ref.ref_name, ref.where.value("refName"), owner)
     for entry, owner in context.each(model.EventActions):
         if not entry.event_refs:
-            yield context.error("empty-list", f"{owner}: eventRefs is empty", entry.where.value("eventRefs"))
+            hint = "name the events that it waits for, as they are called under events"
+            yield context.error("empty-list", f"{owner}: eventRefs is empty", entry.where.value("eventRefs"), hint)
         for number, name in enumerate(entry.event_refs):
             yield from context.undefined("event", name, entry.where.at("eventRefs", number), owner)
     for node, owner in _referring(context):
@@ -41,10 +42,12 @@ def _functions(context: Context) -> Iterator[Problem]:
         if function.resource is None:
             if kind is not None and kind.needs_operation:
                 message = f"{owner} of the type {function.type} has no resource"
-                yield context.error("function-operation", message, function.where.position)
+                hint = f"write what it calls, as in 'resource: {kind.example}'"
+                yield context.error("function-operation", message, function.where.position, hint)
             else:
                 message = f"{owner} has no resource: it is called if its name is registered"
-                yield context.warning("function-operation", message, function.where.position)
+                hint = f"register a function called {function.name!r} with the worker, or write its resource"
+                yield context.warning("function-operation", message, function.where.position, hint)
         elif kind is not None:
             for wrong in kind.problems(lowered):
                 place = ("resource", *wrong.path[1:]) if wrong.path[0] == "operation" else wrong.path
@@ -61,4 +64,5 @@ def _sources(context: Context) -> Iterator[Problem]:
     for event, owner in context.each(model.Event):
         if event.source is None:
             message = f"{owner} has no source: an event of its type is taken from any"
-            yield context.warning("event-definition", message, event.where.position)
+            hint = "write the source of the CloudEvents that are meant, if others of the type are not"
+            yield context.warning("event-definition", message, event.where.position, hint)

@@ -14,10 +14,12 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowered_tasks im
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, window_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.validation.rules.durations import duration_meant
 from swf_temporal.patterns import BadPattern, compiled
 from swf_temporal.text.suggestions import did_you_mean
 
+_IN_SPEL: Final = f"write the expressions in {LANGUAGE}, as in '$.age gt 18', and leave the language out"
 _DURATIONS: Final[Mapping[type[Node], tuple[tuple[str, str], ...]]] = {
     model.EventTask: (("timeout", "timeout"),),
     model.CallbackTask: (("timeout", "timeout"),),
@@ -74,7 +76,7 @@ def _duration(context: Context, node: Node, owner: str, key: str, text: str | No
         yield context.error("duration", f"{subject} is not a duration in ISO 8601", position, hint)
     else:
         if is_negative:
-            yield context.error("duration", f"{subject} is negative", position)
+            yield context.error("duration", f"{subject} is negative", position, "write it without the minus sign")
 
 
 def _path(context: Context, node: Node, owner: str, key: str, text: str | None) -> Iterator[Problem]:
@@ -93,7 +95,8 @@ def _places(context: Context) -> Iterator[Problem]:
                 continue
             if text is not None and not steps:
                 message = f"{owner}: {key} {text!r} names no field of the data, as '$.result' would"
-                yield context.error("expression-syntax", message, node.where.value(key))
+                hint = "write the path of one field, without wildcards and filters"
+                yield context.error("expression-syntax", message, node.where.value(key), hint)
 
 
 def _results(context: Context) -> Iterator[Problem]:
@@ -104,7 +107,8 @@ def _results(context: Context) -> Iterator[Problem]:
             yield from _path(context, node, owner, "dataResultsPath", text)
         elif text is not None:
             message = f"{owner}: dataResultsPath {text!r} is not a path: the result is merged as it is"
-            yield context.warning("expression-syntax", message, node.where.value("dataResultsPath"))
+            hint = hint_for_path(text)
+            yield context.warning("expression-syntax", message, node.where.value("dataResultsPath"), hint)
 
 
 def _parameters(context: Context) -> Iterator[Problem]:
@@ -147,7 +151,7 @@ def _expressions(context: Context) -> Iterator[Problem]:
 
 def _foreign(context: Context, language: str, subject: str, position: Position) -> Problem:
     message = f"{subject} is {language!r}, but expressions are written in {LANGUAGE} here"
-    return context.error("expression-lang", message, position, did_you_mean(language, [LANGUAGE]))
+    return context.error("expression-lang", message, position, did_you_mean(language, [LANGUAGE]) or _IN_SPEL)
 
 
 def _conditions(context: Context) -> Iterator[Problem]:
@@ -159,10 +163,12 @@ def _conditions(context: Context) -> Iterator[Problem]:
                 compiled(str(node.value))
             except BadPattern as bad:
                 message = f"{owner}: the value {node.value!r} is not a regular expression: {bad}"
-                yield context.error("condition", message, node.where.value("value"))
+                hint = "write one that matches the whole value, or use equals to compare it as it is"
+                yield context.error("condition", message, node.where.value("value"), hint)
         elif node.value is None and node.operator not in ("exists", "notexists", "null", "notnull"):
             message = f"{owner} has no value for {node.operator} to compare with"
-            yield context.error("missing", message, node.where.position)
+            hint = f"write a value, or use exists to ask whether there is something at {node.path}"
+            yield context.error("missing", message, node.where.position, hint)
 
 
 def _custom(context: Context, node: model.DataCondition, owner: str) -> Iterator[Problem]:
@@ -187,4 +193,5 @@ def _compiles(
 
 def _bad(context: Context, bad: BadExpression, owner: str, key: str, text: str, position: Position) -> Problem:
     message = f"{owner}: the expression in {key} does not compile: {bad.message}"
-    return context.error("expression-syntax", message, context.within(text, position, bad.offset))
+    hint = hint_for_condition(text) if key == "body" else hint_for_path(text)
+    return context.error("expression-syntax", message, context.within(text, position, bad.offset), hint)

@@ -14,7 +14,8 @@ def check(context: Context) -> Iterator[Problem]:
     for scope in context.scopes():
         if not scope.states:
             message = f"{scope.owner}: states is empty"
-            yield context.error("empty-list", message, scope.node.where.value("states"))
+            hint = "write at least one state, and name it in startsAt"
+            yield context.error("empty-list", message, scope.node.where.value("states"), hint)
             continue
         yield from _names(context, scope)
         yield from _targets(context, scope)
@@ -22,13 +23,15 @@ def check(context: Context) -> Iterator[Problem]:
         yield from _unreachable(context, scope)
     for state, owner in context.each(model.ParallelState):
         if not state.branches:
-            yield context.error("empty-list", f"{owner}: branches is empty", state.where.value("branches"))
+            hint = "write at least one branch, with a name, startsAt and states"
+            yield context.error("empty-list", f"{owner}: branches is empty", state.where.value("branches"), hint)
         yield from context.repeated("branch", state.branches, f" in {owner}")
     yield from context.repeated("trigger", context.root.trigger_defs)
     for retry, owner in context.each(model.Retry):
         if retry.next_state is None:
             message = f"{owner} has no nextState: once it is used up, the error or the result is left as it is"
-            yield context.warning("transition-or-end", message, retry.where.position)
+            hint = "write the nextState that follows when the last retry has failed"
+            yield context.warning("transition-or-end", message, retry.where.position, hint)
 
 
 def targets(state: model.State) -> Iterator[tuple[str, str, Position]]:
@@ -103,7 +106,8 @@ def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
         ends = ends or state.end or state.next_state is None
         if state.end and state.next_state is not None:
             message = f"{owner} is an end and has a nextState: it can only be one of them"
-            yield context.error("transition-or-end", message, state.where.key("nextState"))
+            hint = "remove nextState if the path ends here, and 'end: true' if it goes on"
+            yield context.error("transition-or-end", message, state.where.key("nextState"), hint)
         elif not state.end and state.next_state is None:
             yield _nowhere(context, state, owner)
     if not ends:
@@ -120,7 +124,8 @@ def _of_switch(context: Context, state: model.SwitchState, owner: str) -> Iterat
     for key, is_given in (("nextState", state.next_state is not None), ("end", state.end)):
         if is_given:
             message = f"{owner}: its choices say where it leads, and this {key} is never taken"
-            yield context.warning("transition-or-end", message, state.where.key(key))
+            hint = "remove it, and say in default where the switch leads if no choice matches"
+            yield context.warning("transition-or-end", message, state.where.key(key), hint)
 
 
 def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:

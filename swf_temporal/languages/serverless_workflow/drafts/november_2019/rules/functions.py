@@ -35,7 +35,8 @@ def _form(context: Context, function: model.Function) -> Iterator[Problem]:
     if made.operation is None:
         if kind.needs_operation:
             message = f"the function {function.name!r} of the type {made.type} has no resource to call"
-            yield context.error("function-operation", message, function.where.position)
+            hint = f"write what it calls, as in 'resource: {kind.example}'"
+            yield context.error("function-operation", message, function.where.position, hint)
         return
     for found in kind.problems(made):
         message = f"the resource of the function {function.name!r}: {found.message}"

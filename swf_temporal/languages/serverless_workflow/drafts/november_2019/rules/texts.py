@@ -12,6 +12,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019 import mode
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
 
 _DURATIONS: Final[Mapping[type[Node], tuple[str, str]]] = {
     model.EventDefinition: ("timeout", "timeout"),
@@ -61,7 +62,8 @@ def _duration(context: Context, node: Node, subject: str, key: str, text: str) -
         yield context.error("duration", f"{subject} is not a duration in ISO 8601", node.where.value(key), hint)
     else:
         if is_negative:
-            yield context.error("duration", f"{subject} is negative", node.where.value(key))
+            hint = "write it without the minus sign"
+            yield context.error("duration", f"{subject} is negative", node.where.value(key), hint)
 
 
 def _path(context: Context, node: Node, owner: str, key: str, text: str | None) -> Iterator[Problem]:
@@ -76,14 +78,16 @@ def _place(context: Context, node: Node, owner: str, key: str, text: str | None)
     yield from problems
     if not problems and EarlyPath(text).steps is None:
         message = f"{owner}: {key} {text!r} names no single place in the data, as '$.result' would"
-        yield context.error("expression-syntax", message, node.where.value(key))
+        hint = "write the path of one field, without wildcards and filters"
+        yield context.error("expression-syntax", message, node.where.value(key), hint)
 
 
 def _condition(context: Context, condition: model.Condition, owner: str) -> Iterator[Problem]:
     language = condition.expression_language
     if language is not None and language.lower() != LANGUAGE:
         message = f"{owner}: the condition is in {language!r}, but conditions are read in {LANGUAGE} alone"
-        yield context.error("expression-lang", message, condition.where.value("expressionLanguage"))
+        hint = f"write the condition in {LANGUAGE}, as in '$.age gt 18', and leave expressionLanguage out"
+        yield context.error("expression-lang", message, condition.where.value("expressionLanguage"), hint)
     else:
         yield from _unreadable(context, lambda: SpelCondition(condition.body), condition, owner, "body", condition.body)
 
@@ -95,7 +99,8 @@ def _unreadable(
         compile_it()
     except BadExpression as bad:
         position = context.within(text, node.where.value(key), bad.offset)
-        yield context.error("expression-syntax", f"{owner}: {key}: {bad.message}", position)
+        hint = hint_for_condition(text) if key == "body" else hint_for_path(text)
+        yield context.error("expression-syntax", f"{owner}: {key}: {bad.message}", position, hint)
 
 
 def _parameters(
@@ -107,7 +112,7 @@ def _parameters(
         except BadExpression as bad:
             where = function.where.at("parameters", *path)
             message = f"{owner}: a parameter of the function {function.name!r}: {bad.message}"
-            yield context.error("expression-syntax", message, where)
+            yield context.error("expression-syntax", message, where, hint_for_path(value))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _parameters(context, function, owner, item, (*path, key))

@@ -1,4 +1,4 @@
-"""What tells a circle that nothing ends from a long way, and how it is named.
+"""Detects endless cycles of states and workflows, and names them in messages.
 
 Counted, not timed: an instance is given up after the same number of steps on every machine.
 """
@@ -7,20 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from swf_temporal.data import JSON
+from swf_temporal.weighing import MOST_WRITTEN, json_size
 
 LATEST: Final = 1_000
-"""Whatever belongs to the circle is among so many of the latest steps."""
+"""The number of latest steps among which all states of a cycle are looked for."""
 _MAX_NAMES: Final = 10
-"""How many names a message has."""
+"""The maximum number of names in a message."""
 
 _K = TypeVar("_K")
 
 
 class Rounds:
-    """How often does a state begin with the same data?
+    """Counts how often a state begins with the same data.
 
-    One state is remembered with its data. If it is long in coming again, it was before the circle, or had other data
-    there; then the present one is remembered instead, and for longer.
+    One state is remembered with its data. If it does not come again for long, it was not part of the cycle, or had
+    other data there; then the present one is remembered instead, and for longer.
     """
 
     def __init__(self) -> None:
@@ -33,7 +34,7 @@ class Rounds:
     def count(self, state: str, data: JSON) -> int:
         """Return how often *state* began with *data*, as far as these are the ones remembered."""
         self._since += 1
-        if state == self._state and data == self._data:
+        if state == self._state and (data is self._data or (json_size(data) <= MOST_WRITTEN and data == self._data)):
             self._times, self._since = self._times + 1, 0
             return self._times
         if self._since >= self._patience:
@@ -60,16 +61,16 @@ def named_workflows(met: Mapping[str, int], steps: int, alone: str, together: st
 
 
 def too_deep(ancestors: Mapping[str, int], depth: int, most: int) -> str:
-    """Return what is told where more than *most* sub-workflows would wait for one another.
+    """Return the message for more than *most* sub-workflows that would wait for one another.
 
-    *ancestors* has the depth at which each workflow stands last among those that wait, the outermost first.
+    *ancestors* has the greatest depth of each workflow among those that wait, the outermost first.
     """
-    circle = named_workflows(ancestors, depth, "runs itself", "run each other")
-    return f"too many sub-workflows wait for one another: {circle}, and no more than {most:,} levels are run"
+    cycle = named_workflows(ancestors, depth, "runs itself", "run each other")
+    return f"too many sub-workflows wait for one another: {cycle}, and no more than {most:,} levels are run"
 
 
 def too_many_executions(met: Mapping[str, int], executions: int) -> str:
-    """Return what the workflows do that were met lately among *executions*, each continued as the next."""
+    """Return which workflows were met lately among *executions*, each continued as the next, and what they do."""
     return named_workflows(met, executions, "continues as itself", "continue as each other")
 
 

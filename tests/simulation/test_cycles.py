@@ -1,4 +1,4 @@
-"""What is a circle, and what only looks like one?"""
+"""What is a cycle, and what only looks like one?"""
 
 from collections.abc import Iterator
 from itertools import count
@@ -6,7 +6,7 @@ from itertools import count
 from swf_temporal import simulate
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
-from swf_temporal.simulation.circles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, Course
+from swf_temporal.simulation.cycles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, Course
 
 
 def _course() -> Course:
@@ -26,7 +26,7 @@ def _given_up(course: Course, steps: Iterator[tuple[str, JSON]]) -> tuple[int, s
 
 
 def test_long_loops_come_to_their_end() -> None:
-    """Thousands of states in one moment are no circle as long as their data changes."""
+    """Thousands of states in one moment are no cycle as long as their data changes."""
     loop = {
         "id": "counts",
         "specVersion": "0.8",
@@ -44,15 +44,15 @@ def test_long_loops_come_to_their_end() -> None:
     assert (run.status, run.output) == ("completed", {"n": 4000})
 
 
-def test_the_same_data_again_and_again_is_a_circle() -> None:
-    """The states before a circle do not hide it, and are not named with it when they are long past."""
+def test_the_same_data_again_and_again_is_a_cycle() -> None:
+    """The states before a cycle do not hide it, and are not named with it when they are long past."""
     course = _course()
     for number in range(40):
         course.enter(f"before {number}", {}, 0.0)
     steps, message = _given_up(course, (("ABC"[n % 3], {"third": n % 3}) for n in count()))
     assert MAX_TIMES_THE_SAME * 3 <= steps <= MAX_TIMES_THE_SAME * 3 + 200
     assert message.endswith(
-        " began with the same data 500 times without waiting for anything, in a circle: states 'A', 'B' and 'C'"
+        " began with the same data 500 times without waiting for anything, in a cycle: states 'A', 'B' and 'C'"
     )
 
 
@@ -60,18 +60,18 @@ def test_data_that_changes_is_given_more_rounds() -> None:
     """A loop that counts is given up after as many states as may run in one moment."""
     assert _given_up(_course(), (("A", {"n": n}) for n in count())) == (
         MAX_STATES_WITHOUT_TIME,
-        "10,000 states ran without waiting for anything, in a circle: state 'A'",
+        "10,000 states ran without waiting for anything, in a cycle: state 'A'",
     )
 
 
-def test_states_that_wait_are_no_circle() -> None:
+def test_states_that_wait_are_no_cycle() -> None:
     """Where time passes between them, states may begin with the same data as often as they like."""
     course = _course()
     for moment in range(2 * MAX_STATES_WITHOUT_TIME):
         course.enter("A", {}, float(moment))
 
 
-def test_a_large_circle_is_named_in_part() -> None:
+def test_a_large_cycle_is_named_in_part() -> None:
     """Of many states the first ten are named."""
     _, message = _given_up(_course(), ((str(n % 25), {"n": n}) for n in count()))
     assert "states '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' and 15 more" in message

@@ -1,16 +1,16 @@
-"""Gives up an instance that goes round in a circle that nothing ends, and names the circle.
+"""Fails an instance that runs in an endless cycle, and names the states of the cycle.
 
 Counted, not timed: a definition is given up after the same number of steps on every machine.
 """
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
-from swf_temporal.runtime.circles import Rounds, named_states, too_many_executions
+from swf_temporal.runtime.cycles import Rounds, named_states, too_many_executions
 
 MAX_STATES_WITHOUT_TIME = 10_000
 """Of one instance, before virtual time passes."""
 MAX_TIMES_THE_SAME = 500
-"""That a state begins with the same data in one moment. This tells most circles much sooner."""
+"""That a state begins with the same data in one moment. This tells most cycles much sooner."""
 MAX_EXECUTIONS = 2_000
 """That continue one another by `continueAs`, whether or not time passes."""
 
@@ -36,10 +36,10 @@ class Course:
         self._executions += 1
         self._workflows[workflow_id] = self._executions
         if self._executions > MAX_EXECUTIONS:
-            circle = too_many_executions(self._workflows, self._executions)
+            cycle = too_many_executions(self._workflows, self._executions)
             raise StepLimitExceeded(
                 f"{MAX_EXECUTIONS:,} executions ran, each continued as the next, and a simulation runs no more: "
-                f"{circle}, with {self.latest_states()}"
+                f"{cycle}, with {self.latest_states()}"
             )
 
     def enter(self, state: str, data: JSON, now: float) -> None:
@@ -51,11 +51,11 @@ class Course:
         if self._rounds.count(state, data) > MAX_TIMES_THE_SAME:
             raise StepLimitExceeded(
                 f"{state!r} began with the same data {MAX_TIMES_THE_SAME} times without waiting for anything, in a "
-                f"circle: {self.latest_states()}"
+                f"cycle: {self.latest_states()}"
             )
         if self._entered - self._entered_before_now > MAX_STATES_WITHOUT_TIME:
             raise StepLimitExceeded(
-                f"{MAX_STATES_WITHOUT_TIME:,} states ran without waiting for anything, in a circle: "
+                f"{MAX_STATES_WITHOUT_TIME:,} states ran without waiting for anything, in a cycle: "
                 f"{self.latest_states()}"
             )
 

@@ -1,4 +1,4 @@
-"""Definitions that lead round in a circle, or deep down, on a real server."""
+"""Definitions that run in a cycle, or deep down, on a real server."""
 
 import asyncio
 from typing import Any
@@ -38,12 +38,12 @@ async def test_a_loop_that_ends_is_run_to_its_end(bench: Bench) -> None:
         assert await worker.run({"n": 0}) == {"n": 900}
 
 
-async def test_a_circle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
+async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
     """It would run for ever; the operator's limit ends it."""
     async with bench.worker(_counting(1_000_000), capacity=STRICT) as worker:
         ended = await worker.failure({"n": 0})
     assert ended.name == "StepLimitExceeded"
-    assert "2,000 states ran without waiting for anything, in a circle: states 'Count' and 'Enough'" in str(ended)
+    assert "2,000 states ran without waiting for anything, in a cycle: states 'Count' and 'Enough'" in str(ended)
 
 
 async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
@@ -53,19 +53,19 @@ async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
     assert "2,000 states ran" in str(ended)
 
 
-async def test_a_circle_of_the_same_data_is_given_up_by_default(bench: Bench) -> None:
+async def test_a_cycle_of_the_same_data_is_given_up_by_default(bench: Bench) -> None:
     """Nothing can change any more."""
-    circle = define(
+    cycle = define(
         {"name": "A", "type": "inject", "data": {"x": 1}, "transition": "B"},
         {"name": "B", "type": "inject", "data": {"x": 2}, "transition": "A"},
     )
-    async with bench.worker(circle) as worker:
+    async with bench.worker(cycle) as worker:
         ended = await worker.failure()
     assert "began with the same data 5,000 times without waiting" in str(ended)
-    assert "without waiting for anything, in a circle: states 'A' and 'B'" in str(ended)
+    assert "without waiting for anything, in a cycle: states 'A' and 'B'" in str(ended)
 
 
-async def test_a_circle_that_waits_is_none(bench: Bench) -> None:
+async def test_a_cycle_that_waits_is_none(bench: Bench) -> None:
     """A call waits for something outside: the count begins anew, however often that is."""
     rounds = 0
 
@@ -96,7 +96,7 @@ async def test_a_circle_that_waits_is_none(bench: Bench) -> None:
 
 
 async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(bench: Bench) -> None:
-    """The circle leads through two workflows; what either of them waits for would end it."""
+    """The cycle leads through two workflows; what either of them waits for would end it."""
     first, second = (
         define({"name": f"In {own}", "type": "inject", "data": {}, "end": {"continueAs": other}}, id=own)
         for own, other in (("ping", "pong"), ("pong", "ping"))

@@ -1,0 +1,87 @@
+"""Definitions that are read again when their files change, by a process that serves them until it is stopped."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from swf_temporal.app.live import stamps_of
+from swf_temporal.app.stopping import beside
+from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.catalogue import Catalogue
+
+_log = logging.getLogger("swf")
+
+INTERVAL: Final = 5.0
+"""Seconds between two looks at the files."""
+
+Read = Callable[[], Catalogue]
+"""Reads the definitions. Raises InvalidDefinition and UsageError."""
+
+
+class RereadCatalogue(Catalogue):
+    """The definitions at some paths as they were when all of them could run: one change takes effect as a whole."""
+
+    def __init__(self, paths: Iterable[Path], read: Read) -> None:
+        """Read them for the first time. Raises InvalidDefinition and UsageError."""
+        super().__init__()
+        self._read = read
+        self._folders = {path if path.is_dir() else path.parent for path in paths}
+        self._stamps = self._stamped()
+        self._workflows = read()._workflows  # noqa: SLF001 - of the same class
+
+    async def refresh(self, *, anyway: bool = False) -> bool:
+        """Read the definitions again if a file has changed, or *anyway*; return whether they are served now."""
+        try:
+            stamps = await beside(self._stamped)
+            if stamps == self._stamps and not anyway:
+                return False
+            self._stamps = stamps
+            found = await beside(self._read)
+        except (InvalidDefinition, UsageError) as error:
+            _log.error("definitions are not read again, those before are served: %s", " ".join(str(error).split()))
+            return False
+        before = self._texts()
+        self._workflows = found._workflows  # noqa: SLF001 - as above
+        after = self._texts()
+        for id_, version in sorted(after.keys() | before.keys(), key=str):
+            if before.get((id_, version)) != after.get((id_, version)):
+                what = "serving" if (id_, version) in after else "no longer serving"
+                _log.info("%s %s %s", what, id_, version or "")
+        return True
+
+    def _stamped(self) -> Sequence[object]:
+        return [stamp for folder in sorted(self._folders) for stamp in stamps_of(folder)]
+
+    def _texts(self) -> dict[tuple[str, str | None], str]:
+        return {(one.id, one.version): one.digest for one in self}
+
+
+@asynccontextmanager
+async def reread(catalogue: RereadCatalogue) -> AsyncIterator[None]:
+    """Keep *catalogue* up to date for as long as the context lasts: every few seconds, and at once on SIGHUP."""
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    hangup: signal.Signals | None = getattr(signal, "SIGHUP", None)  # not on Windows
+
+    async def follow() -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asked.wait(), INTERVAL)
+            anyway = asked.is_set()
+            asked.clear()
+            await catalogue.refresh(anyway=anyway)
+
+    if hangup is not None:
+        loop.add_signal_handler(hangup, asked.set)
+    following = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        if hangup is not None:
+            loop.remove_signal_handler(hangup)
+        following.cancel()
+        await asyncio.wait([following])

@@ -1,0 +1,69 @@
+"""What an author writes where something is missing, by its key."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+_EVENT_TYPE: Final = "write the type of the CloudEvents that are meant, such as 'type: com.example.order.paid'"
+_ONE_AT_LEAST: Final = "write at least one"
+_HINTS: Final[Mapping[str, str]] = {
+    "action": "write what is done before the event is awaited, as in 'action: {functionRef: {refName: ...}}'",
+    "actions": f"{_ONE_AT_LEAST}, as in 'actions: [{{functionRef: {{refName: ...}}}}]'",
+    "body": "write the condition, as in \"body: $.error.name eq 'TimedOut'\"",
+    "branches": f"{_ONE_AT_LEAST}, each with a name and what it does",
+    "choices": f"{_ONE_AT_LEAST}, with a rule and the nextState that it leads to",
+    "clientId": "write the id that the client has with the authorization server, or '${ $SECRETS.clientId }'",
+    "condition": "write when it applies, as an expression that is true or false",
+    "contextAttributeName": "write the context attribute by which events are told apart, such as orderid",
+    "data": "write what is added to the data, as in 'data: {greeting: hello}'",
+    "duration": "write how long, such as PT15M",
+    "error": "write the name of the error, or '*' for any",
+    "errorRefs": "name errors that are defined under errors, or write errorRef for a single one",
+    "eventExpression": "write which triggers it waits for, as in 'eventExpression: paid and (packed or sent)'",
+    "eventRef": "write the name of an event that is defined under events",
+    "eventRefs": "write a list of the events that it waits for, by their names under events",
+    "events": f"{_ONE_AT_LEAST}, with an eventExpression that names triggers",
+    "eventsActions": f"{_ONE_AT_LEAST}, as in 'eventsActions: [{{eventRefs: [...], actions: [...]}}]'",
+    "expression": "write it, or remove what it belongs to",
+    "function": "write what it calls, as in 'function: {name: ...}'",
+    "functionRef": "write what it calls, as in 'functionRef: {refName: ...}'",
+    "grantType": "write one of password, clientCredentials and tokenExchange",
+    "id": "write the name that the workflow is started by, such as 'id: orders'",
+    "inputCollection": "write where the list is that it goes through",
+    "inputParameter": "write where an iteration has its element, as in 'inputParameter: $.order'",
+    "interval": "write from when to when, as in 2020-05-01T08:00:00Z/2020-05-31T20:00:00Z",
+    "kind": "write 'kind: default' if there is nothing more to say",
+    "match": "write the result or the error that it is for, or SYS.MatchAny for any error",
+    "name": "it is referred to by its name: write one",
+    "nextState": "write the name of the state that it leads to",
+    "nextTask": "write the name of the task that it leads to",
+    "onEvents": f"{_ONE_AT_LEAST}, as in 'onEvents: [{{eventRefs: [...], actions: [...]}}]'",
+    "operator": "write how the value at its path is compared, such as equals",
+    "path": "write which value is compared, as in 'path: $.age'",
+    "produceEventRef": "write the name of an event that is defined under events",
+    "properties": "write them, or the name of a secret that holds them",
+    "refName": "write the name of a function that is defined under functions",
+    "source": "write the source of the CloudEvents that are meant, such as 'source: /orders'",
+    "startsAt": "write the name of the state that comes first",
+    "stateName": "write the name of the state that comes first",
+    "states": "write at least one state, with a name and a type",
+    "tasks": "write at least one task, with a name and a type",
+    "timeDelay": "write how long, such as PT15M",
+    "token": "write the token, or where it is, as in '${ $SECRETS.token }'",
+    "transition": "write where it leads",
+    "workflowId": "write the id of the workflow that it runs",
+}
+_PLACED: Final[Mapping[tuple[str, str], str]] = {
+    ("condition", "expression"): "write when it applies, as an expression that is true or false",
+    ("cron", "expression"): "write the times, such as '0 9 * * MON-FRI' for nine o'clock on weekdays",
+}
+"""Where a key means something else in one place."""
+
+
+def hint_for_missing(key: str, within: str = "", types: Sequence[str] = ()) -> str | None:
+    """Return what to write under *key*, which is missing in what stands under *within*.
+
+    *types* are what the type of a state can be, if that is missing.
+    """
+    if key == "type":
+        return f"write one of {', '.join(types[:-1])} and {types[-1]}" if types else _EVENT_TYPE
+    return _PLACED.get((within, key)) or _HINTS.get(key)

@@ -1,0 +1,76 @@
+"""What an author may have meant by an expression that does not compile, or can write in its place."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from swf_temporal.text.suggestions import meant_or_known
+
+_NAMES: Final = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*")
+"""A path without the `$` that it begins with."""
+_LEAVE_OUT: Final = "leave it out where nothing is to be selected"
+_A_PATH: Final = "'$.order.id', '$.items[0]' or '$.items[?(@.price > 10)]'"
+_A_CONDITION: Final = "write a comparison, such as '$.age gt 18'; and, or and not join several"
+_GOES_ON: Final = re.compile(r"(?:[|,+\-*/%=<>:?.]+|\b(?:and|or|not|then|else|if|as|elif|reduce|foreach|try|catch))$")
+_OF_OTHER_LANGUAGES: Final = {
+    "&&": "jq writes 'and' for &&",
+    "||": "jq writes 'or' for ||",
+    "!": "jq writes '(...) | not' for !(...)",
+    "'": 'jq writes texts in double quotes: "..."',
+}
+_UNEXPECTED: Final = re.compile(r"syntax error, unexpected (?P<what>.+)")
+_UNDEFINED: Final = re.compile(r"\$(?P<name>\w+) is not defined")
+
+
+def hint_for_path(text: str, *, in_braces: bool = False) -> str:
+    """Return what to write in place of *text*, which is not a JSONPath; *in_braces* as 0.5 writes one."""
+    text = text.strip()
+    if not text:
+        return _LEAVE_OUT
+    if "${" in text or text.startswith("{{"):
+        return f"the path stands here without braces, such as {_A_PATH}"
+    if _NAMES.fullmatch(text):
+        path = f"$.{text.removeprefix('.')}"
+        return f"did you mean '{{{{ {path} }}}}'?" if in_braces else f"did you mean {path!r}?"
+    return f"write a path into the data, such as {_A_PATH}"
+
+
+def hint_for_condition(text: str) -> str:
+    """Return what to write in place of *text*, which is not a condition in spel."""
+    if "${" in text:
+        return "${ } marks jq, which came with 0.6: write a comparison without it, such as '$.age gt 18'"
+    return _A_CONDITION
+
+
+def hint_for_variable(message: str, known: Iterable[str]) -> str | None:
+    """Return which variables there are, if *message* is that one is not defined."""
+    undefined = _UNDEFINED.fullmatch(message)
+    if undefined is None:
+        return None
+    return meant_or_known(f"${undefined['name']}", known)
+
+
+def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool) -> str | None:
+    """Return how to go on from the syntax error of jq in *message*.
+
+    *is_marked* tells whether *text* is in `${ }`, and *is_target* whether it is to lead to a place in the data.
+    """
+    unexpected = _UNEXPECTED.match(message)
+    if unexpected is None:
+        return None
+    inner = text.strip().removeprefix("${").removesuffix("}").strip()
+    if unexpected["what"] == "end of the expression":
+        goes_on = _GOES_ON.search(inner)
+        if goes_on is not None:
+            return f"write what follows {goes_on[0]!r}, or remove it"
+        return "close what is open: a bracket, a quote or an 'end' is missing"
+    foreign = next((told for mark, told in _OF_OTHER_LANGUAGES.items() if mark in inner), None)
+    if unexpected["what"] == "character" and foreign is not None:
+        return foreign
+    if inner.startswith("$."):
+        return f"that is a JSONPath: jq writes '{inner[1:]}'"
+    if is_target:
+        return "write the path of a field in the data, such as '.result'"
+    if is_marked:
+        return "correct the jq here, or remove ${ } if a text is meant"
+    return f"write '\"{inner}\"' if a text is meant, and jq such as '.order.id' if a field is"

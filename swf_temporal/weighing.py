@@ -1,0 +1,83 @@
+"""What data come to, found out before anything is made of them.
+
+Data share their parts: `[., .]` is two references, and thirty of these within one another are a billion elements once
+they are written. So what is written is weighed before; and what is held is weighed by what is there once.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+MOST_WRITTEN: Final = 64 * 1024 * 1024
+"""Bytes of JSON that are written at once, if nothing else says how many may be."""
+
+_PLAIN: Final = frozenset({int, float, bool, type(None)})
+_TEXT_BYTES, _ARRAY_BYTES, _OBJECT_BYTES = 56, 64, 64
+_ELEMENT_BYTES, _MEMBER_BYTES, _NUMBER_BYTES = 8, 48, 16
+_WIDE: Final = 4
+"""Bytes for each character of a text that is not ASCII."""
+_BRACKETS, _OF_MEMBER = 1, 4
+"""Bytes of JSON around what is in an object or an array, less the comma after the last; around each key, with that."""
+
+
+def json_size(value: object, enough: int = MOST_WRITTEN) -> int:
+    """Return how many bytes *value* takes as JSON at least: nothing that is written in full takes fewer.
+
+    Each object and array is looked at once, however often it occurs, and none once there is *enough*. What is nested so
+    deeply that it cannot be written counts as nothing.
+    """
+    try:
+        return _json_size([value], {}, enough) - _BRACKETS - 1
+    except RecursionError:
+        return 0
+
+
+def memory_of(values: Iterable[object]) -> int:
+    """Return about how many bytes of memory *values* hold together; what they share counts once."""
+    seen: set[int] = set()
+    total = 0
+    stack: list[Any] = list(values)
+    while stack:
+        value = stack.pop()
+        if type(value) in _PLAIN:
+            total += _NUMBER_BYTES
+            continue
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, str):
+            total += _TEXT_BYTES + len(value) * (1 if value.isascii() else _WIDE)
+        elif isinstance(value, dict):
+            total += _OBJECT_BYTES + _MEMBER_BYTES * len(value)
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            total += _ARRAY_BYTES + _ELEMENT_BYTES * len(value)
+            if not _PLAIN.issuperset(map(type, value)):
+                stack.extend(value)
+    return total
+
+
+def _json_size(value: dict[str, Any] | list[Any], known: dict[int, int], enough: int) -> int:
+    """Return the size of an object or an array; *known* are the sizes of those that were met."""
+    if isinstance(value, dict):
+        total = _BRACKETS + _OF_MEMBER * len(value) + sum(map(len, value))
+        items: Collection[Any] = value.values()
+    else:
+        total = _BRACKETS + len(value)
+        items = value
+    kinds = set(map(type, items))
+    if kinds <= _PLAIN:
+        return total + len(items)
+    for item in items:
+        kind = type(item)
+        if kind in _PLAIN:
+            total += 1
+        elif kind is str:
+            total += len(item) + 2
+        else:
+            size = known.get(id(item))
+            if size is None:
+                size = known[id(item)] = _json_size(item, known, enough)
+            total += size
+            if total > enough:
+                return total
+    return total

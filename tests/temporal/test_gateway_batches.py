@@ -1,0 +1,136 @@
+"""Batches of events at the gateway: their order, and a server that dies while one is sent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.gateway.batches import Batch
+from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.gateway.serving import gateway
+from swf_temporal.app.gateway.settings import GatewaySettings
+from swf_temporal.app.settings import Address
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import UsageError
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.temporal.server import free_port, local_server
+from tests.temporal.conftest import Bench
+from tests.temporal.test_gateway import ORDER, event, named, problem, send
+
+pytestmark = pytest.mark.temporal
+
+ORDERS, REPEATED = 25, 10
+"""Enough events that a server dies before it has them all, for instances that are quickly run."""
+
+
+def events(*names: str) -> list[CloudEvent]:
+    """Return events of these ids."""
+    return [CloudEvent(name, "s", "t") for name in names]
+
+
+async def test_events_of_one_lane_keep_their_order() -> None:
+    """Others do not wait for them; the answers are in the order of the events."""
+    log: list[str] = []
+    others_are_done = asyncio.Event()
+
+    async def work(one: CloudEvent) -> dict[str, Any]:
+        if one.id == "a1":
+            await others_are_done.wait()
+        log.append(one.id)
+        if one.id == "b2":
+            others_are_done.set()
+        return {"id": one.id}
+
+    batch = Batch(events("a1", "a2", "b1", "b2", "ab"), work)
+    lanes = [frozenset(text) for text in ("a", "a", "b", "b", "ab")]
+    assert [one["id"] for one in await batch.answers(lanes)] == ["a1", "a2", "b1", "b2", "ab"]
+    assert log == ["b1", "b2", "a1", "a2", "ab"]
+
+
+async def test_after_one_that_is_refused_none_is_sent() -> None:
+    """Those in other lanes that were under way are taken; each event is told of."""
+    log: list[str] = []
+
+    async def work(one: CloudEvent) -> dict[str, Any]:
+        log.append(one.id)
+        if one.id == "a1":
+            raise UsageError("no")
+        return {"event": one.id, "status": "accepted"}
+
+    batch = Batch(events("b1", "a1", "a2", "c1"), work)
+    with pytest.raises(Refused) as refused:
+        await batch.answers([frozenset(text) for text in ("b", "a", "a", "b")])
+    assert log == ["b1", "a1"]
+    assert refused.value.facts["index"] == 1
+    assert [one["status"] for one in refused.value.facts["events"]] == [
+        "accepted",
+        "not-taken",
+        "not-taken",
+        "not-taken",
+    ]
+
+
+@asynccontextmanager
+async def serving(definition: Definition, port: int, database: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve a gateway for the server at *port*, which need not stay there; yield a client."""
+    async with local_server(port=port, database=database) as server:
+        clients: dict[str | None, Client] = {None: await Client.connect(f"127.0.0.1:{port}")}
+        assert server.client is not None
+    settings = GatewaySettings(Address("127.0.0.1", 0), task_queue="batches")
+    async with (
+        gateway(settings, Catalogue([definition]), clients, "") as url,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=120) as client,
+    ):
+        yield client
+
+
+async def accepted(client: httpx.AsyncClient) -> int:
+    """Return how many events the gateway has handed over so far."""
+    lines = (await client.get("/metrics")).text.splitlines()
+    return sum(int(float(line.split()[-1])) for line in lines if line.startswith("swf_gateway_events_total"))
+
+
+@pytest.mark.timeout(300)
+async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
+    """The answer tells of each event whether it was taken; the batch sent again, nothing is lost and nothing double."""
+    orders, port, database = named(ORDER), free_port(), tmp_path / "db"
+    batch = REPEATED * [
+        event(type_, source, order=str(number), data=number)
+        for type_, source in (("placed", "shop"), ("paid", "bank"))
+        for number in range(ORDERS)
+    ]
+    async with serving(orders, port, database) as client:
+        async with local_server(port=port, database=database):
+            sending = asyncio.create_task(send(client, batch))
+            async with asyncio.timeout(60):
+                while await accepted(client) < 10:
+                    await asyncio.sleep(0.005)
+        broken = await sending
+        assert problem(broken) == (503, "unavailable")
+        told = broken.json()
+        assert [one["event"]["id"] for one in told["events"]] == [one["id"] for one in batch]
+        statuses = [one["status"] for one in told["events"]]
+        assert statuses[told["index"]] == "not-taken"
+        assert 10 <= statuses.count("accepted") < len(batch)
+
+        async with local_server(port=port, database=database) as server:
+            answer = await send(client, batch)
+            while answer.status_code == 503:  # the connection comes back by and by
+                await asyncio.sleep(int(answer.headers["retry-after"]))
+                answer = await send(client, batch)
+            assert answer.status_code == 202, answer.text
+            bench = Bench(server)
+            async with bench.worker(orders, queue="batches"), asyncio.timeout(120):
+                done = f"WorkflowType = '{orders.id}' AND ExecutionStatus = 'Completed'"
+                while (await server.client.count_workflows(done)).count < ORDERS:
+                    await asyncio.sleep(0.1)
+                found = [one async for one in server.client.list_workflows(f"WorkflowType = '{orders.id}'")]
+                outputs = [await server.client.get_workflow_handle(one.id).result() for one in found]
+    assert sorted(one["placed"] for one in outputs) == sorted(one["paid"] for one in outputs) == list(range(ORDERS))
+    assert all(one["placed"] == one["paid"] for one in outputs)

@@ -299,6 +299,24 @@ async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:
     assert again.json()["events"][0]["status"] == "duplicate"
 
 
+async def test_an_instance_that_is_about_to_start(bench: Bench) -> None:
+    """A link from the answer to an event can be followed at once, though a worker has yet to start its instance."""
+    waiting = named(WAITING)
+    path = f"/instances/{waiting.id}-soon"
+
+    async def start_late(client: httpx.AsyncClient) -> httpx.Response:
+        await asyncio.sleep(0.3)
+        return await client.post(f"/workflows/{waiting.id}", params={"id": f"{waiting.id}-soon"})
+
+    async with working(bench, waiting) as (client, _):
+        seen, result, started = await asyncio.gather(client.get(path), client.get(f"{path}/result"), start_late(client))
+        cancelled = await client.post(f"{path}/cancel")
+    assert started.status_code == 202
+    assert (seen.status_code, seen.json()["definition"]) == (200, waiting.id)
+    assert (result.status_code, result.json()["status"]) == (202, "running")
+    assert cancelled.status_code == 202
+
+
 async def test_how_instances_end(bench: Bench) -> None:
     """One that failed tells why; one that is cancelled, that; and what has ended cannot be ended."""
     waiting, failing = named(WAITING), named(FAILING)

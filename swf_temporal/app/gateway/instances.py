@@ -19,6 +19,8 @@ from swf_temporal.temporal.client import RunEnded
 from swf_temporal.temporal.client_errors import NotThereError, has_ended
 
 _MAX_LISTED: Final = 100
+_PATIENCE: Final = 2.0
+"""For how many seconds an instance is looked for: an event that was accepted starts its own in a moment."""
 _PAUSE: Final = 0.1
 """Seconds between two looks for an instance that is not there yet."""
 
@@ -37,8 +39,23 @@ def link_to(instance_id: str) -> str:
     return f"/instances/{quote(instance_id, safe='')}"
 
 
-async def instance_of(asked: Asked, instance_id: str) -> Found:
-    """Return an instance of the tenant's. Raises NotThereError, also if it is one of another tenant."""
+async def instance_of(asked: Asked, instance_id: str, seconds: float = _PATIENCE) -> Found:
+    """Return an instance of the tenant's, for which it waits *seconds* at most.
+
+    Raises NotThereError, also if it is one of another tenant: after the same time, so that nobody learns which ids are
+    taken.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return await _instance_of(asked, instance_id)
+        except NotThereError:
+            if time.monotonic() + _PAUSE > until:
+                raise
+            await asyncio.sleep(_PAUSE)
+
+
+async def _instance_of(asked: Asked, instance_id: str) -> Found:
     row = await described(asked.client, instance_id)
     if not asked.tenant.has_workflow(row["definition"]) or row["definition"] in WORKFLOW_TYPES:
         raise NotThereError(f"there is no instance {instance_id!r}")
@@ -72,16 +89,8 @@ async def show_result(asked: Asked) -> Response:
     asked.permit(Operation.READ)
     instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
     until = time.monotonic() + seconds
-    while True:
-        try:
-            found = await instance_of(asked, instance_id)
-        except NotThereError:
-            # An event that was taken starts it in a moment.
-            if time.monotonic() + _PAUSE > until:
-                raise
-            await asyncio.sleep(_PAUSE)
-        else:
-            return await outcome(found, max(0.0, until - time.monotonic()))
+    found = await instance_of(asked, instance_id, max(seconds, _PATIENCE))
+    return await outcome(found, max(0.0, until - time.monotonic()))
 
 
 async def cancel_instance(asked: Asked) -> Response:

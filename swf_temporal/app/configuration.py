@@ -18,6 +18,7 @@ from swf_temporal.functions.operator.configuration import Section, configuration
 from swf_temporal.functions.operator.parsers import as_count, as_size, as_switch, as_timeout
 from swf_temporal.runtime.budgets import MIN_DEPTH, MIN_EXECUTIONS, MIN_HELD_BYTES, MIN_STATES
 from swf_temporal.stores.addresses import as_store, without_password
+from swf_temporal.temporal.constants import MIN_CACHED_BYTES
 from swf_temporal.temporal.deployment import Versioning
 
 _MAX_PORT = 65535
@@ -85,11 +86,14 @@ def _at_least(least: int) -> Callable[[object], int]:
     return read
 
 
-def _held(value: object) -> int:
-    size = as_size(value)
-    if size < MIN_HELD_BYTES:
-        raise ValueError(f"it must be at least {MIN_HELD_BYTES // 2**20}MiB")
-    return size
+def _size_of(least: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        size = as_size(value)
+        if size < least:
+            raise ValueError(f"it must be at least {least // 2**20}MiB")
+        return size
+
+    return read
 
 
 _READERS: dict[str, Callable[[object], Any]] = {
@@ -97,10 +101,11 @@ _READERS: dict[str, Callable[[object], Any]] = {
     "known_definitions_only": as_switch,
     "max_activities": as_count,
     "max_cached_workflows": as_count,
+    "max_cached_bytes": _size_of(MIN_CACHED_BYTES),
     "max_states_without_waiting": _at_least(MIN_STATES),
     "max_executions_without_waiting": _at_least(MIN_EXECUTIONS),
     "max_subflow_depth": _at_least(MIN_DEPTH),
-    "max_held_bytes": _held,
+    "max_held_bytes": _size_of(MIN_HELD_BYTES),
     "grace_period": as_timeout,
     "health_port": _as_port,
     "container_endpoint": _as_address,
@@ -120,6 +125,7 @@ class _Worker(Section):
     known_definitions_only: Annotated[bool | None, BeforeValidator(_READERS["known_definitions_only"])] = None
     max_activities: Annotated[int | None, BeforeValidator(_READERS["max_activities"])] = None
     max_cached_workflows: Annotated[int | None, BeforeValidator(_READERS["max_cached_workflows"])] = None
+    max_cached_bytes: Annotated[int | None, BeforeValidator(_READERS["max_cached_bytes"])] = None
     max_states_without_waiting: Annotated[int | None, BeforeValidator(_READERS["max_states_without_waiting"])] = None
     max_executions_without_waiting: Annotated[
         int | None, BeforeValidator(_READERS["max_executions_without_waiting"])

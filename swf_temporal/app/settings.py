@@ -11,7 +11,7 @@ from enum import StrEnum
 from swf_temporal import __version__
 from swf_temporal.runtime.budgets import DEPTH, EXECUTIONS, HELD_BYTES, STATES, Limits
 from swf_temporal.stores.addresses import TEMPORAL
-from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.deployment import Deployment, Versioning
 
 
@@ -55,6 +55,8 @@ class WorkerSettings:
     """The maximum number of function calls in progress."""
     max_cached_workflows: int = WORKFLOWS
     """How many running instances are kept in memory; others are replayed when something happens to them."""
+    max_cached_bytes: int = CACHED_BYTES
+    """How many bytes of memory the data of these instances may take together, with two large ones at least."""
     max_states_without_waiting: int = STATES
     """How many states an instance may enter without waiting for anything."""
     max_executions_without_waiting: int = EXECUTIONS

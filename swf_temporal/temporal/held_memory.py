@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.temporal.constants import CACHED_BYTES
 from swf_temporal.weighing import memory_of
 
 MIB: Final = 1024 * 1024
@@ -26,8 +27,6 @@ STEP: Final = 16 * MIB
 """Bytes by which a run grows before it is weighed again, or half of what it held if that is more."""
 OF_ONE_RUN: Final = 128 * MIB
 """Bytes of memory that a run may hold where nothing large leaves it: a history holds 50 MiB at most."""
-OF_ALL: Final = 1024 * MIB
-"""Bytes of memory that the runs of a worker may hold together."""
 GARBAGE: Final = 64 * MIB
 """Bytes that removed runs have left, and from which on the garbage collector is called."""
 _COUNTED: Final = MIB
@@ -58,7 +57,7 @@ class _Held:
 class HeldMemory:
     """What the runs hold that a worker has in its memory. May be used from several threads at once."""
 
-    def __init__(self, of_one: int = OF_ONE_RUN, of_all: int = OF_ALL) -> None:
+    def __init__(self, of_one: int = OF_ONE_RUN, of_all: int = CACHED_BYTES) -> None:
         self.of_one = of_one
         """Bytes of memory that a run may hold."""
         self.of_all = max(of_all, 2 * of_one)

@@ -13,7 +13,7 @@ from swf_temporal.runtime.budgets import Limits
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.activations import WatchedWorkflows, let_go, set_sdk_limit
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
-from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
@@ -35,6 +35,8 @@ class Capacity:
 
     workflows: int = WORKFLOWS
     """Running workflows kept in memory; others are replayed when something happens to them."""
+    cached_bytes: int = CACHED_BYTES
+    """Bytes of memory for the data of all these workflows together."""
     activities: int = ACTIVITIES
     """Function calls under way."""
     limits: Limits = field(default_factory=Limits)
@@ -83,7 +85,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     guard.start()
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
-    memory = _memory(limit, capacity.limits)
+    memory = _memory(limit, capacity)
     unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows(memory)
     held = variables or TemporalVariables(client, task_queue)
     ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
@@ -120,6 +122,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     return worker
 
 
-def _memory(limit: int, limits: Limits) -> HeldMemory:
+def _memory(limit: int, capacity: Capacity) -> HeldMemory:
     """Return what bounds the memory of runs of which a payload may hold *limit* bytes."""
-    return HeldMemory(OF_ONE_RUN if limit <= MAX_PAYLOAD_BYTES else max(OF_ONE_RUN, 2 * limits.held_bytes))
+    of_one = OF_ONE_RUN if limit <= MAX_PAYLOAD_BYTES else max(OF_ONE_RUN, 2 * capacity.limits.held_bytes)
+    return HeldMemory(of_one, capacity.cached_bytes)

@@ -21,6 +21,7 @@ worker:
   knownDefinitionsOnly: true
   maxActivities: 50
   maxCachedWorkflows: 100
+  maxCachedBytes: 512MiB
   maxStatesWithoutWaiting: 5000
   maxExecutionsWithoutWaiting: 50
   maxSubflowDepth: 30
@@ -58,6 +59,7 @@ def test_a_file_says_everything(file: Path) -> None:
         known_definitions_only=True,
         max_activities=50,
         max_cached_workflows=100,
+        max_cached_bytes=512 * 1024 * 1024,
         max_states_without_waiting=5_000,
         max_executions_without_waiting=50,
         max_subflow_depth=30,
@@ -109,6 +111,7 @@ def test_the_nearest_word_wins(file: Path) -> None:
             "worker: {variables: mysql://db}",
             "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'",
         ),
+        ("worker: {maxCachedBytes: 255MiB}", "worker › maxCachedBytes: it must be at least 256MiB"),
         ("worker: {maxHeldBytes: 15MiB}", "worker › maxHeldBytes: it must be at least 16MiB"),
         ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),

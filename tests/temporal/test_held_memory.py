@@ -11,10 +11,12 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal.runtime.budgets import Limits
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import held_memory, worker
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.held_memory import MIB, HeldMemory, NoRoom
+from swf_temporal.temporal.worker import Capacity
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, define
 
@@ -102,6 +104,26 @@ async def test_runs_that_wait_make_room(bench: Bench, small: HeldMemory) -> None
 
     assert results == [{"size": 60_000}] * 12
     assert evicted
+
+
+@pytest.mark.parametrize(
+    ("payload_bytes", "cached_bytes", "of_one", "of_all"),
+    [
+        (MIB, 512 * MIB, 128 * MIB, 512 * MIB),
+        (MIB, 100 * MIB, 128 * MIB, 256 * MIB),
+        (256 * MIB, 512 * MIB, 600 * MIB, 1200 * MIB),
+        (256 * MIB, 2048 * MIB, 600 * MIB, 2048 * MIB),
+    ],
+)
+def test_the_settings_of_a_worker_bound_its_memory(
+    payload_bytes: int, cached_bytes: int, of_one: int, of_all: int
+) -> None:
+    """Two runs always have room; with stored payloads, each may hold what it collects, and as much beside it."""
+    capacity = Capacity(cached_bytes=cached_bytes, limits=Limits(held_bytes=300 * MIB))
+
+    memory = worker._memory(payload_bytes, capacity)
+
+    assert (memory.of_one, memory.of_all) == (of_one, of_all)
 
 
 def test_a_run_gives_way_to_those_that_grew_before_it() -> None:

@@ -12,18 +12,19 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 from swf_temporal.temporal.server import local_server
 from tests.hostile.cases import cases
-from tests.hostile.running import Outcome, hostile_worker, run_all
+from tests.hostile.running import Outcome, Probe, hostile_worker, run_all
 
-T = TypeVar("T")
 _IDLE_SECONDS = 5
+_SLOWEST = 5
+"""How many of the slowest probes are told with what ran beside them."""
 
 
-def _told(latencies: Sequence[float]) -> str:
+def _told(probes: Sequence[Probe]) -> str:
+    latencies = [one.seconds for one in probes]
     if not latencies:
         return "none ended"
     p95 = statistics.quantiles(latencies, n=20)[-1] if len(latencies) > 1 else latencies[0]
@@ -36,10 +37,12 @@ async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
     chosen = [case for case in chosen if case.sampled or not sampled]
     begun = time.monotonic()
     async with local_server() as server, hostile_worker(server.client) as hostile:
-        idle: list[float] = []
-        await _probed(hostile.probe, idle, asyncio.sleep(_IDLE_SECONDS))
-        busy: list[float] = []
-        outcomes: list[Outcome] = await _probed(hostile.probe, busy, run_all(hostile, chosen, at_once, _tell))
+        idle: list[Probe] = []
+        async with hostile.probed(idle):
+            await asyncio.sleep(_IDLE_SECONDS)
+        busy: list[Probe] = []
+        async with hostile.probed(busy):
+            outcomes = await run_all(hostile, chosen, at_once, _tell)
         took = time.monotonic() - begun
         print(f"\n{len(outcomes)} cases in {took:.0f} s: {dict(Counter(one.how for one in outcomes))}")
         print(f"most memory of the worker: {hostile.peak:,} MiB")
@@ -50,20 +53,16 @@ async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
         print(f"{len(internal)} internal errors", *(f"{one.case.id}: {one.told}" for one in internal), sep="\n  ")
         print("probe alone:", _told(idle))
         print("probe with them:", _told(busy))
+        slowest = sorted(busy, key=lambda probe: probe.seconds)[-_SLOWEST:]
+        print("the slowest:", *(_beside(one, outcomes) for one in reversed(slowest)), sep="\n  ")
     return 1 if hostile.deaths or stuck else 0
 
 
-async def _probed(probe: Any, latencies: list[float], work: Coroutine[Any, Any, T]) -> T:
-    until = asyncio.Event()
-    probing = asyncio.create_task(probe(latencies, until=until))
-    try:
-        return await work
-    finally:
-        until.set()
-        try:
-            await asyncio.wait_for(probing, 60)
-        except TimeoutError:
-            print("probes did not end within a minute")
+def _beside(probe: Probe, outcomes: Sequence[Outcome]) -> str:
+    """Return what a probe took, and which cases ran beside it."""
+    last = probe.begun + probe.seconds
+    cases_ = [one.case.id for one in outcomes if one.begun < last and one.begun + one.seconds > probe.begun]
+    return f"{probe.seconds:.3f} s beside {', '.join(cases_)}"
 
 
 def _tell(outcome: Outcome) -> None:

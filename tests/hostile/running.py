@@ -1,7 +1,6 @@
 """Gives hostile definitions to a worker in a process of its own, and watches what becomes of it and of others' runs."""
 
 import asyncio
-import json
 import os
 import re
 import sys
@@ -12,28 +11,33 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.client import Client, WorkflowHandle
-from temporalio.common import RawValue
 from temporalio.service import RPCError
 
-from swf_temporal.runtime.semantics import SEMANTICS
-from tests.hostile.cases import RAW, Case, flow, put
+from tests.hostile.cases import Case
+from tests.hostile.starting import arguments
 from tests.hostile.worker import READY
 
 PATIENCE = 30.0
 """Seconds in which a run has to end or, if it goes on, to come further."""
-PROBE = json.dumps(flow(put({"a": 1}, "A"), put({}, "B", stateDataFilter={"output": "${ [.a] | map(1) | {b: .} }"})))
-_EVERY = 0.1
-_PROBES = 10
+_LAST_PROBES = 60.0
+"""Seconds within which the last probes have to end."""
 _MEMORY = 2 << 20
 """KiB that a worker may hold: one that holds more is taken for dead, before the machine suffers."""
 _ENDED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED
 _RUNNING = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
 _numbers = count(1)
+
+
+class Probe(NamedTuple):
+    """A small workflow beside hostile ones."""
+
+    begun: float
+    """By `time.monotonic`."""
+    seconds: float
 
 
 @dataclass
@@ -45,6 +49,7 @@ class Outcome:
     how: str
     """`completed`, `failed`, `goes on`, `stuck`, or `not started`."""
     told: str = ""
+    begun: float = field(default_factory=time.monotonic)
 
 
 @dataclass
@@ -107,12 +112,9 @@ class Hostile:
 
     async def begin(self, definition: Any, data: Any) -> WorkflowHandle[Any, Any]:
         """Start a run with its definition unchecked."""
-        text = definition if isinstance(definition, str) else json.dumps(definition)
-        pin = {"definitions": [{"text": text, "name": "hostile"}], "numbers": {"semantics": SEMANTICS}}
-        args = [_payload(data if isinstance(data, RAW) else json.dumps(data)), _payload(json.dumps(pin))]
         return await self.client.start_workflow(
             "hostile",
-            args=[RawValue(one) for one in args],
+            args=await asyncio.to_thread(arguments, definition, data),
             id=f"hostile-{os.getpid()}-{next(_numbers)}",
             task_queue=self.queue,
         )
@@ -148,22 +150,21 @@ class Hostile:
             return Outcome(case, time.monotonic() - begun, "goes on", told)
         return Outcome(case, time.monotonic() - begun, "stuck", f"attempt {attempt} at its task")
 
-    async def probe(self, latencies: list[float], *, until: asyncio.Event) -> None:
-        """Start a small workflow every tenth of a second, and note how long each takes."""
-        room = asyncio.Semaphore(_PROBES)  # each waits with a poll, of which a server takes so many
-
-        async def one() -> None:
-            begun = time.monotonic()
-            async with room:
-                handle = await self.begin(PROBE, {})
-                await handle.result()
-            latencies.append(time.monotonic() - begun)
-
-        async with asyncio.TaskGroup() as group:
-            while not until.is_set():
-                group.create_task(one())
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(until.wait(), _EVERY)
+    @asynccontextmanager
+    async def probed(self, probes: list[Probe]) -> AsyncIterator[None]:
+        """Start a small workflow every tenth of a second for as long as the context lasts; note how long each takes."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.hostile.probe", self.address, self.queue, stdin=PIPE, stdout=PIPE
+        )
+        try:
+            yield
+        finally:
+            try:
+                output, _ = await asyncio.wait_for(process.communicate(b""), _LAST_PROBES)
+            except TimeoutError:
+                process.kill()
+                raise RuntimeError("probes did not end within a minute") from None
+        probes += [Probe(*map(float, line.split())) for line in output.decode().splitlines()]
 
 
 @asynccontextmanager
@@ -187,7 +188,9 @@ async def run_all(
     async def one(case: Case) -> None:
         async with room:
             running[case.id] = case.id
+            begun = time.monotonic()
             outcome = await hostile.outcome(case, patience)
+            outcome.begun = begun
             del running[case.id]
             outcomes.append(outcome)
             told(outcome)
@@ -215,7 +218,3 @@ async def _failure(handle: WorkflowHandle[Any, Any]) -> str:
 
 def _short(text: str) -> str:
     return " ".join(text.split())[:150]
-
-
-def _payload(text: str) -> Payload:
-    return Payload(metadata={"encoding": b"json/plain"}, data=text.encode("utf-8", "surrogatepass"))

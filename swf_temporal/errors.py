@@ -56,7 +56,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a definition: what, where, and what was perhaps meant."""
+    """A problem in a definition: what is wrong, where, and what to do about it."""
 
     code: str
     message: str
@@ -102,7 +102,7 @@ class InvalidDefinition(SwfError):  # noqa: N818 - named for what it is about; a
 
 
 class UsageError(SwfError):
-    """Something that the caller named is not there or not of the right kind. `hint` says what to do."""
+    """An error of the caller, who named something that does not exist or has the wrong kind. `hint` says what to do."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.message = message
@@ -243,7 +243,7 @@ class CallFailed(WorkflowFault):
 
 
 class TimedOut(WorkflowFault):
-    """Something took longer than the definition allows."""
+    """A call, a state or a workflow took longer than the definition allows."""
 
     is_of_action: bool = False
     """Whether the action has a timeout of its own that was over."""

@@ -43,7 +43,7 @@ class OperationProblem:
 
 
 class OperationType:
-    """What validation knows of a function type from its operations. The defaults accept operations of any form."""
+    """The form of a function type's operations, as validation checks it. The defaults accept operations of any form."""
 
     example: str = "rest:GET:https://example.com/orders"
     """An operation of this type, as people are shown it."""

@@ -22,7 +22,7 @@ _ALL = 200
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How instances are shown, and the options that select the server."""
+    """The options that select the server, and those for how instances are shown."""
 
     form: Form
     address: str | None

@@ -14,7 +14,7 @@ EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml
 
 
 class Where(StrEnum):
-    """On which hosts scenarios run."""
+    """The hosts on which scenarios run."""
 
     SIMULATION = "simulation"
     TEMPORAL = "temporal"

@@ -25,7 +25,7 @@ _LABELS = {"respelled": "respelled", "reshaped": "changed", "unsayable": "cannot
 
 
 class Mode(Enum):
-    """How a rewritten definition is output."""
+    """The form in which a rewritten definition is output."""
 
     PRINT = auto()
     CHECK = auto()

@@ -51,7 +51,7 @@ class Several(list[JSON]):
 
 
 class Compiled(Protocol):
-    """Something that yields a value from data and variables."""
+    """A compiled expression, which yields a value from data and variables."""
 
     @property
     def constant(self) -> bool:

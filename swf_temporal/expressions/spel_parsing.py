@@ -54,7 +54,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a name of the data as a whole stands for, where the data has no such key: *whole* finds the same there."""
+    """A name for the data as a whole, where the data has no such key: *whole* finds the same there."""
 
     first: str
     path: EarlyPath

@@ -28,7 +28,7 @@ _LOWER_PRIORITY = 4
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one evaluation may take, and how many may run at once."""
+    """The limits of one evaluation, and of how many run at once."""
 
     seconds: float = 1.0
     """Of processor time."""
@@ -40,7 +40,7 @@ class Limits:
 
 
 class Engine(NamedTuple):
-    """What evaluates expressions in a helper process."""
+    """An engine that evaluates expressions in a helper process."""
 
     name: str
     module: str
@@ -53,7 +53,7 @@ class Engine(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the engine said: one of the statuses of `jq_process`, and the outputs or the message."""
+    """The engine's answer: one of the statuses of `jq_process`, and the outputs or the message."""
 
     status: int
     text: str
@@ -195,7 +195,7 @@ class Helper:
 
 
 class _CauseOfDeath(NamedTuple):
-    """Why a helper ended."""
+    """The reason for which a helper ended."""
 
     text: str
     is_memory: bool = False

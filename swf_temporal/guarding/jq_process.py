@@ -45,7 +45,7 @@ class _Program(Protocol):
 
 
 class _Engine(NamedTuple):
-    """What evaluates."""
+    """An engine that evaluates programs."""
 
     compiled: "Callable[[str], _Program]"
     """Raises ValueError for what does not compile, as running it does for what fails."""

@@ -10,7 +10,7 @@ MIB: Final = 1 << 20
 
 
 class Spent:
-    """What evaluations took that one thread asked for."""
+    """The cost of the evaluations that one thread asked for."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

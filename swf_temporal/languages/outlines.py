@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 class OutlineDescription:
-    """What a definition needs, and the parts that it is made of."""
+    """A description of a definition: its parts, and what it needs."""
 
     def __init__(self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses) -> None:
         self._definition = definition

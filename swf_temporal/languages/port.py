@@ -80,7 +80,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Words:
-    """What a language calls the parts that messages about an instance name."""
+    """The language's words for the parts that messages about an instance name."""
 
     state: str = "state"
     handler: str = "onErrors entry"
@@ -249,7 +249,7 @@ class WrittenIn:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is to be said about a definition, and the definition if nothing stands in its way."""
+    """The result of reading a definition: its problems, and the definition if no error keeps it from running."""
 
     definition: Definition | None
     problems: tuple[Problem, ...] = ()

@@ -36,7 +36,7 @@ class ConsumedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventStart:
-    """How events start instances."""
+    """A start of instances by events."""
 
     events: tuple[ConsumedEvent, ...]
     join: Literal["any", "all"] = "any"

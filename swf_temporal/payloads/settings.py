@@ -40,7 +40,7 @@ class EncryptionSettings:
 
 @dataclass(frozen=True, slots=True)
 class PayloadSettings:
-    """How payloads are encoded before they are sent to a server. By default they are plain JSON."""
+    """The settings by which payloads are encoded before they are sent to a server. By default they are plain JSON."""
 
     storage: StorageSettings | None = None
     encryption: EncryptionSettings | None = None

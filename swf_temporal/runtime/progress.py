@@ -11,7 +11,7 @@ Frame: TypeAlias = dict[str, Any]
 
 
 class ProgressRecord(TypedDict, total=False):
-    """What survives the suspension of a run: this, and what the language's execution adds under keys of its own.
+    """The progress record of a run, which survives its suspension; a language adds keys of its own.
 
     A field that this release does not know belongs to a moment that has passed once the run goes on: it is passed over.
     """

@@ -53,7 +53,7 @@ _CALL_COST = 10
 
 
 class Awaited(NamedTuple):
-    """What a path waits for."""
+    """The events that a path waits for."""
 
     state: str
     events: list[str]

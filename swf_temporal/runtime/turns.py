@@ -13,7 +13,7 @@ from swf_temporal.runtime.host import Host
 
 
 class Turns:
-    """Those of one run."""
+    """The turns of one run."""
 
     def __init__(self, host: Host) -> None:
         """Make turns of which each begins when *host* says that nothing is left to do of the one before."""

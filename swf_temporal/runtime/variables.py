@@ -34,7 +34,7 @@ class Variable:
 
 
 class VariableStore(Protocol):
-    """Whatever holds variables where workflows run for real. Both methods raise StoreUnavailable."""
+    """A store of variables, where workflows run for real. Both methods raise StoreUnavailable."""
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
         """Return what the variable holds, or None if there is none."""

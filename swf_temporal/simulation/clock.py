@@ -26,7 +26,7 @@ _SECOND = 1_000_000
 
 
 class Key(NamedTuple):
-    """In which order things happen: by these, from the first to the last."""
+    """A key by which things are ordered that are due: by its fields, from the first to the last."""
 
     due: int
     """Microseconds since the run began."""

@@ -16,7 +16,7 @@ _BYTES = "application/octet-stream"
 
 
 class VariableStore:
-    """What variables hold. They are given, and told, as values by their keys; bytes are neither JSON nor text."""
+    """Holds variables in memory: values by their keys. Bytes are values that are neither JSON nor text."""
 
     def __init__(self, given: Mapping[str, Any], definitions: Iterable[Definition], folder: Path | None = None) -> None:
         """Hold what is *given*; files are read in *folder*.

@@ -47,14 +47,14 @@ _MIN_DELAY = timedelta(milliseconds=1)
 
 
 class Performer(Protocol):
-    """Whatever performs function calls: the real ones of a worker, or the scripted ones of a test."""
+    """The port that performs function calls: the real ones of a worker, or the scripted ones of a test."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Make one attempt. Raises a WorkflowFault; *key* is the same for every attempt of a call."""
 
 
 class Publisher(Protocol):
-    """Whatever sends produced events on."""
+    """The port that sends produced events on."""
 
     async def publish(self, event: CloudEvent) -> Sequence[str] | None:
         """Send *event*; return the names of the sinks that take it, or None if that is not known.

@@ -15,7 +15,7 @@ class ServerUnavailableError(UsageError):
 
 
 class NotThereError(UsageError):
-    """There is no instance of that id."""
+    """An error: there is no instance with that id."""
 
 
 class HasEndedError(UsageError):

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Versioning(StrEnum):
-    """What happens to an instance when another version of its deployment becomes the current one."""
+    """The behaviour of an instance when another version of its deployment becomes the current one."""
 
     PINNED = "pinned"
     """It stays with the version on which it began, until it ends or continues as new."""

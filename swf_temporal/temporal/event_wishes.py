@@ -25,7 +25,7 @@ class EventWishes:
 
 
 class Wishing(Interceptor):
-    """Makes known to workflow code what is asked for."""
+    """Tells workflow code which lifecycle events the configuration asks for."""
 
     def __init__(self, wishes: EventWishes) -> None:
         self._wishes = wishes

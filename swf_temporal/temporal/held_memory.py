@@ -42,7 +42,7 @@ class NoRoom(Exception):  # noqa: N818 - named for what it is about
 
 @dataclass(slots=True)
 class _Held:
-    """What one run holds."""
+    """The memory that one run holds."""
 
     size: int = 0
     """As it was weighed."""
@@ -55,7 +55,7 @@ class _Held:
 
 
 class HeldMemory:
-    """What the runs hold that a worker has in its memory. May be used from several threads at once."""
+    """The memory that the runs of a worker hold. May be used from several threads at once."""
 
     def __init__(self, of_one: int = OF_ONE_RUN, of_all: int = CACHED_BYTES) -> None:
         self.of_one = of_one

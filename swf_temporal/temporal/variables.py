@@ -67,7 +67,7 @@ class RefRecord(TypedDict):
 
 
 class VariableStorage(VariableStore, Protocol):
-    """Whatever holds variables: Temporal, or the memory of a test."""
+    """The port to variables: on Temporal, or in the memory of a test."""
 
     async def has_ended(self, owner: str) -> bool:
         """Tell whether the instance *owner* has ended: its id and its first run's, with a slash between."""

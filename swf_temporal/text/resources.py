@@ -33,7 +33,7 @@ class ResourceError(SwfError):
 
 
 class MissingResourceError(ResourceError):
-    """Nothing is there."""
+    """A resource that does not exist."""
 
     def __init__(self) -> None:
         super().__init__("which is not there")
@@ -44,7 +44,7 @@ class ForbiddenResourceError(ResourceError):
 
 
 class UnreadableResourceError(ResourceError):
-    """Something is there, or should be, and cannot be had. Takes the cause."""
+    """A resource that exists, or should, and cannot be read. Takes the cause."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"which cannot be read: {cause}")

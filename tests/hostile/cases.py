@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.hostile.costs import SLOW, counting
+
 Made = Callable[[], tuple[Any, Any]]
 
 
@@ -29,8 +31,6 @@ class Case:
 
 
 FIXED: Final = {"id": "hostile", "version": "1.0.0", "specVersion": "0.8"}
-SLOW: Final = "[range({})] | length"
-"""An expression of jq that takes as long as its number is large: about a second for eight millions."""
 EVIL: Final = "(a|a)*(a|aa)*(a|a|b)*c$"
 EVIL_TEXT: Final = "a" * 60
 WIDE: Final = 30_000
@@ -341,10 +341,10 @@ def _sums() -> Iterator[Case]:
         return Case("sum", name, make, sampled)
 
     quarter, half = SLOW.format(300_000), SLOW.format(1_200_000)
-    slow = SLOW.format(3_200_000)
-    yield case("60 conditions of 0.15 s", lambda: (flow(switch([f"{half} < 0"] * 60)), {}))
+    yield case("60 conditions of 0.15 s", lambda: (flow(switch([f"{counting(0.15)[0]} < 0"] * 60)), {}))
     yield case(
-        "ten expressions of half a second", lambda: (flow(computing(*[slow] * 10, into=".o"), functions=SAME), {})
+        "ten expressions of half a second",
+        lambda: (flow(computing(*[counting(0.5)[0]] * 10, into=".o"), functions=SAME), {}),
     )
     yield case("60 conditions", lambda: (flow(switch([f"{quarter} < 0"] * 60)), {}), sampled=True)
     yield case(

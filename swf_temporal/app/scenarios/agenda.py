@@ -57,7 +57,7 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Due:
-    """Something that happens at a moment."""
+    """An action that is due at a moment."""
 
     key: Key
     kind: str

@@ -39,7 +39,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """How a field of a form is encoded. The defaults apply to a field that the document does not describe."""
+    """The encoding of a field of a form. The defaults apply to a field that the document does not describe."""
 
     style: str | None = None
     """Of OpenAPI's parameters. Without one arrays are repeated, and objects are JSON."""

@@ -82,7 +82,7 @@ _Chance: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_chance
 
 
 class Cancellation(Part):
-    """When a run is cancelled from outside."""
+    """A cancellation of a run from outside."""
 
     after: Duration
     """How long after its start."""

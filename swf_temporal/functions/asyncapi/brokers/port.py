@@ -23,7 +23,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """With what one gets in at a server. What is None is not used."""
+    """The credentials for a server. What is None is not used."""
 
     username: str | None = None
     password: str | None = field(default=None, repr=False)

@@ -8,7 +8,7 @@ from swf_temporal.data import JSON
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """How a state is left: with which data, which transform on it, and where to."""
+    """The way a state is left: the data, the transform of it, and the next state."""
 
     data: JSON
     transform: Any = None

@@ -10,7 +10,7 @@ Number: TypeAlias = StrictInt | StrictFloat
 
 
 class Catch(Node):
-    """What is done about errors of a state."""
+    """An error handler of a state."""
 
     error: Text
     """A glob or a regular expression of codes."""
@@ -19,7 +19,7 @@ class Catch(Node):
 
 
 class RetryPolicy(Node):
-    """When a failed action is tried again."""
+    """The rule by which a failed action is retried."""
 
     codes: Annotated[Listed[Text], Field(min_length=1)]
     max_attempts: StrictInt
@@ -56,7 +56,7 @@ class Action(Node):
 
 
 class ConsumedEvent(Node):
-    """Which events are waited for."""
+    """A description of the events that a state waits for."""
 
     type: Text
     context: Structured = None
@@ -108,7 +108,7 @@ class Condition(Node):
 
 
 class StateBase(Node):
-    """What all states have."""
+    """The base of all states."""
 
     id: Text
     log: Structured = None

@@ -41,7 +41,7 @@ class JobFunction(Node):
 
 
 class SubflowFunction(Node):
-    """Another workflow."""
+    """A function that is another workflow."""
 
     type: Literal["subflow"]
     id: Text
@@ -54,7 +54,7 @@ Function: TypeAlias = Annotated[
 
 
 class StartEvent(Node):
-    """Which events start an instance."""
+    """A description of the events that start an instance."""
 
     type: Text
     filters: Structured = None
@@ -63,14 +63,14 @@ class StartEvent(Node):
 
 
 class DefaultStart(Node):
-    """Only when called."""
+    """A start by a call alone."""
 
     type: Literal["default"]
     state: Word | None = None
 
 
 class ScheduledStart(Node):
-    """At the times of a cron expression."""
+    """A start at the times of a cron expression."""
 
     type: Literal["scheduled"]
     state: Word | None = None
@@ -78,7 +78,7 @@ class ScheduledStart(Node):
 
 
 class EventStart(Node):
-    """By an event."""
+    """A start by an event."""
 
     type: Literal["event"]
     state: Word | None = None
@@ -86,7 +86,7 @@ class EventStart(Node):
 
 
 class EventsXorStart(Node):
-    """By any of several events."""
+    """A start by any of several events."""
 
     type: Literal["eventsXor", "eventXor"]
     state: Word | None = None
@@ -94,7 +94,7 @@ class EventsXorStart(Node):
 
 
 class EventsAndStart(Node):
-    """By several events together."""
+    """A start by several events together."""
 
     type: Literal["eventsAnd", "eventAnd"]
     state: Word | None = None
@@ -109,7 +109,7 @@ Start: TypeAlias = Annotated[
 
 
 class Timeouts(Node):
-    """How long an instance may take."""
+    """The timeouts of an instance."""
 
     interrupt: Word | None = None
     kill: Word | None = None

@@ -60,7 +60,7 @@ def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]
 
 
 class _Place:
-    """Where in the document an error is, as far as its path leads through what was written."""
+    """The place of an error in the document, as far as its path leads through what was written."""
 
     def __init__(self, root: Object, path: Sequence[int | str]) -> None:
         self.value: Any = root

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WorkflowDescription:
-    """What a workflow needs and does."""
+    """A description of a workflow: what it needs and does."""
 
     def __init__(
         self, definition: "ServerlessWorkflowDefinition", catalogue: "Catalogue", now: datetime, addresses: Addresses

@@ -26,7 +26,7 @@ N = TypeVar("N", bound=Node)
 
 @dataclass(frozen=True, slots=True)
 class Recovery(Generic[N]):
-    """What is left of definitions of one draft."""
+    """Recovers broken definitions of one draft, without their broken parts."""
 
     model: type[N]
     stand_ins: Mapping[str, Mapping[str, Any]]

@@ -23,7 +23,7 @@ class BadWindow(ValueError):  # noqa: N818 - named for what it is about
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """From when until when a start is active; None means no limit."""
+    """The time in which a start is active; None means no limit."""
 
     start: datetime | None = None
     end: datetime | None = None

@@ -24,7 +24,7 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 
 class Folding(Protocol):
-    """What many actions yielded, applied to the state's data one after the other."""
+    """Applies the results of many actions to the state's data, one after the other."""
 
     @property
     def data(self) -> JSON:
@@ -35,7 +35,7 @@ class Folding(Protocol):
 
 
 class DataFlow(Protocol):
-    """What a state, an action or an event sees of the data, and what becomes of what it yields."""
+    """The data flow of a version: what states, actions and events get of the data, and where their results go."""
 
     def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         """Return the data of *state* with what it injects."""
@@ -77,7 +77,7 @@ class DataFlow(Protocol):
 
 
 class Merging:
-    """What is selected by filters is merged into the data (sections "State Data Filters" to "Data Merging")."""
+    """Data flow by filters and merging (sections "State Data Filters" to "Data Merging")."""
 
     def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         """Merge the state's data, with the expressions in it filled."""
@@ -183,7 +183,7 @@ class _Merged:
 
 
 class KeyedMerging(Merging):
-    """What a path selects goes by the last name on the path, as in 0.5.
+    """Data flow as in 0.5: the last name on a path is the key of what the path selects.
 
     `{{ $.payload.greeting }}` for an action's results puts the greeting into the data as `greeting`; `{{ $.hello }}`
     for a state's input leaves data in which there is `hello` alone. What a path without a name selects, such as `$` or

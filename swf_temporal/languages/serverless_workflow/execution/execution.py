@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ExecutionRecord(TypedDict):
-    """What of an execution survives a suspension, beside what its run keeps."""
+    """The record of an execution that survives a suspension, beside what its run keeps."""
 
     correlation: dict[str, JSON]
     """The correlation keys."""

@@ -27,11 +27,11 @@ ActionResult: TypeAlias = list[Any]
 
 
 class Frame(TypedDict, total=False):
-    """Any frame: what a function asks for that reads and writes none of its keys."""
+    """The base of all frames, for functions that read and write none of their keys."""
 
 
 class WaitingFrame(Frame, total=False):
-    """What waits for events."""
+    """A frame of something that waits for events."""
 
     awaited: bool
     """Whether the wait was added to the trace: it is once, however often the instance is suspended meanwhile."""
@@ -119,7 +119,7 @@ class FrontFrame(Frame, total=False):
 
 
 class TimedFrame(Frame, total=False):
-    """What waits for a time of its own."""
+    """A frame of something with a deadline of its own."""
 
     deadline: float
     """When that is over."""
@@ -166,7 +166,7 @@ class BodyFrame(SequenceFrame, total=False):
 
 
 class CompensationFrame(Frame, total=False):
-    """What undoes: the chains of states that the compensation log leads to, one after the other."""
+    """A compensation: the chains of states that the compensation log leads to, one after the other."""
 
     walk: "WalkFrame"
     """The chain under way."""
@@ -230,7 +230,7 @@ class LeftRunningFrame(IterationFrame, total=False):
 
 
 class UndoingFrame(Frame, total=False):
-    """What may have to undo: a state that is left, or an instance that was cancelled."""
+    """A frame of something that may compensate: a state that is left, or an instance that was cancelled."""
 
     compensation: CompensationFrame
 

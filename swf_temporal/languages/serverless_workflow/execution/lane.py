@@ -249,7 +249,7 @@ class Lane(Tracer, Generic[F_co]):
 
 
 class Instance(Protocol):
-    """What a path of execution may ask of the execution that it belongs to."""
+    """The execution, as the paths that belong to it see it."""
 
     @property
     def run(self) -> Run:

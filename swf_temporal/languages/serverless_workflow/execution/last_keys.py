@@ -28,7 +28,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 
 
 class LastKeys:
-    """What is selected by paths stands under their last keys."""
+    """Data flow as in May 2020: what a path selects is put under the last key of the path."""
 
     def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others have expressions
         """Add the state's data, which are meant as they are written."""

@@ -43,7 +43,7 @@ from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_in_
 
 @dataclass(frozen=True, slots=True)
 class StatePlan:
-    """What surrounds the body of a state."""
+    """The plan of a state: its timeouts, and whether it is retried."""
 
     timeouts: StateTimeouts
     """Its own, and those that it inherits from the workflow."""

@@ -32,7 +32,7 @@ from swf_temporal.runtime.semantics import slow_is_fatal
 
 @dataclass(frozen=True, slots=True)
 class StateResult:
-    """How a state was left: with which data, and where to."""
+    """The result of a state: its data, and where it leads."""
 
     data: JSON
     leaving: Transition | End

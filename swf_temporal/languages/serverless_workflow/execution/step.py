@@ -22,7 +22,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a walk ended, and with which data."""
+    """The end of a walk, and its data."""
 
     data: JSON
     end: End

@@ -39,14 +39,14 @@ class SubflowRef(Node):
 
 
 class ActionSleep(Node):
-    """How long to wait before and after an action."""
+    """The times to wait before and after an action (section "Action Definition")."""
 
     before: str | None = None
     after: str | None = None
 
 
 class ActionDataFilter(Node):
-    """What an action sees of the state's data, and where its results go (section "Action data filters")."""
+    """A filter of the data that an action gets, and the place of its results (section "Action data filters")."""
 
     from_state_data: Expression | None = None
     use_results: bool = True
@@ -55,7 +55,7 @@ class ActionDataFilter(Node):
 
 
 class EventDataFilter(Node):
-    """What a state takes of an event, and where it goes (section "Event data filters")."""
+    """A filter of the data that a state takes of an event, and their place (section "Event data filters")."""
 
     use_data: bool = True
     data: Filter = None
@@ -63,7 +63,7 @@ class EventDataFilter(Node):
 
 
 class ResultRetry(Node):
-    """What to do about one result, or one error, of a function (draft of November 2019)."""
+    """A retry on one result, or one error, of a function (draft of November 2019)."""
 
     match: Text
     """The result, the name or code of an error, or a word such as SYS.Timeout."""

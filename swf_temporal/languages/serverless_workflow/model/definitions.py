@@ -8,14 +8,14 @@ from swf_temporal.languages.serverless_workflow.model.node import Node, Template
 
 
 class AuthRef(Node):
-    """Which authentication a function uses, for fetching its document and for being called."""
+    """The authentication of a function: for fetching its document and for calling it."""
 
     resource: str | None = None
     invocation: str | None = None
 
 
 class Function(Node):
-    """Something a workflow can call (section "Function Definition")."""
+    """A function that a workflow can call (section "Function Definition")."""
 
     name: Text
     type: str = "rest"
@@ -56,7 +56,7 @@ class Error(Node):
 
 
 class Retry(Node):
-    """How often and when an action is tried again (section "Retry Definition")."""
+    """A retry definition: how often and when an action is retried (section "Retry Definition")."""
 
     name: Text
     delay: str | None = None

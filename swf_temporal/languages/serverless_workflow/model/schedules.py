@@ -13,7 +13,7 @@ class Cron(Node):
 
 
 class Schedule(Node):
-    """When instances are created (section "Schedule Definition")."""
+    """A schedule by which instances are created (section "Schedule Definition")."""
 
     interval: str | None = None
     cron: Cron | None = None

@@ -18,7 +18,7 @@ class ProduceEvent(Node):
 
 
 class Transition(Node):
-    """Where a state leads (section "Transition Definition")."""
+    """A transition from a state to the next (section "Transition Definition")."""
 
     next_state: Text
     produce_events: tuple[ProduceEvent, ...] = ()
@@ -46,14 +46,14 @@ class End(Node):
 
 
 class Leaving(Node):
-    """What states, conditions and error handlers share: they lead to a state or to an end."""
+    """The base of states, conditions and error handlers: they lead to a state or to an end."""
 
     transition: Transition | None = None
     end: End | None = None
 
 
 class OnError(Leaving):
-    """What to do when a state meets an error (section "Error Definition")."""
+    """An error handler of a state (section "Error Definition")."""
 
     error_refs: tuple[Text, ...]
     code: Text | None = Field(default=None, alias="@code")
@@ -67,7 +67,7 @@ class OnError(Leaving):
 
 
 class StateRetry(Node):
-    """When, how often and after how long a state is run once more (draft of May 2020)."""
+    """A retry of a whole state: on which errors, how often, and after how long (draft of May 2020)."""
 
     condition: Template
     delay: str | None = None
@@ -77,7 +77,7 @@ class StateRetry(Node):
 
 
 class StateDataFilter(Node):
-    """What a state sees of its input, and what it gives on (section "State data filters")."""
+    """A filter of a state's input and output (section "State data filters")."""
 
     input: Filter = None
     output: Filter = None
@@ -86,7 +86,7 @@ class StateDataFilter(Node):
 
 
 class StateTimeouts(Node):
-    """How long a state, and what is in it, may take (section "Workflow Timeouts")."""
+    """The timeouts of a state, and of what is in it (section "Workflow Timeouts")."""
 
     state_exec_timeout: str | None = None
     single_state_exec_timeout: str | None = Field(default=None, alias="stateExecTimeout.single")
@@ -97,7 +97,7 @@ class StateTimeouts(Node):
 
 
 class StateBase(Leaving):
-    """What all states share."""
+    """The base of all states."""
 
     name: Text
     id: Text | None = None
@@ -134,7 +134,7 @@ class EventState(StateBase):
 
 
 class EventNeed(Node):
-    """Which events an entry needs, in the draft of November 2019: one, or all or any of what it joins."""
+    """The events that an entry needs, in the draft of November 2019: one, or all or any of what it joins."""
 
     join: Literal["event", "and", "or"]
     ref: Text = ""
@@ -156,7 +156,7 @@ class EventExpressionState(EventState):
 
 
 class Repeat(Node):
-    """How often the actions of a state are run, in 0.6 (section "Repeat Definition")."""
+    """The repetition of a state's actions, in 0.6 (section "Repeat Definition")."""
 
     expression: Expression | None = None
     """They are run as long as this holds of the state's data."""
@@ -179,7 +179,7 @@ class OperationState(StateBase):
 
 
 class DataCondition(Leaving):
-    """Where to go if an expression holds (section "Switch State Data Conditions")."""
+    """A condition of a switch state: an expression (section "Switch State Data Conditions")."""
 
     name: Text | None = None
     condition: Template
@@ -187,7 +187,7 @@ class DataCondition(Leaving):
 
 
 class EventCondition(Leaving):
-    """Where to go if an event comes (section "Switch State Event Conditions")."""
+    """A condition of a switch state: an event that it waits for (section "Switch State Event Conditions")."""
 
     name: Text | None = None
     event_ref: Text
@@ -196,7 +196,7 @@ class EventCondition(Leaving):
 
 
 class DefaultCondition(Leaving):
-    """Where to go if nothing else holds, or no event came in time."""
+    """The default of a switch state: no condition holds, or no event came in time (section "Switch State")."""
 
     name: Text | None = None
 

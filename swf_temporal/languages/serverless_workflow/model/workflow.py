@@ -18,7 +18,7 @@ class DataSchema(Node):
 
 
 class WorkflowExecTimeout(Node):
-    """How long a workflow may take (section "WorkflowExecTimeout Definition")."""
+    """The timeout of a workflow (section "WorkflowExecTimeout Definition")."""
 
     duration: str
     interrupt: bool = True

@@ -31,7 +31,7 @@ class ForeignPosition(Position):
 
 @dataclass(slots=True)
 class Externals:
-    """What a definition takes from other documents."""
+    """The documents that a definition includes."""
 
     uris: dict[str, dict[str, str]] = field(default_factory=dict)
     """Where definitions stand that are not written out, by their kind."""

@@ -28,7 +28,7 @@ TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "o
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How else a kind of node may be written."""
+    """The other forms in which a kind of node may be written."""
 
     short: str | None = None
     """The key that a bare text, in place of the object, gives the value of."""
@@ -44,7 +44,7 @@ _AS_IT_IS = Spelling()
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the model says about one field."""
+    """A field of a node, as the model describes it."""
 
     kinds: Mapping[str, type[Node]] = field(default_factory=dict)
     """The nodes that may stand here: by their `type`, or the only one under an empty key."""

@@ -22,7 +22,7 @@ TRUTH_PATTERN = f"^({'|'.join(''.join(f'[{c.upper()}{c}]' for c in word) for wor
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What else a kind of node may have, and in what other shapes its properties come."""
+    """The further properties that a kind of node may have, and the other shapes of its properties."""
 
     more: Mapping[str, Schema] = field(default_factory=dict)
     """Properties that are moved or rewritten when they are read."""

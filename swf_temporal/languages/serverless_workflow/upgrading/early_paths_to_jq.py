@@ -30,7 +30,7 @@ _TERM: Final = re.compile(
 
 
 class JqFinds:
-    """What a path finds, in jq."""
+    """A path of an early version, translated to jq."""
 
     def __init__(self, text: str, synonyms: Mapping[str, str] | None = None) -> None:
         """Translate *text*. Raises NotInJqError."""

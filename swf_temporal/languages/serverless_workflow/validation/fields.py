@@ -14,7 +14,7 @@ from swf_temporal.text.origin import Source
 
 
 class Sort(Enum):
-    """How a field is read."""
+    """The way a field is read."""
 
     EXPRESSION = auto()
     """An expression by definition, with or without `${ }`."""

@@ -43,7 +43,7 @@ def states_of(tasks: Sequence[draft.Task]) -> tuple[states.State, ...]:
 
 
 class _Base:
-    """What the state that is made of a task has whatever its type is."""
+    """The properties that a state has whatever the type of the task that it is made of."""
 
     def __init__(self, task: draft.Task, names: dict[str, str]) -> None:
         self._task = task

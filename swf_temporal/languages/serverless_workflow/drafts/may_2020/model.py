@@ -18,7 +18,7 @@ Operator = Literal[
 
 
 class Function(Node):
-    """Something that actions call (section "Function Definition")."""
+    """A function that actions call (section "Function Definition")."""
 
     name: Text
     resource: Text | None = None
@@ -55,7 +55,7 @@ class ProduceEvent(Node):
 
 
 class Transition(Node):
-    """Where a task leads (section "Transition Definition")."""
+    """A transition from a task to the next (section "Transition Definition")."""
 
     next_task: Text
     expression: Expression | None = None
@@ -63,53 +63,53 @@ class Transition(Node):
 
 
 class Schedule(Node):
-    """When a start task is active (section "Schedule Definition")."""
+    """The interval in which a start task is active (section "Schedule Definition")."""
 
     interval: str
 
 
 class Start(Node):
-    """What makes a task the one that its workflow, branch or iteration starts with (section "Start Definition")."""
+    """The start of a workflow, branch or iteration, which its first task has (section "Start Definition")."""
 
     kind: Literal["default", "scheduled"]
     schedule: Schedule | None = None
 
 
 class End(Node):
-    """What makes a task one that its workflow, branch or iteration ends with (section "End Definition")."""
+    """An end of a workflow, branch or iteration, which its last tasks have (section "End Definition")."""
 
     kind: Literal["default", "terminate", "event"]
     produce_event: ProduceEvent | None = None
 
 
 class TaskDataFilter(Node):
-    """What a task sees of its input, and what it gives on (section "Task Data Filter")."""
+    """A filter of a task's input and output (section "Task Data Filter")."""
 
     data_input_path: str | None = None
     data_output_path: str | None = None
 
 
 class ActionDataFilter(Node):
-    """What an action sees of the task's data, and what of its result is merged (section "Action Data Filter")."""
+    """A filter of the data that an action gets, and of the result that it merges (section "Action Data Filter")."""
 
     data_input_path: str | None = None
     data_results_path: str | None = None
 
 
 class EventDataFilter(Node):
-    """What of an event is merged into the task's data (section "Event Data Filter")."""
+    """A filter of the event that is merged into the task's data (section "Event Data Filter")."""
 
     data_output_path: str | None = None
 
 
 class ErrorDataFilter(Node):
-    """What of an error is merged into the task's data (section "Error Data Filter")."""
+    """A filter of the error that is merged into the task's data (section "Error Data Filter")."""
 
     data_output_path: str | None = None
 
 
 class Error(Node):
-    """Where a task leads when it meets an error that an expression holds of (section "Error Definition")."""
+    """A handler of the errors that match an expression: where the task leads then (section "Error Definition")."""
 
     expression: Expression
     error_data_filter: ErrorDataFilter | None = None
@@ -117,7 +117,7 @@ class Error(Node):
 
 
 class Retry(Node):
-    """When, how often and after how long a task is tried again (section "Retry Definition")."""
+    """A retry of a task: on which errors, how often, and after how long (section "Retry Definition")."""
 
     expression: Expression
     interval: str | None = None
@@ -144,7 +144,7 @@ class Action(Node):
 
 
 class TaskBase(Node):
-    """What all tasks share."""
+    """The base of all tasks."""
 
     name: Text
     id: Text | None = None
@@ -159,7 +159,7 @@ class TaskBase(Node):
 
 
 class RetriedTask(TaskBase):
-    """What tasks share that may be tried again."""
+    """The base of the tasks that can be retried."""
 
     retry: tuple[Retry, ...] = ()
 
@@ -191,7 +191,7 @@ class OperationTask(RetriedTask):
 
 
 class DataCondition(Node):
-    """Where to go if what a path finds is as an operator asks (section "Data Conditions")."""
+    """A condition of a switch task: an operator that compares what a path finds (section "Data Conditions")."""
 
     path: str
     value: Template = None
@@ -201,7 +201,7 @@ class DataCondition(Node):
 
 
 class EventCondition(Node):
-    """Where to go if an event comes (section "Event Conditions")."""
+    """A condition of a switch task: an event that it waits for (section "Event Conditions")."""
 
     event_ref: Text
     transition: Transition

@@ -22,7 +22,7 @@ Operator: TypeAlias = Literal[
 
 
 class Filter(Node):
-    """Which data go in, where the result goes, and which data go out (section "Filter Definition")."""
+    """A filter of the data that go in and out, and the place of the result (section "Filter Definition")."""
 
     input_path: str | None = None
     result_path: str | None = None
@@ -42,7 +42,7 @@ class Trigger(Node):
 
 
 class Function(Node):
-    """What an action calls (section "Function Definition")."""
+    """A function that an action calls (section "Function Definition")."""
 
     name: Text
     type: Text | None = None
@@ -54,7 +54,7 @@ class Function(Node):
 
 
 class Retry(Node):
-    """What to do about one result, or one error, of a function (section "Retry Definition")."""
+    """A retry on one result, or one error, of a function (section "Retry Definition")."""
 
     match: Text
     """The result, the name or code of an error, or a word such as SYS.Timeout."""
@@ -97,7 +97,7 @@ class Rule(Node):
 
 
 class Choice(Node):
-    """Where to go if rules hold: those of its only key (section "Switch State: Choices")."""
+    """A choice of a switch state: the rules of its only key, and the next state (section "Switch State: Choices")."""
 
     single: tuple[Rule, ...] | None = None
     and_: tuple[Rule, ...] | None = Field(default=None, alias="and")
@@ -115,7 +115,7 @@ class Condition(Node):
 
 
 class ErrorHandler(Node):
-    """Where to go if a condition holds of an error, in the texts of December."""
+    """A handler of the errors for which a condition holds, in the texts of December."""
 
     condition: Condition
     next_state: Text | None = None
@@ -123,7 +123,7 @@ class ErrorHandler(Node):
 
 
 class Loop(Node):
-    """How a state is repeated for each element of an array, in the texts of December."""
+    """A loop: a state is repeated for each element of an array, in the texts of December."""
 
     input_collection: str
     output_collection: str | None = None
@@ -133,7 +133,7 @@ class Loop(Node):
 
 
 class StateBase(Node):
-    """What all states share."""
+    """The base of all states."""
 
     name: Text
     id: Text | None = None

@@ -174,7 +174,7 @@ def _output_of(effects: list[ActionResult]) -> JSON:
 
 
 class _Turns:
-    """When the iterations of a state begin, if it has a pause between them, and which of them is the last."""
+    """The turns of a state's iterations: when each begins, if there is a pause between them, and which is the last."""
 
     def __init__(self, state: ForeachState, data: JSON, *, one_at_a_time: bool) -> None:
         self._state = state

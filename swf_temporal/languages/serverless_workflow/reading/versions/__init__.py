@@ -41,7 +41,7 @@ PRESENT: Final = "0.8"
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """How definitions of one version may be written."""
+    """The vocabulary of one version: its keys, types and words."""
 
     spellings: Mapping[type[Node], Spelling]
     accepted: Mapping[type[Node], Accepted]

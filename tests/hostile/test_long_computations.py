@@ -1,0 +1,92 @@
+"""Definitions that compute for long, on a worker with all its limits: each run ends with its output.
+
+The worker has a process of its own, since those of other tests do without the SDK's deadlock detector.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import pytest
+
+from swf_temporal.temporal.activations import LIMIT
+from swf_temporal.temporal.server import local_server
+from tests.hostile.cases import SAME, computing, flow, put, switch
+from tests.hostile.costs import counting
+from tests.hostile.running import Hostile, hostile_worker
+
+pytestmark = [
+    pytest.mark.temporal,
+    pytest.mark.timeout(900),  # on a busy machine a second of processor time is a minute
+]
+
+DEADLOCK: Final = "TMPRL1101"
+"""What the SDK writes where its deadlock detector breaks a workflow task off."""
+
+
+@pytest.fixture(scope="module")
+async def hostile() -> AsyncIterator[Hostile]:
+    """A server, and a worker in a process of its own."""
+    async with local_server() as server, hostile_worker(server.client) as hostile:
+        yield hostile
+
+
+async def output(hostile: Hostile, definition: Any, data: Any) -> Any:
+    """Run *definition* to its end; no step of it may have met the deadlock detector."""
+    handle = await hostile.begin(definition, data)
+    found = await handle.result()
+    history = await handle.fetch_history()
+    assert DEADLOCK not in history.to_json()
+    return found
+
+
+async def test_conditions_of_which_each_takes_some_time(hostile: Hostile) -> None:
+    """60 conditions take several times what one step may; none holds but the last."""
+    seconds, count = 0.15, 60
+    slow, _ = await asyncio.to_thread(counting, seconds)
+    assert seconds * count > 2 * LIMIT
+    choice = switch([*[f"{slow} < 0"] * (count - 1), f"{slow} > 0"])
+    choice["dataConditions"][-1] = {"condition": choice["dataConditions"][-1]["condition"], "transition": "Last"}
+    ended = await output(hostile, flow(choice, put({"chosen": "the last"}, "Last")), {})
+    assert ended == {"chosen": "the last"}
+
+
+async def test_expressions_that_take_nearly_what_one_may(hostile: Hostile) -> None:
+    """Each takes less than the second that one may, and all together more than the three that one step may."""
+    seconds, count = 0.4, 10
+    slow, numbers = await asyncio.to_thread(counting, seconds)
+    assert seconds * count > LIMIT
+    definition = flow(computing(*[f"(.sum // 0) + ({slow})"] * count, into=".sum"), functions=SAME)
+    assert await output(hostile, definition, {}) == {"sum": numbers * count}
+
+
+async def test_thousands_of_expressions(hostile: Hostile) -> None:
+    """4,000 that differ are compiled and evaluated, each on what the one before it made."""
+    count = 4_000
+    added = [f"[.sum // 0, {number}] | map(. + 0) | add" for number in range(count)]
+    definition = flow(computing(*added, into=".sum"), functions=SAME)
+    assert await output(hostile, definition, {}) == {"sum": count * (count - 1) // 2}
+
+
+async def test_thousands_of_branches(hostile: Hostile) -> None:
+    """3,000 branches begin at once, and the result of each is merged."""
+    count = 3_000
+    argument = "${ [.a] | map(. + 1) | .[0] }"
+    branches = [
+        {
+            "name": f"b{number}",
+            "actions": [
+                {
+                    "functionRef": {"refName": "same", "arguments": {"v": [number, argument]}},
+                    "actionDataFilter": {"toStateData": f".b{number}"},
+                }
+            ],
+        }
+        for number in range(count)
+    ]
+    definition = flow({"name": "Many", "type": "parallel", "branches": branches}, functions=SAME)
+    expected = {"a": 7, **{f"b{number}": [number, 8] for number in range(count)}}
+    assert json.dumps(await output(hostile, definition, {"a": 7}), sort_keys=True) == json.dumps(
+        expected, sort_keys=True
+    )

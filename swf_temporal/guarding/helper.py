@@ -24,6 +24,7 @@ _LOOK = 0.25
 _SLOW = 0.1
 """Seconds after which a helper at work lets others go first."""
 _LOWER_PRIORITY = 4
+"""By how much it does: an operator may have given the worker, and so its helpers, a priority of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Helper:
     def __init__(self, engine: Engine, limits: Limits, generation: int) -> None:
         self.generation = generation
         self._limits = limits
-        self._is_behind = False
+        self._usual_priority: int | None = None
         self._asked = 0
         self._is_done = False
         # Of the environment's packages the helper sees the engine's folder alone, so it starts as fast as Python can.
@@ -87,8 +88,7 @@ class Helper:
         assert self._process.stdin is not None  # noqa: S101 - Popen was asked for both pipes
         assert self._process.stdout is not None  # noqa: S101 - as above
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._to, False)
-        os.set_blocking(self._from, False)
+        os.set_blocking(self._to, False)  # a request may be larger than the pipe
         self._writable, self._readable = select.poll(), select.poll()
         self._writable.register(self._to, select.POLLOUT)
         self._readable.register(self._from, select.POLLIN)
@@ -129,17 +129,18 @@ class Helper:
 
     def is_last(self) -> bool:
         """Tell whether it is to be replaced: it holds much memory, or cannot be as quick as it was."""
-        if self._is_behind:
+        if self._usual_priority is not None:
             with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, self._process.pid, 0)
-                self._is_behind = False
-        return self._is_behind or self._is_done
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, self._usual_priority)
+                self._usual_priority = None
+        return self._usual_priority is not None or self._is_done
 
     def _await_answer(self, deadline: float, *, lets_others_go_first: bool = True) -> Answer:
         if lets_others_go_first and not self._readable.poll(_SLOW * 1000):
             with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, self._process.pid, _LOWER_PRIORITY)
-                self._is_behind = True
+                usual = os.getpriority(os.PRIO_PROCESS, self._process.pid)
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, usual + _LOWER_PRIORITY)
+                self._usual_priority = usual
         status, seconds, length = jq_process.ANSWER.unpack(self._receive(jq_process.ANSWER.size, deadline))
         spent_here().seconds += seconds
         spent_here().answers += 1

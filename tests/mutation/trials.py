@@ -36,6 +36,7 @@ UNIT_TESTS: Final = (
     "tests/languages/serverless_workflow/execution",
     "tests/languages/serverless_workflow/drafts",
     "tests/expressions",
+    "tests/guarding",
     "tests/simulation",
 )
 NOT_HERE: Final = ("tests/simulation/test_scenarios.py",)

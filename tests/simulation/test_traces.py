@@ -336,6 +336,38 @@ def test_a_fault_knows_its_branch() -> None:
     assert (fault.state, fault.branch, fault.action) == ("Fork", "Right", "work")
 
 
+def test_a_fault_knows_its_branch_of_states() -> None:
+    """In drafts a branch has states of its own; the fault tells that of the branch, and the branch."""
+    definition = """
+    id: forked
+    name: Forked
+    version: "1.0"
+    functions: [{name: work, resource: work}]
+    tasks:
+      - name: Fork
+        type: parallel
+        start: {kind: default}
+        branches:
+          - name: Left
+            tasks: [{name: Wait, type: inject, data: {}, start: {kind: default}, end: {kind: default}}]
+          - name: Right
+            tasks:
+              - name: Work
+                type: operation
+                start: {kind: default}
+                actions: [{functionRef: {refName: work}}]
+                end: {kind: default}
+        end: {kind: default}
+    """
+
+    def work(_: JSON) -> JSON:
+        raise CallFailed(name="Broken")
+
+    fault = simulate(definition, {}, functions={"work": work}).fault
+    assert fault is not None
+    assert (fault.state, fault.branch, fault.action) == ("Fork/Right/Work", "Right", "work")
+
+
 def test_what_nobody_waits_for_is_told_without_a_result() -> None:
     """A call that is not waited for has begun and is done with; its result is not known, and not even null."""
     definition = """

@@ -179,6 +179,30 @@ def test_there_are_no_more_helpers_than_there_may_be() -> None:
     helper.end()
 
 
+class _Counted(contextlib.AbstractContextManager[None]):
+    """A lock that counts who takes it."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def __enter__(self) -> None:
+        self.taken += 1
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_evaluations_of_large_data_wait_for_one_another(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes memory here and in its helper, many times as much as its data; small ones wait for nothing."""
+    monkeypatch.setattr(guarding, "_one_by_one", one_by_one := _Counted())
+    monkeypatch.setattr(guarding, "_LARGE", 10)
+    for data in (None, "null", '"12345678"'):
+        guard.run("length | tojson", data)
+    assert one_by_one.taken == 0
+    assert guard.run("length | tojson", '"123456789"').text == "9"
+    assert one_by_one.taken == 1
+
+
 def test_helpers_that_are_gone_do_not_count() -> None:
     """Whoever ended one, outside or by a limit, the pool may start another in its place, and no more than that."""
     pool = Guard(Limits(seconds=0.2, processes=1))

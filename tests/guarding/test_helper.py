@@ -1,0 +1,123 @@
+"""What one helper process is asked, what it answers, and how it ends."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.guarding import jq_process
+from swf_temporal.guarding.guard import JQ, Answer, Engine, Guard
+from swf_temporal.guarding.helper import Helper, Limits
+from swf_temporal.guarding.spending import spent_here
+
+ENDLESS = "last(range(1e18)) | tojson"
+LONG = "last(range(1000000)) | tojson"
+"""It takes longer than a thread waits before it looks whether it is to wait on."""
+LIMITS = Limits(seconds=30, memory=256 << 20, output=10, processes=1)
+
+
+@pytest.fixture
+def helper() -> Iterator[Helper]:
+    """Return a helper that may answer with ten characters, ended after the test."""
+    started = Helper(JQ, LIMITS, 0)
+    yield started
+    started.end()
+
+
+def test_a_helper_ends_with_its_input(helper: Helper) -> None:
+    """It has nothing more to do then, and leaves in peace."""
+    assert helper._process.stdin is not None
+    helper._process.stdin.close()
+    assert helper._process.wait() == 0
+
+
+def test_a_helper_answers_as_much_as_it_may(helper: Helper) -> None:
+    """All outputs of one evaluation count together, and as much as the limit is not too much."""
+    assert helper.ask('"123", "4567" | .[1:] | tojson', "null") == Answer(jq_process.OUTPUTS, '"23"\n"567"')
+    assert helper.ask('"123", "45678" | .[1:] | tojson', "null") == Answer(jq_process.OUTPUTS, '"23"\n"5678"')
+    assert helper.ask('"123", "456789" | .[1:] | tojson', "null") == Answer(jq_process.TOO_LARGE, "")
+
+
+def test_a_text_is_answered_in_its_characters(helper: Helper) -> None:
+    """Characters of several bytes count once, and arrive whole, in the program, the data and the answer."""
+    assert helper.ask('. + "é" | tojson', '"日本語ß€"') == Answer(jq_process.OUTPUTS, '"日本語ß€é"')
+
+
+def test_an_evaluation_may_take_its_time(helper: Helper) -> None:
+    """The thread that waits for it looks now and then whether it is to wait on, and does."""
+    assert helper.ask(LONG, "null").text == "999999"
+
+
+def test_an_evaluation_that_takes_long_lets_others_go_first(helper: Helper) -> None:
+    """Its helper has a lower priority meanwhile."""
+    told: list[str] = []
+
+    def ask() -> None:
+        try:
+            helper.ask(ENDLESS, "null")
+        except ExpressionLimitExceeded as error:
+            told.append(str(error))
+
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while thread.is_alive() and os.getpriority(os.PRIO_PROCESS, helper._process.pid) <= ours:
+        time.sleep(0.01)
+    is_behind = thread.is_alive()
+    helper._process.send_signal(signal.SIGKILL)
+    thread.join()
+    assert is_behind
+    assert told == ["an expression ended the process that evaluated it (exit code -9)"]
+
+
+def test_a_helper_that_let_others_go_first_is_as_quick_as_it_was_or_is_replaced(helper: Helper) -> None:
+    """Not everyone may raise a priority again that was lowered."""
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert not helper.is_last()
+    helper.ask(LONG, "null")
+    assert helper.is_last() or os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
+
+
+def test_an_evaluation_that_broke_a_limit_counts_as_all_the_time_that_it_had() -> None:
+    """How long it really took is not known; it is added to what this thread had others evaluate before."""
+    pool = Guard(Limits(seconds=0.2, processes=1))
+    spent = spent_here()
+    for _ in range(2):
+        pool.run("1 | tojson", "null")
+        before = spent.seconds
+        with pytest.raises(ExpressionLimitExceeded, match=r"longer than 0\.2 s"):
+            pool.run(ENDLESS, "null")
+        assert spent.seconds - before == pytest.approx(0.2)
+    pool.stop()
+
+
+def test_answers_are_counted(helper: Helper) -> None:
+    """How many there were, and what was made of them, is known for the thread that asked."""
+    spent = spent_here()
+    answers, made, seconds = spent.answers, spent.made, spent.seconds
+    helper.ask("[1, 2] | tojson", "null")
+    helper.ask(LONG, "null")
+    assert (spent.answers - answers, spent.made - made) == (2, len("[1,2]") + len("999999"))
+    assert spent.seconds > seconds
+
+
+def test_too_much_memory_is_told_of_the_first_evaluation() -> None:
+    """A helper that evaluated nothing before would do no better if it were replaced."""
+    pool = Guard(Limits(seconds=30, memory=256 << 20, processes=1))
+    with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 256 MiB of memory"):
+        pool.run('"x" * 1e9 | length | tojson', "null")
+    pool.stop()
+
+
+def test_an_engine_that_is_not_installed() -> None:
+    """Which package brings it is told."""
+    pool = Guard(engine=Engine("Missing", "no_such_engine", "no-such-package"))
+    for _ in range(2):
+        with pytest.raises(ModuleNotFoundError, match="the package 'no-such-package' is not installed") as told:
+            pool.run(".", "null")
+        assert told.value.name == "no_such_engine"
+    pool.stop()

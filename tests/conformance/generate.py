@@ -1,4 +1,4 @@
-"""Which sentences of the specification are shown to hold, and by what? Run as a program, it writes the page about it.
+"""The sentences of the specification, and the scenarios that show them. Run as a program, it writes the pages.
 
 Sentences stand in `sentences/`, a file for each part of the specification, in our own words. A scenario shows one by
 naming its id under `spec`; `shown_by` names tests that show more of it. A sentence holds as it reads; or it holds, and
@@ -40,40 +40,40 @@ _ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
 
 _HEAD = """# Conformance
 
-What the two texts of the specification demand, sentence by sentence in our own words, and how it is here. The texts are
-the release 0.8 and the draft that came after it, 0.8-next. A sentence
+The requirements of the two texts of the specification, sentence by sentence in our own words, and what swf-temporal does
+about each. The texts are the release 0.8 and the draft that followed it, 0.8-next. A sentence
 
 - **holds** as it reads; or
-- **holds, and more is accepted**: what does as it says runs as it says, and something is taken as well that it forbids
-  or does not know; or
-- is **decided otherwise**: something else happens here than it says. The reason stands beside it, and
-  [Semantics](semantics.md) has all of that topic.
+- **holds, and more is accepted**: definitions that follow the sentence run as it says, and swf-temporal also accepts
+  something that the sentence forbids or does not mention; or
+- is **decided otherwise**: swf-temporal does something else. The reason is given beside the sentence, and
+  [Semantics](semantics.md) covers the whole topic.
 
-Every sentence has a scenario, which runs in simulation and on Temporal or claims that a definition is refused. Where it
-is decided otherwise, the scenario shows what is done. Tests stand beside it where they show more, such as with services
-and brokers that are not the scenario's own. This page is generated: `python -m tests.conformance.generate`.
+Every sentence has a scenario, which runs in simulation and on Temporal, or shows that a definition is rejected. If a
+sentence is decided otherwise, its scenario shows what happens instead. Tests are listed too if they show more, such as
+with real services and brokers. This page is generated: `python -m tests.conformance.generate`.
 """
 _HEAD_OF_DRAFT = """# Conformance: the draft of {draft}
 
-What this draft demands, sentence by sentence in our own words, and how it is here, as on the page about
-[later versions](conformance.md). This page is generated: `python -m tests.conformance.generate`.
+The requirements of this draft, sentence by sentence in our own words, and what swf-temporal does about each, as on the
+page about [later versions](conformance.md). This page is generated: `python -m tests.conformance.generate`.
 """
 _HEAD_OF_OLDER = """# Conformance: 0.5 and 0.6
 
-What these versions demand otherwise than 0.8, sentence by sentence in our own words, and how it is here, as on the page
-about [later versions](conformance.md); the rest is there. 0.7 demands nothing otherwise. This page is generated:
-`python -m tests.conformance.generate`.
+The requirements of these versions that differ from those of 0.8, sentence by sentence in our own words, and what
+swf-temporal does about each, as on the page about [later versions](conformance.md), which has all others. Those of 0.7
+are the same as those of 0.8. This page is generated: `python -m tests.conformance.generate`.
 """
 _HEAD_OF_DIREKTIV = """# Conformance: Direktiv's language
 
-What the text of [Direktiv's workflow language](direktiv.md) says, sentence by sentence in our own words, and how it is
-here, as on the page about [Serverless Workflow](conformance.md). Tables that are the same for all types of states count
-once for each type. The text leaves catches, and more, to be written; [Semantics](direktiv-semantics.md) has what was
-decided there. This page is generated: `python -m tests.conformance.generate`.
+The statements of the text of [Direktiv's workflow language](direktiv.md), sentence by sentence in our own words, and what
+swf-temporal does about each, as on the page about [Serverless Workflow](conformance.md). Tables that are the same for
+all types of states count once for each type. The text leaves some topics open, such as catches;
+[Semantics](direktiv-semantics.md) has the decisions. This page is generated: `python -m tests.conformance.generate`.
 """
 _HEADS = {None: _HEAD, OLDER: _HEAD_OF_OLDER, DIREKTIV: _HEAD_OF_DIREKTIV}
-_TABLE = "| what it says | texts | here | shown by | remark |\n|---|---|---|---|---|\n"
-_MISSING = "| section | what it says | texts | why |\n|---|---|---|---|\n"
+_TABLE = "| sentence | texts | result | shown by | remark |\n|---|---|---|---|---|\n"
+_MISSING = "| section | sentence | texts | reason |\n|---|---|---|---|\n"
 
 
 class Kind(StrEnum):

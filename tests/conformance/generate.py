@@ -40,8 +40,8 @@ _ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
 
 _HEAD = """# Conformance
 
-The requirements of the two texts of the specification, sentence by sentence in our own words, and what swf-temporal does
-about each. The texts are the release 0.8 and the draft that followed it, 0.8-next. A sentence
+The requirements of the two texts of the specification, sentence by sentence in our own words, and what swf-temporal
+does about each. The texts are the release 0.8 and the draft that followed it, 0.8-next. A sentence
 
 - **holds** as it reads; or
 - **holds, and more is accepted**: definitions that follow the sentence run as it says, and swf-temporal also accepts
@@ -66,9 +66,9 @@ are the same as those of 0.8. This page is generated: `python -m tests.conforman
 """
 _HEAD_OF_DIREKTIV = """# Conformance: Direktiv's language
 
-The statements of the text of [Direktiv's workflow language](direktiv.md), sentence by sentence in our own words, and what
-swf-temporal does about each, as on the page about [Serverless Workflow](conformance.md). Tables that are the same for
-all types of states count once for each type. The text leaves some topics open, such as catches;
+The statements of the text of [Direktiv's workflow language](direktiv.md), sentence by sentence in our own words, and
+what swf-temporal does about each, as on the page about [Serverless Workflow](conformance.md). Tables that are the same
+for all types of states count once for each type. The text leaves some topics open, such as catches;
 [Semantics](direktiv-semantics.md) has the decisions. This page is generated: `python -m tests.conformance.generate`.
 """
 _HEADS = {None: _HEAD, OLDER: _HEAD_OF_OLDER, DIREKTIV: _HEAD_OF_DIREKTIV}

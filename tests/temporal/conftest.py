@@ -25,6 +25,9 @@ from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
 
+PATIENCE = 110
+"""Seconds in which an instance has to end: what a busy machine needs, and less than a test may take."""
+
 Answer = Callable[[JSON], Any]
 
 
@@ -118,7 +121,7 @@ class Running:
 
     async def run(self, data: JSON = None, **options: Any) -> JSON:
         """Run an instance to its end and return its output."""
-        return await asyncio.wait_for(swf.result(await self.start(data, **options)), 60)
+        return await asyncio.wait_for(swf.result(await self.start(data, **options)), PATIENCE)
 
     async def failure(self, data: JSON = None, **options: Any) -> swf.RunEnded:
         """Run an instance to its end, which must not be a completion."""

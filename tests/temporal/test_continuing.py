@@ -21,7 +21,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import PATIENCE, Bench, calling, define
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending
 
 LOOP = (
@@ -301,7 +301,7 @@ async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest
         handle = await bench.client.start_workflow(
             definition.id, args=[{}, pin.to_json()], id=f"beside-{semantics}", task_queue=worker.queue
         )
-        output: Any = await asyncio.wait_for(swf.result(handle), 60)
+        output: Any = await asyncio.wait_for(swf.result(handle), PATIENCE)
         longest = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
 
     assert output == {"out": list(range(200))}
@@ -328,7 +328,7 @@ async def overtaken(bench: Bench) -> tuple[list[int], WorkflowHistory]:
 
     async with bench.worker(each(200, batch=5), f=f) as worker:
         handle = await worker.start({}, suspend_after=60)
-        assert await asyncio.wait_for(swf.result(handle), 60) == {"out": list(range(200))}
+        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"out": list(range(200))}
         first = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
         return passed, await first.fetch_history()
 
@@ -382,7 +382,7 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
             for number in range(200):
                 await swf.send_event(bench.client, handle.id, more(number))
         with pytest.raises(swf.RunEnded, match="'slow/f#1' has been under way for") as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+            await asyncio.wait_for(swf.result(handle), PATIENCE)
         never.set()
 
     assert failed.value.name == "HistoryTooLong"
@@ -414,7 +414,7 @@ async def test_a_slow_call_among_many_holds_nobody_up_for_good(bench: Bench) -> 
     latest = [0.0]
     async with bench.worker(definition, f=f) as worker:
         handle = await worker.start({}, suspend_after=60)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
         first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
 
     assert output == {"out": list(range(80))}

@@ -19,7 +19,7 @@ from swf_temporal.temporal import host, schedules
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.worker import Capacity
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
 from tests.temporal.suspending import Suspending
 
 pytestmark = pytest.mark.temporal
@@ -60,7 +60,7 @@ async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path
     )  # fmt: skip
     async with stored.worker(definition, echo=lambda given: given) as worker:
         handle = await worker.start({"text": LARGE})
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await handle.fetch_history()
 
     assert output == {"text": LARGE, "again": LARGE}
@@ -106,7 +106,7 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
             "parent", {"text": "x" * 1_200_000}, id="together-1", task_queue=worker.queue
         )
         with pytest.raises(swf.RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+            await asyncio.wait_for(swf.result(handle), PATIENCE)
 
     assert failed.value.name == "PayloadTooLarge"
     assert "a sub-workflow can be started with: store large payloads" in failed.value.message
@@ -166,7 +166,7 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
                 await asyncio.sleep(0.05)
         assert "it does not exist" in failures[0].workflow_task_failed_event_attributes.failure.message
         away.rename(path)
-        assert await asyncio.wait_for(swf.result(handle), 60) == {"text": LARGE, "done": True}
+        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"text": LARGE, "done": True}
 
     path.rename(away)
     third = await storing(bench, f"file://{tmp_path}/objects")
@@ -192,7 +192,7 @@ async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tm
     stored = await storing(bench, f"file://{tmp_path}")
     async with stored.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on"):
         await swf.send_data(stored.client, handle.id, "go", {})
-        output = await asyncio.wait_for(swf.result(stored.client.get_workflow_handle(handle.id)), 60)
+        output = await asyncio.wait_for(swf.result(stored.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert isinstance(output, dict)
     assert output["n"] == 1
@@ -233,7 +233,7 @@ async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
     text = "x" * 20_000
     async with stored.worker(definition, echo=lambda given: {**given, "text": text}) as worker:
         handle = await worker.start({}, suspend_after=70)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await stored.client.get_workflow_handle(handle.id).fetch_history()
 
     assert output == {"all": [{"number": number, "text": text} for number in range(90)]}

@@ -23,7 +23,7 @@ from swf_temporal.temporal import continuing
 from swf_temporal.temporal.client_errors import InboxFullError
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, Running, calling, define
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
 from tests.temporal.suspending import Suspending
 
 NUMBERS = {"name": "number", "type": "number", "source": "test"}
@@ -105,7 +105,7 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
                 await asyncio.sleep(0.02)
             kept_in = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
             await swf.send_event(bench.client, handle.id, go())
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert kept_in != handle.first_execution_run_id
@@ -132,7 +132,7 @@ async def test_runs_of_an_earlier_release_are_looked_at_where_they_take_steps(
     assert await replays(history, handle.id)
     async with bench.worker(waiting(), queue=queue) as worker:
         await swf.send_event(bench.client, handle.id, go())
-        output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+        output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
     assert output == {"numbers": list(range(1, LAST + 1))}
 
 
@@ -153,7 +153,7 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
                 await asyncio.sleep(0.02)
             is_over.set()
             await send(worker, handle, LAST - 9, LAST)
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(worker.scripted.calls) == 2
@@ -190,7 +190,7 @@ async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, stat
                 send(worker, handle, 1, rounds),
                 *(swf.send_event(bench.client, handle.id, go(n)) for n in range(rounds)),
             )
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert output == {"round": rounds, "numbers": list(range(1, rounds + 1))}
     assert len(histories) > 1
@@ -216,7 +216,7 @@ async def test_more_than_can_be_carried_over_stays_until_it_is_less(
             await swf.deliver(bench.client, handle.id, go())
             for n in range(MANY + 1, MANY + 13):
                 await swf.deliver(bench.client, handle.id, number(n))
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert output == {"numbers": list(range(1, MANY + 13))}
     assert len(histories) > 1
@@ -232,7 +232,7 @@ async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatc
         with suppress(UsageError):  # it ends while it is sent more
             await send(worker, handle, 1, LAST, text=LARGE)
         with pytest.raises(swf.RunEnded) as failed:
-            await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), 60)
+            await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert failed.value.name == "PayloadTooLarge"
     assert "events that no state has taken" in failed.value.message
@@ -315,7 +315,7 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
                 for n in range(most + 1, LAST + 1):
                     while not await _is_sent(worker, handle, n):
                         await asyncio.sleep(0.02)
-            output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), 60)
+            output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(histories) > 1

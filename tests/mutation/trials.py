@@ -7,10 +7,12 @@ Whoever forks has imported everything and run nothing, so that no thread, helper
 
 import contextlib
 import copy
+import importlib
 import io
 import json
 import math
 import os
+import pkgutil
 import resource
 import signal
 import time
@@ -97,7 +99,8 @@ class Bench:
 
     def __init__(self, mutated: Sequence[MutatedFile], scratch: Path) -> None:
         # These import what is mutated, which must be prepared by then.
-        from swf_temporal.simulation import scenario  # noqa: PLC0415 - after the mutants are prepared
+        from swf_temporal import languages  # noqa: PLC0415 - after the mutants are prepared
+        from swf_temporal.simulation import scenario  # noqa: PLC0415 - likewise
         from tests.simulation import test_scenarios  # noqa: PLC0415 - likewise
 
         self._mutated = mutated
@@ -105,6 +108,9 @@ class Bench:
         self._run = scenario.run
         self._suspended = test_scenarios
         self._scenarios = {str(one).removeprefix(str(ROOT) + "/"): one for one in scenario.find_scenarios([CORPUS])}
+        # A language is imported where its first definition is read, which every forked process would do by itself.
+        for module in pkgutil.walk_packages(languages.__path__, f"{languages.__name__}."):
+            importlib.import_module(module.name)
 
     def collect(self) -> None:
         """Import the unit tests, so that those that are forked need not."""
@@ -132,7 +138,8 @@ class Bench:
         done = {(one.kind, one.name) for one in kept}
         files = {one.name.partition("::")[0] for one in kept if one.kind is Kind.TEST}
         new = [(kind, name) for kind, all_ in names.items() for name in all_ if (kind, name) not in done]
-        measured = kept if part == 0 else []
+        with _Passed():  # so that what this imports is there before anything is forked
+            measured = kept if part == 0 else []
         measured += self._measured_tests([file for file in test_files() if file not in files][part::parts])
         measured += [self._measured(kind, name) for kind, name in new[part::parts]]
         return measured

@@ -1,10 +1,12 @@
 """What one helper process is asked, what it answers, and how it ends."""
 
 import os
+import resource
 import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +35,30 @@ def test_a_helper_ends_with_its_input(helper: Helper) -> None:
     assert helper._process.stdin is not None
     helper._process.stdin.close()
     assert helper._process.wait() == 0
+
+
+def test_a_helper_reaches_nothing(helper: Helper) -> None:
+    """It has no environment and no folder of its parent, no file but its pipes, and leaves none when it crashes."""
+    process = Path(f"/proc/{helper._process.pid}")
+    assert sorted((process / "environ").read_bytes().split(b"\0")) == [b"", b"LC_ALL=C.UTF-8", b"TZ=UTC"]
+    assert (process / "cwd").readlink() == Path("/")
+    assert (process / "fd" / "2").readlink() == Path("/dev/null")
+    limits = [resource.RLIMIT_AS, resource.RLIMIT_CORE, resource.RLIMIT_NOFILE]
+    set_ = [resource.prlimit(helper._process.pid, limit) for limit in limits]
+    assert set_ == [(LIMITS.memory, LIMITS.memory), (0, 0), (0, 0)]
+
+
+def test_a_helper_ends_in_time_whatever_its_parent_ignores() -> None:
+    """A signal that a process ignores is ignored by those that it starts."""
+    usual = signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    try:
+        started = Helper(JQ, Limits(seconds=0.2), 0)
+    finally:
+        signal.signal(signal.SIGPROF, usual)
+    with pytest.raises(ExpressionLimitExceeded, match=r"longer than 0\.2 s"):
+        started.ask(ENDLESS, "null")
+    assert started._process.returncode == -signal.SIGPROF
+    started.end()
 
 
 def test_a_helper_answers_as_much_as_it_may(helper: Helper) -> None:
@@ -96,21 +122,14 @@ def test_an_evaluation_that_broke_a_limit_counts_as_all_the_time_that_it_had() -
 
 
 def test_answers_are_counted(helper: Helper) -> None:
-    """How many there were, and what was made of them, is known for the thread that asked."""
+    """How many there were, how large, and what each of them took: for the thread that asked."""
     spent = spent_here()
-    answers, made, seconds = spent.answers, spent.made, spent.seconds
-    helper.ask("[1, 2] | tojson", "null")
+    answers, made, begun = spent.answers, spent.made, spent.seconds
     helper.ask(LONG, "null")
-    assert (spent.answers - answers, spent.made - made) == (2, len("[1,2]") + len("999999"))
-    assert spent.seconds > seconds
-
-
-def test_too_much_memory_is_told_of_the_first_evaluation() -> None:
-    """A helper that evaluated nothing before would do no better if it were replaced."""
-    pool = Guard(Limits(seconds=30, memory=256 << 20, processes=1))
-    with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 256 MiB of memory"):
-        pool.run('"x" * 1e9 | length | tojson', "null")
-    pool.stop()
+    between = spent.seconds
+    helper.ask("[1, 2] | tojson", "null")
+    assert (spent.answers - answers, spent.made - made) == (2, len("999999") + len("[1,2]"))
+    assert spent.seconds - between < between - begun
 
 
 def test_an_engine_that_is_not_installed() -> None:
@@ -120,4 +139,4 @@ def test_an_engine_that_is_not_installed() -> None:
         with pytest.raises(ModuleNotFoundError, match="the package 'no-such-package' is not installed") as told:
             pool.run(".", "null")
         assert told.value.name == "no_such_engine"
-    pool.stop()
+        assert pool._running == 0

@@ -1,0 +1,35 @@
+"""How much memory an evaluation may take."""
+
+import pytest
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.guarding.guard import Guard, Limits
+
+
+def test_too_much_memory_is_told_of_the_first_evaluation() -> None:
+    """A helper that evaluated nothing before would do no better if it were replaced."""
+    pool = Guard(Limits(seconds=30, memory=256 << 20, processes=1))
+    with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 256 MiB of memory"):
+        pool.run('"x" * 1e9 | length | tojson', "null")
+    pool.stop()
+
+
+def test_results_that_take_too_much_memory() -> None:
+    """More results than the helper has memory for are an error of the expression, and the helper goes on."""
+    pool = Guard(Limits(seconds=30, memory=64 << 20, output=1 << 30, processes=1))
+    try:
+        with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 64 MiB of memory"):
+            pool.run("range(3000000) | tojson", "null")
+        assert pool.run("tojson", "[1]").text == "[1]"
+    finally:
+        pool.stop()
+
+
+def test_programs_that_others_had_compiled_take_no_memory_of_this_one() -> None:
+    """What an expression may take depends on itself alone, and not on what its helper keeps of those before."""
+    pool = Guard(Limits(memory=200 << 20, seconds=10, processes=1))
+    try:
+        for number in range(4):  # each has a text of 60 million characters, which jq computes as it compiles it
+            assert pool.run(f'("{number % 10}" * {60_000_000 + number}) | length | tojson', "null").text
+    finally:
+        pool.stop()

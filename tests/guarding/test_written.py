@@ -1,0 +1,26 @@
+"""How values are given to an evaluation."""
+
+import pytest
+
+from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.guarding.guard import JAVASCRIPT, JQ, JSONPATH, SCHEMAS, written
+
+
+def test_values_are_written_for_an_engine() -> None:
+    """In as few characters as JSON allows; Python's engines may be given what JSON has no number for."""
+    assert written({"a": [1, None]}) == '{"a":[1,null]}'
+    for engine in (SCHEMAS, JSONPATH):
+        assert written([float("inf")], engine) == "[Infinity]"
+    for engine in (JQ, JAVASCRIPT):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            written([float("inf")], engine)
+
+
+def test_no_more_is_written_than_an_evaluation_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is measured before it is written: data that share their parts may be far larger than they look."""
+    monkeypatch.setattr("swf_temporal.guarding.spending.MOST_WRITTEN", 2 << 20)
+    half = "x" * ((1 << 20) - 4)
+    assert len(written([half, half])) < 2 << 20
+    with pytest.raises(ExpressionLimitExceeded, match="an expression met more than 2 MiB of data") as told:
+        written([half, half, half])
+    assert not told.value.retryable

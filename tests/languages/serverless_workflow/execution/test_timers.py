@@ -46,6 +46,13 @@ id: child
 specVersion: "0.8"
 states: [{name: Begin, type: inject, data: {}, transition: Rest}, {name: Rest, type: sleep, duration: PT5S, end: true}]
 """
+KEPT_ACTIVE = """
+id: kept
+specVersion: "0.8"
+keepActive: true
+timeouts: {workflowExecTimeout: {duration: PT1H, interrupt: false}}
+states: [{name: Begin, type: inject, data: {}, end: true}]
+"""
 STATES_TRIED_AGAIN = """
 id: again
 schemaVersion: "0.6"
@@ -116,6 +123,12 @@ def test_a_timer_says_what_it_is_for(timers: list[tuple[float, str]]) -> None:
         (8.0, "retry of ask"),
         (11.0, "waiting for Told"),
     ]
+
+
+def test_a_timer_may_end_an_idle_run(timers: list[tuple[float, str]]) -> None:
+    """What is kept active when it has nothing more to do ends when its time is over."""
+    simulate(KEPT_ACTIVE)
+    assert timers == [(3600.0, "timeout of the workflow")]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of, client_id_of, family_of
 from swf_temporal.events.connections import Connection
@@ -21,8 +22,11 @@ from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Me
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
+from swf_temporal.functions.operator import credentials
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.secrets import scrubbed
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
 """Delivers an event; tells whether somebody takes it. Raises CallFailed."""
@@ -55,6 +59,9 @@ class Sinks:
         self._http = Http(self._settings)
         self._brokers = Brokers(self._http)
         self._sinks = tuple(sinks)
+        self._hidden = {one.name: _credentials_of(one, self._settings) for one in sinks}
+        """What no answer, error or line of the log may show."""
+        scrub_libraries()
         self._connections: dict[str, Connection] = {}
         # Of no two connections the same: a broker of MQTT ends one when another comes with its id.
         self._client_ids = {one.name: client_id_of(f"{one.name}/{uuid4()}") for one in sinks}
@@ -78,10 +85,12 @@ class Sinks:
         """
 
         async def one(sink: SinkSettings) -> Delivery:
+            hidden = self._hidden[sink.name]
             try:
-                is_taken = await self._within_time(sink, event)
+                with scrubbing(lambda: hidden):
+                    is_taken = await self._within_time(sink, event)
             except CallFailed as fault:
-                return Delivery(sink, fault=fault)
+                return Delivery(sink, fault=scrubbed(fault, hidden))
             done = Delivery(sink, is_taken)
             if on_done is not None:
                 on_done(done)
@@ -144,6 +153,19 @@ class Sinks:
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
         await self._http.request_raw(Request("POST", sink.broker.url, headers, message.payload))
+
+
+def _credentials_of(sink: SinkSettings, settings: Settings) -> dict[str, JSON]:
+    """Return the credentials that are configured for *sink*, as `scrub` takes secrets."""
+    broker = sink.broker
+    found = [
+        *credentials.of_login(broker.username, broker.password),
+        *([broker.token] if broker.token else []),
+        *credentials.in_headers(broker.headers),
+        *credentials.in_url(broker.url),
+        *settings.credentials,
+    ]
+    return {"credentials": [*found]} if found else {}
 
 
 def _with_key(message: Message, event: CloudEvent) -> Message:

@@ -17,13 +17,14 @@ from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
-from swf_temporal.functions.secrets import is_strong, scrub, withhold, withhold_strong
+from swf_temporal.functions.secrets import is_strong, scrubbed, withhold
 
 if TYPE_CHECKING:
     import httpx
 
 _MADE: Final = "\0made of secrets"
-"""Under this name, which no secret has, stands what was made of secrets."""
+_CONFIGURED: Final = "\0configured"
+"""Under these names, which no secret has, stand what was made of secrets, and the operator's credentials."""
 
 __all__ = ["Call", "Functions"]
 
@@ -41,6 +42,7 @@ class Functions:
     ) -> None:
         """Offer the functions and types in *custom*; *replaced* makes what performs types of ours in another way."""
         self._services = Services(settings, custom, transport)
+        self._credentials: list[JSON] = [*self._services.settings.credentials]
         scrub_libraries()
         own = custom.types if isinstance(custom, Registry) else {}
         self._own = frozenset(own)
@@ -50,7 +52,7 @@ class Functions:
 
     async def call(self, call: Call) -> JSON:
         """Return the function's result, and keep the secrets of *call* out of what libraries log; see `_call`."""
-        if not call.secrets:
+        if not (call.secrets or self._credentials):
             return await self._call(call)
         with scrubbing(lambda: self._hidden(call)):
             return await self._call(call)
@@ -127,34 +129,20 @@ class Functions:
         return self._performers[name]
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
-        """Return what must not be shown: the call's secrets, what was made of them, and tokens obtained with some."""
+        """Return what must not be shown: the call's secrets, what was made of them, tokens, and the operator's own."""
         tokens = self._services.issued_tokens()
-        if not (tokens or call.secrets or call.made_of_secrets or call.function.auth_ref):
+        if not (tokens or call.secrets or call.made_of_secrets or call.function.auth_ref or self._credentials):
             return {}
         # Of what was made of secrets, only what cannot be ordinary data: a word such as `yes` may be, too.
         made = [*derived_secrets(call), *(word for word in call.made_of_secrets if is_strong(word))]
-        return {**call.secrets, _MADE: made, "": [call.secrets.get(""), *tokens]}
+        return {**call.secrets, _MADE: made, _CONFIGURED: self._credentials, "": [call.secrets.get(""), *tokens]}
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:
     """Return *fault* knowing its function and attempt, and nothing of what is *hidden*."""
-    return CallFailed(
-        _readable(scrub(fault.message, hidden)),
-        code=_readable(withhold_strong(fault.code, hidden)),
-        name=_readable(withhold_strong(fault.name, hidden)),
-        status=fault.status,
-        body=scrub(fault.body, hidden),
-        attempt=call.attempt,
-        function=fault.function or call.function.name,
-        retryable=fault.retryable,
-        retry_after=fault.retry_after,
-        cause=None if fault.cause is None else _readable(scrub(fault.cause, hidden)),
-    )
-
-
-def _readable(text: JSON) -> str:
-    """Return *text* without halves of characters: JSON can have them, and what people read cannot."""
-    return str(text).encode(errors="replace").decode()
+    told = scrubbed(fault, hidden)
+    told.attempt, told.function = call.attempt, fault.function or call.function.name
+    return told
 
 
 class _OwnType(Performer):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
 from swf_temporal.functions.secret_spellings import spellings, within_base64, without_broken, without_escaped
@@ -110,6 +110,22 @@ def withhold(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
 def withhold_strong(text: str, secrets: Mapping[str, JSON]) -> str:
     """Return *text*, by which a definition decides, without strong secrets."""
     return _replaced(text, _hidden(secrets))
+
+
+def scrubbed(fault: CallFailed, secrets: Mapping[str, JSON]) -> CallFailed:
+    """Return *fault* without secrets: of its code and name, by which definitions decide, without strong ones alone."""
+    return CallFailed(
+        _readable(scrub(fault.message, secrets)),
+        code=_readable(withhold_strong(fault.code, secrets)),
+        name=_readable(withhold_strong(fault.name, secrets)),
+        status=fault.status,
+        body=scrub(fault.body, secrets),
+        attempt=fault.attempt,
+        function=fault.function,
+        retryable=fault.retryable,
+        retry_after=fault.retry_after,
+        cause=None if fault.cause is None else _readable(scrub(fault.cause, secrets)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +243,11 @@ def _places(value: JSON, place: str) -> Iterable[tuple[str, str]]:
             yield from _places(item, f"{place}.{name}")
     else:
         yield from ((place, text) for text in _texts(value))
+
+
+def _readable(text: JSON) -> str:
+    """Return *text* without halves of characters: JSON can have them, and what people read cannot."""
+    return str(text).encode(errors="replace").decode()
 
 
 def _structured(text: str) -> JSON:

@@ -2,23 +2,34 @@
 
 import asyncio
 import sys
+import tempfile
+from pathlib import Path
 
 from swf_temporal.temporal.server import local_server
 from tests.leaks.corpus import LEAKS
 from tests.leaks.finding import find
+from tests.leaks.in_examples import NAMES, find_in_examples
+from tests.leaks.places import PLACED, find_in_places
 
 
 async def main() -> int:
     """Run the whole corpus. Return 1 if a secret leaked, or business data came back otherwise."""
     async with local_server() as server:
         found = await find(server, LEAKS)
+        everywhere = await find_in_places(server, PLACED)
+        with tempfile.TemporaryDirectory() as folder:
+            examples = await find_in_examples(server, Path(folder), NAMES)
+        found = [*found, *everywhere, *examples]
     for one in found:
         if one.leaked:
             sys.stdout.write(f"leaked: {one.leak.name}, in {', '.join(one.leaked)}\n")
         if one.altered:
             sys.stdout.write(f"altered: {one.leak.name}\n")
     leaked, altered = sum(bool(one.leaked) for one in found), sum(one.altered for one in found)
-    sys.stdout.write(f"{len(found)} ways: {leaked} leaked, {altered} altered business data\n")
+    sys.stdout.write(
+        f"{len(found)} ways, {len(everywhere)} of them in all places and {len(examples)} in examples: "
+        f"{leaked} leaked, {altered} altered business data\n"
+    )
     return int(leaked + altered > 0)
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
+from google.protobuf.json_format import MessageToDict
+
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.secrets import Secrets
@@ -37,7 +39,7 @@ class Found:
     """Whether business data came back otherwise."""
 
 
-class _Lines(logging.Handler):
+class Lines(logging.Handler):
     """Keeps all lines of the log."""
 
     def __init__(self) -> None:
@@ -49,7 +51,7 @@ class _Lines(logging.Handler):
         self.lines.append(logging.Formatter().format(record))
 
 
-class _Service:
+class Service:
     """Repeats what it is sent, as a leak says."""
 
     def __init__(self, leak: Leak) -> None:
@@ -85,7 +87,7 @@ async def find(server: Server, leaks: Iterable[Leak]) -> list[Found]:
 
 
 async def _find(server: Server, leak: Leak) -> Found:
-    service, lines = _Service(leak), _Lines()
+    service, lines = Service(leak), Lines()
     calls = Calls({"repeat": service}, secrets=Secrets(SECRETS), env={})
     queue = f"leaks-{os.getpid()}-{next(_numbers)}"
     definition = load(
@@ -126,34 +128,34 @@ async def _find(server: Server, leak: Leak) -> Found:
     if bool(service.repeated) == leak.name.startswith("what an expression"):
         raise AssertionError(f"{leak.name}: the function was to be called, if its argument can be evaluated")
     kept = {
-        "history": list(_texts(history)), "queries": list(_texts(answers)), "log": lines.lines,
-        "error": [str(error)], "description": [str(described)],
+        "history": list(texts(history)), "queries": list(texts(answers)), "log": lines.lines,
+        "error": [str(error)], "description": list(texts(MessageToDict(described))),
     }  # fmt: skip
     looked_for = {*service.repeated, KEY, PASSWORD, str(PIN), PASSWORD[3:]}
     leaked = [
         place
-        for place, texts in kept.items()
-        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in texts)
+        for place, found in kept.items()
+        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in found)
     ]
     return Found(leak, leaked, error is None and output["business"] != BUSINESS)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts(value: Any) -> Iterator[str]:
     """Yield all texts in *value*, those too that payloads hold."""
     if isinstance(value, dict):
         if "metadata" in value and isinstance(value.get("data"), str):
             held = b64decode(value["data"]).decode(errors="replace")
             yield held
             try:
-                yield from _texts(json.loads(held))
+                yield from texts(json.loads(held))
             except ValueError:
                 return
             return
         for key, item in value.items():
             yield str(key)
-            yield from _texts(item)
+            yield from texts(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from texts(item)
     elif value is not None:
         yield value if isinstance(value, str) else json.dumps(value)

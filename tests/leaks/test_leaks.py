@@ -1,6 +1,7 @@
 """A sample of the ways in which a secret might come back; `python -m tests.leaks` tries all of them."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,8 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from tests.leaks.corpus import LEAKS, Leak
 from tests.leaks.finding import find
+from tests.leaks.in_examples import find_in_examples
+from tests.leaks.places import PLACED, find_in_places
 
 pytestmark = pytest.mark.temporal
 
@@ -24,3 +27,19 @@ async def test_no_secret_leaks(server: Server, leak: Leak) -> None:
     """It is in no history, query, description, error or line of the log; and business data come back as they were."""
     [found] = await find(server, [leak])
     assert (found.leaked, found.altered) == ([], False)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("leak", PLACED[:6:2], ids=lambda leak: leak.name)
+async def test_no_secret_stands_anywhere_else(server: Server, leak: Leak) -> None:
+    """It is in no heartbeat, attempt that failed, child, timer, sink, task, command or answer of the gateway."""
+    [found] = await find_in_places(server, [leak])
+    assert found.leaked == []
+
+
+@pytest.mark.timeout(300)
+async def test_no_secret_leaks_from_an_example(server: Server, tmp_path: Path) -> None:
+    """Neither those that it declares nor others of its worker."""
+    pytest.importorskip("flask", reason="see the extra 'examples'")
+    [found] = await find_in_examples(server, tmp_path, ["oauth2"])
+    assert found.leaked == []

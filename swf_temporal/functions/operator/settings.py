@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.functions.operator import credentials
 from swf_temporal.functions.operator.network import Network, Pattern
 from swf_temporal.functions.operator.options import Effective, Options, SharedFolder, environment_name
 from swf_temporal.functions.operator.tls import Tls
@@ -46,6 +47,14 @@ class Settings:
     _decided: dict[tuple[str | None, str, int], Effective] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @property
+    def credentials(self) -> list[str]:
+        """The credentials that are configured: in headers, and in the URLs of services and proxies."""
+        options = [self.calls, *self.named.values(), *self.hosts.values()]
+        urls = [*self.base_urls.values(), self.base_url, *(one.proxy for one in options)]
+        found = [text for one in options for text in credentials.in_headers(one.headers)]
+        return [*dict.fromkeys([*found, *(text for url in urls if url for text in credentials.in_url(url))])]
 
     def base_url_for(self, names: Iterable[str]) -> str | None:
         """Return the URL configured for the first of *names* that has one, or else the one for all."""

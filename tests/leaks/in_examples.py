@@ -15,6 +15,7 @@ from swf_temporal.temporal.connected_server import Server
 from tests.leaks.corpus import KEY, PASSWORD, PIN, SECRETS, Leak
 from tests.leaks.finding import Found, texts
 from tests.leaks.places import HEADER
+from tests.processes import ending_with_us
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 NAMES: Final = tuple(sorted(path.parent.name for path in EXAMPLES.glob("*/input.json")))
@@ -58,7 +59,7 @@ async def _run(server: Server, folder: Path, name: str) -> str:
         "SWF_CONFIG": str(folder / "config.yaml"),
     }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(EXAMPLES / "run.py"), name,
+        *ending_with_us(), sys.executable, str(EXAMPLES / "run.py"), name,
         env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip

@@ -47,6 +47,7 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.worker import make_worker
 from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, RESEMBLING, SECRETS, Leak
 from tests.leaks.finding import QUERIES, Found, Lines, Service, texts
+from tests.processes import ending_with_us
 
 PLACED: Final = tuple(
     one
@@ -192,7 +193,7 @@ class _Places:
         """Return what a command prints, and what it says is wrong."""
         address = self._server.client.service_client.config.target_host
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "swf_temporal.cli", *command, "--address", address,
+            *ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *command, "--address", address,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         printed, _ = await process.communicate()

@@ -95,6 +95,10 @@ class PinRecord(TypedDict, total=False):
     untaken: bool
 
 
+_KNOWN: Final = frozenset(PinRecord.__annotations__)
+"""The fields of a pin."""
+
+
 @dataclass(slots=True)
 class Pin:
     """The record that a run carries from its start on, and from one execution to the next."""
@@ -172,7 +176,7 @@ class Pin:
             untaken=record.get("untaken", False),
             semantics=semantics,
             format=number,
-            others={key: value for key, value in record.items() if key not in PinRecord.__annotations__},
+            others={key: value for key, value in record.items() if key not in _KNOWN},
         )
 
 

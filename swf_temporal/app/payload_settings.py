@@ -130,7 +130,7 @@ def _encryption(env: Mapping[str, str], path: Path | None, section: Any) -> Encr
             if settings.key is None
             else f"encryption › key {settings.key!r} is not among the keys"
         )
-        raise UsageError(f"{what}: it says which of the keys encrypts", f"there are {known}; or set encrypt: false")
+        raise UsageError(f"{what}: it names the key that encrypts", f"there are {known}; or set encrypt: false")
     return settings
 
 

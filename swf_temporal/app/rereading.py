@@ -42,7 +42,9 @@ class RereadCatalogue(Catalogue):
             self._stamps = stamps
             found = await beside(self._read)
         except (InvalidDefinition, UsageError) as error:
-            _log.error("definitions are not read again, those before are served: %s", " ".join(str(error).split()))
+            _log.error(
+                "definitions cannot be read again, and the previous ones are served: %s", " ".join(str(error).split())
+            )
             return False
         before = self._texts()
         self._workflows = found._workflows  # noqa: SLF001 - as above

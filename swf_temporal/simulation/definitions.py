@@ -133,4 +133,4 @@ def _missing_and_unexpected(
     for problem in left:
         yield f"problems: not expected is\n    {'    '.join(str(problem).splitlines(keepends=True))}"
     if not missing and not left:
-        yield f"problems: they come in another order: {', '.join(problem.code for problem in problems)}"
+        yield f"problems: their order is different: {', '.join(problem.code for problem in problems)}"

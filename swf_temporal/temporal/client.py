@@ -319,7 +319,7 @@ def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str) -> UsageErro
     if kind == EVENT_REFUSED and isinstance(cause, ApplicationError):
         return NeverTakenError(f"{workflow_id!r} {message}", cause.details[0] if cause.details else None)
     if kind == INBOX_FULL:
-        return InboxFullError(f"{workflow_id!r} {message}", "send it again later; `swf status` tells what it waits for")
+        return InboxFullError(f"{workflow_id!r} {message}", "send it again later; `swf status` shows what it waits for")
     if kind == "AcceptedUpdateCompletedWorkflow":
         return has_ended(workflow_id)
     if "expected but not found" in message:

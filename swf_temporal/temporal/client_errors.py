@@ -46,8 +46,8 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
         return NotThereError(f"there is no instance {workflow_id!r}", "see `swf list`")
     if "number of signal" in error.message or "for signal events" in error.message:
         return InboxFullError(
-            f"{workflow_id!r} was sent more events than one execution takes: {error.message}",
-            "send it again later: the instance goes on in a new execution once its calls are done and it holds less",
+            f"{workflow_id!r} was sent more events than one execution accepts: {error.message}",
+            "send it again later: the instance continues as new once its calls have ended and it keeps fewer events",
         )
     return refused_by_server(error, f"the server did not answer for {workflow_id!r}")
 
@@ -60,4 +60,4 @@ def refused_by_server(error: RPCError, what: str) -> UsageError:
 
 def has_ended(workflow_id: str) -> HasEndedError:
     """Return the error of a request to an instance that has ended."""
-    return HasEndedError(f"the instance {workflow_id!r} has ended already", "`swf result` tells what came of it")
+    return HasEndedError(f"the instance {workflow_id!r} has ended already", "`swf result` shows its result")

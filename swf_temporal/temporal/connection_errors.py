@@ -22,7 +22,7 @@ class Trouble:
 
 
 _KNOWN: tuple[tuple[str, Trouble], ...] = (
-    ("unauthenticated", Trouble("it does not accept who is calling", _KEY, is_refusal=True)),
+    ("unauthenticated", Trouble("it does not accept the caller's credentials", _KEY, is_refusal=True)),
     ("permissiondenied", Trouble("it does not permit this", _KEY, is_refusal=True)),
     (
         "invalidcontenttype",
@@ -48,14 +48,14 @@ _KNOWN: tuple[tuple[str, Trouble], ...] = (
             is_refusal=True,
         ),
     ),
-    ("certificaterequired", Trouble("it wants a certificate of its clients", _CLIENT, is_refusal=True)),
+    ("certificaterequired", Trouble("it requires a client certificate", _CLIENT, is_refusal=True)),
     ("invalidcertificate", Trouble("its certificate is not valid", "see the TLS settings", is_refusal=True)),
     ("keyparseerror", Trouble("the client's key cannot be read", _CLIENT, is_refusal=True)),
     ("certificateparseerror", Trouble("a certificate cannot be read", _CLIENT, is_refusal=True)),
-    ("fatal alert", Trouble("it breaks the TLS connection off", "see the TLS settings", is_refusal=True)),
+    ("fatal alert", Trouble("it closes the TLS connection", "see the TLS settings", is_refusal=True)),
     ("http2", Trouble("what listens there does not speak gRPC", _ANOTHER)),
     ("unimplemented", Trouble("what listens there is not a Temporal server", _ANOTHER)),
-    ("resourceexhausted", Trouble("it has more to do than it can or may", "see the limits of the namespace")),
+    ("resourceexhausted", Trouble("it is overloaded, or a limit is reached", "see the limits of the namespace")),
     ("connection refused", Trouble("nothing listens there (connection refused)", _ANOTHER)),
     ("connectionrefused", Trouble("nothing listens there (connection refused)", _ANOTHER)),
     ("dns error", Trouble("the host name is unknown", "see TEMPORAL_ADDRESS")),

@@ -189,7 +189,7 @@ class EventMailbox:
             return
         if len(self._subscribers) >= MAX_SUBSCRIBERS and instance not in self._subscribers:
             workflow.logger.warning(
-                "%s has %d subscribers, and takes no more", workflow.info().workflow_id, MAX_SUBSCRIBERS
+                "%s has %d subscribers, and accepts no more", workflow.info().workflow_id, MAX_SUBSCRIBERS
             )
             return
         waits = self._subscribers.setdefault(instance, [])

@@ -91,7 +91,7 @@ def event_of_update(event: Mapping[str, Any], definition: Definition, semantics:
 def refuse_unawaited(given: Mapping[str, Any], event: CloudEvent, run: Run) -> None:
     """Raise NotTakenError if what was *given* is to be taken at once, and nothing waits for *event* now."""
     if given.get(AWAITED) is True and _name_in(given) is not None and not run.awaits(event):
-        raise NotTakenError(f"does not wait for the event {given['name']!r} now", "`swf tasks` tells what is awaited")
+        raise NotTakenError(f"does not wait for the event {given['name']!r} now", "`swf tasks` lists what is awaited")
 
 
 def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catalogue) -> None:

@@ -126,7 +126,7 @@ class Subscriptions:
                 return
             if await self._begin(mailbox, message):
                 return
-        workflow.logger.warning("the mailbox %s could neither be begun nor reached", mailbox)
+        workflow.logger.warning("the mailbox %s could neither be started nor reached", mailbox)
 
     async def _begin(self, mailbox: str, message: Arriving) -> bool:
         """Begin the mailbox with *message*; tell whether there was none that runs."""

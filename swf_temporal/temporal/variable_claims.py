@@ -93,7 +93,7 @@ class ClaimedVariables:
         try:
             trouble = self._trouble(await self._read_marker())
         except RPCError as error:
-            raise StoreUnavailable(f"it cannot be told at the moment where the variables are: {error}") from error
+            raise StoreUnavailable(f"it is not known at the moment where the variables are held: {error}") from error
         if trouble is None:
             self._agreed, self._reported = monotonic(), None
             return

@@ -68,7 +68,7 @@ def test_definitions_are_read_again(swf: Swf, dev: Dev) -> None:
         url = gateway.until("http://").strip()
         swf.write("defs/broken.yaml", "id: broken\nspecVersion: '0.8'\nstates: []\n")
         swf.write("defs/hello.yaml", hello.replace('"1.0"', '"2.0"'))
-        Running(gateway.process).until("definitions are not read again, those before are served")
+        Running(gateway.process).until("definitions cannot be read again, and the previous ones are served")
         assert asked(f"{url}/workflows/hello")[1]["version"] == "1.0"
         (swf.folder / "defs/broken.yaml").unlink()
         Running(gateway.process).until("serving hello 2.0")

@@ -60,7 +60,7 @@ def test_problems_that_nobody_expects(tmp_path: Path) -> None:
 def test_the_order_counts(tmp_path: Path) -> None:
     """Problems come in the order in which they stand in the text."""
     assert check_reading(_scenario(tmp_path, UNREACHABLE, TARGET)) == [
-        "problems: they come in another order: transition-target, unreachable-state"
+        "problems: their order is different: transition-target, unreachable-state"
     ]
 
 

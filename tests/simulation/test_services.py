@@ -311,7 +311,7 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
     ("services", "message"),
     [
         ("{https://a.example/v1: {}}", "'https://a.example/v1' has a path: a service is an origin"),
-        ("{ftp://a.example: {}}", "nothing speaks the protocol of 'ftp://a.example'"),
+        ("{ftp://a.example: {}}", "no service can speak the protocol of 'ftp://a.example'"),
         ("{ftp://a.example: {}}", "there are mqtt"),
         ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
         ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
@@ -345,9 +345,9 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{'mqtt://a.example': {a: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
         ("{https://a.example: {GET /: {status: 204, body: 1}}}", "an answer with the status 204 has no body"),
         ("{https://a.example: {GET /: {then: [1], status: 201}}}", "'status' is a matter of each of them"),
-        ("{https://a.example: {GET /: {headers: {A: →}}}}", "the header 'A' has letters that HTTP does not know"),
-        ('{https://a.example: {GET /: {headers: {A: "a\\nB: b"}}}}', "the header 'A' has letters that HTTP does not"),
-        ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has letters that HTTP does not know"),
+        ("{https://a.example: {GET /: {headers: {A: →}}}}", "the header 'A' has characters that HTTP does not allow"),
+        ('{https://a.example: {GET /: {headers: {A: "a\\nB: b"}}}}', "the header 'A' has characters that HTTP"),
+        ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has characters that HTTP does not"),
         ("{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}", "the header 'Content-Length' is left out"),
     ],
 )

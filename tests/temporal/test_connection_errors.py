@@ -41,12 +41,12 @@ _CALL = "Failed client connect: `get_system_info` call error after connection: S
         ),
         (
             _CALL.format("Unknown", '"transport error", error: "received fatal alert: CertificateRequired"'),
-            "wants a certificate",
+            "requires a client certificate",
             "TEMPORAL_TLS_CLIENT_CERT_PATH",
             True,
         ),
         ("tonic::transport::Error(Transport, PrivateKeyParseError)", "key cannot be read", "CLIENT_KEY_PATH", True),
-        (_CALL.format("Unauthenticated", '"no"'), "does not accept who is calling", "TEMPORAL_API_KEY", True),
+        (_CALL.format("Unauthenticated", '"no"'), "does not accept the caller's credentials", "TEMPORAL_API_KEY", True),
         (_CALL.format("PermissionDenied", '"no"'), "does not permit this", "namespace", True),
         (
             _CALL.format("Unknown", '"transport error", source: hyper::Error(Io, Kind(ConnectionReset))'),

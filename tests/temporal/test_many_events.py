@@ -308,7 +308,7 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
         async with executions(worker.bench, handle) as histories:
             for n in range(1, most + 1):
                 await swf.send_event(server.client, handle.id, number(n))
-            with pytest.raises(InboxFullError, match="was sent more events than one execution takes"):
+            with pytest.raises(InboxFullError, match="was sent more events than one execution accepts"):
                 await swf.send_event(server.client, handle.id, number(most + 1))
             is_over.set()
             async with asyncio.timeout(60):

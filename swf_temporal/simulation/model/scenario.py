@@ -70,7 +70,7 @@ def _without_early(event: dict[str, Any]) -> dict[str, Any]:
 
 def _chance(value: Any) -> Any:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        hint = "0 takes the most of jitter away, 0.5 changes nothing, 1 adds the most"
+        hint = "0 subtracts all of the jitter, 0.5 changes nothing, 1 adds all of it"
         raise validation_error("an entry of 'chance' must be a number from 0 to 1", hint=hint)
     return value
 

@@ -145,7 +145,7 @@ def _check_headers(reply: Reply, path: tuple[str | int, ...]) -> None:
     for name, text in reply.headers.items():
         place = (*path, "headers", name)
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(text):
-            raise validation_error(f"the header {name!r} has letters that HTTP does not know there", *place)
+            raise validation_error(f"the header {name!r} has characters that HTTP does not allow there", *place)
         if name.lower() in _FRAMING:
             message = f"the header {name!r} is left out: the server says itself how long an answer is"
             raise validation_error(message, *place)
@@ -180,7 +180,7 @@ def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
         return Kind.GRPC if name.endswith(".proto") else Kind.DOCUMENT
     if scheme not in WIRES:
         hint = f"there are {', '.join(WIRES)}; a gRPC service is described by its proto file"
-        raise validation_error(f"nothing speaks the protocol of {name!r}", name, hint=hint, at_key=True)
+        raise validation_error(f"no service can speak the protocol of {name!r}", name, hint=hint, at_key=True)
     host, port = _host(name, name, at_key=True)
     wire = WIRES[scheme]
     server = scheme if scheme in _HTTP else wire.family, host, port or wire.port
@@ -205,7 +205,7 @@ def _host(url: str, service: str, *, at_key: bool) -> tuple[str, int | None]:
     if not host:
         raise refuse("names no host", "such as https://orders.example")
     if "@" in parts.netloc:
-        raise refuse("has a user: leave it out, who is calling is shown by requests")
+        raise refuse("has a user: leave it out, since requests show who calls")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise refuse("has a path: a service is an origin, and paths are of its requests")
     return host, port

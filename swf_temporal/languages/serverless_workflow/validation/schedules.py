@@ -33,7 +33,9 @@ def _unreadable(context: Context, schedule: Schedule) -> Iterator[Problem]:
         return
     yield from _checked(context, cron, "expression", cron.expression, parse_cron)
     if cron.valid_until is not None and _is_duration(cron.valid_until):
-        message = f"validUntil {cron.valid_until!r} is a length of time and says no end: the schedule cannot be applied"
+        message = (
+            f"validUntil {cron.valid_until!r} is a duration and not a point in time: the schedule cannot be applied"
+        )
         where = cron.where.value("validUntil")
         yield context.warning(_CODE, message, where, "such as 2030-12-31T23:59:59Z")
     else:

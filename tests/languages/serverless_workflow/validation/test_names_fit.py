@@ -33,7 +33,7 @@ def test_names_that_are_too_long() -> None:
         [
             ("error", f"the id of the workflow is its type on the server: {told}"),
             ("error", f"a function is an activity on the server: {told}"),
-            ("warning", f"no signal can be called as the event is: {told}"),
+            ("warning", f"the name of the event cannot be that of a signal: {told}"),
         ]
     )
 

@@ -36,7 +36,7 @@ states:
             '{cron: {expression: "* * * * *", validUntil: PT10M}}',
             [
                 (
-                    "5:58 warning validUntil 'PT10M' is a length of time and says no end: "
+                    "5:58 warning validUntil 'PT10M' is a duration and not a point in time: "
                     "the schedule cannot be applied | such as 2030-12-31T23:59:59Z"
                 )
             ],

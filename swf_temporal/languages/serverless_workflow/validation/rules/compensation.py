@@ -52,7 +52,7 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
             message = f"{subject}: what its end says is ignored"
             yield context.warning(_CODE, message, way.where.key("end"), "remove it: the run goes on where it was")
         if way.transition is not None and way.transition.compensate:
-            message = f"{subject}: nothing is undone anew on its way"
+            message = f"{subject}: compensate has no effect on its transitions"
             yield context.warning(_CODE, message, way.transition.where.key("compensate"), "remove it")
     for name, position in targets(state):
         if name in context.states and not context.states[name].used_for_compensation:

@@ -33,7 +33,7 @@ def _check_timeout(context: Context, to: ContinueAs, owner: str) -> Iterator[Pro
         return
     for key, value in timeout.items():
         if key not in _FIELDS:
-            message = f"{subject} has {key!r}, which has no meaning there"
+            message = f"{subject} has {key!r}, which has no effect there"
             yield context.warning("continue-as", message, position, did_you_mean(key, _FIELDS))
         elif not isinstance(value, _FIELDS[key]) and not (isinstance(value, str) and "${" in value):
             hint = f"write {_FORMS[key]}, or an expression"

@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Problem]:
             hint = "write how many may run side by side, or leave it out for all"
             yield context.error("batch-size", message, position, hint)
         elif foreach.batch_size is not None and foreach.mode == "sequential":
-            message = f"{owner} is sequential: its batchSize has no meaning"
+            message = f"{owner} is sequential: its batchSize has no effect"
             hint = "remove it, or write 'mode: parallel' if as many may run side by side"
             yield context.warning("batch-size", message, foreach.where.key("batchSize"), hint)
 
@@ -35,7 +35,7 @@ def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[P
             hint = f"write how many of its {len(state.branches)} branches are enough, as in numCompleted: 1"
             yield context.error("num-completed", message, state.where.value("completionType"), hint)
     elif state.completion_type == "allOf":
-        message = f"{owner} completes with all of its branches: numCompleted has no meaning"
+        message = f"{owner} completes with all of its branches: numCompleted has no effect"
         hint = f"write completionType: atLeast if {state.num_completed} branches are enough, or remove it"
         yield context.warning("num-completed", message, state.where.key("numCompleted"), hint)
     elif not is_open(state.num_completed) and not 0 <= count <= len(state.branches):

@@ -13,13 +13,13 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each event that cannot be told from others, or not produced, or says what has no effect."""
     for event, owner in context.nodes.each(Event):
         if event.type is None and not event.source:
-            message = f"{owner} has neither a type nor a source: every event would be taken for it"
+            message = f"{owner} has neither a type nor a source: every event would match it"
             yield context.error(_CODE, message, event.where.position, "write its type, as in type: com.example.order")
         elif event.kind == "produced" and event.type is None:
             message = f"{owner} is produced, and has no type to be produced with"
             yield context.error(_CODE, message, event.where.position, "write its type, as in type: com.example.order")
         elif event.source == "":
-            message = f"{owner} has an empty source, which counts as none"
+            message = f"{owner} has an empty source, which counts as missing"
             hint = "leave it out, or name the source"
             yield context.warning(_CODE, message, event.where.value("source"), hint)
         if event.kind == "produced" and event.correlation:

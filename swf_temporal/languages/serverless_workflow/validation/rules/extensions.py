@@ -73,7 +73,7 @@ def _differences(value: Any, shape: Shape, path: tuple[str | int, ...]) -> Itera
             if key in shape:
                 yield from _differences(item, shape[key], (*path, key))
             else:
-                yield (*path, key), f"{'.'.join([*map(str, path), key])} means nothing", did_you_mean(key, list(shape))
+                yield (*path, key), f"{'.'.join([*map(str, path), key])} has no effect", did_you_mean(key, list(shape))
 
 
 def _is_number(value: Any) -> bool:

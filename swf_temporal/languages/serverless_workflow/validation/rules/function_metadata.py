@@ -39,7 +39,7 @@ def check(context: Context) -> Iterator[Problem]:
                     message = f"{owner}: {key} is {value!r}, and must be {wanted}"
                     yield context.error("function-metadata", message, function.where.at("metadata", key))
             elif (meant := nearest(key, known, 0.85)) is not None and meant not in function.metadata:
-                message = f"{owner}: its metadata {key!r} means nothing here"
+                message = f"{owner}: its metadata {key!r} has no effect"
                 hint = did_you_mean(key, [meant])
                 yield context.warning("function-metadata", message, function.where.at("metadata", key), hint)
 

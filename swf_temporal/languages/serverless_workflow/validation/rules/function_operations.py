@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Problem]:
         if kind is None:
             meant = nearest(function.type, TYPES, 0.7)
             if meant is not None:
-                message = f"{owner}: {function.type!r} is taken as a type of its own"
+                message = f"{owner}: {function.type!r} is treated as a type of its own"
                 hint = f"did you mean {meant!r}?"
                 yield context.warning("function-type", message, function.where.value("type"), hint)
         elif function.operation is None and kind.needs_operation:

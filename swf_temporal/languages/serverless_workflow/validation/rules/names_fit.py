@@ -31,6 +31,6 @@ def check(context: Context) -> Iterator[Problem]:
             yield context.error("reserved-name", f"the name of function {function.name!r} {trouble}", at, _ANOTHER)
     for event, _ in context.nodes.each(Event):
         if (trouble := too_long(event.name)) is not None:
-            message = f"no signal can be called as the event is: {trouble}"
+            message = f"the name of the event cannot be that of a signal: {trouble}"
             hint = "it can be sent as a CloudEvent only"
             yield context.warning("name-too-long", message, event.where.value("name"), hint)

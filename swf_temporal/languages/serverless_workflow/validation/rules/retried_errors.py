@@ -29,6 +29,6 @@ def check(context: Context) -> Iterator[Problem]:
                 message = f"{owner}: nonRetryableErrors has no effect, as without autoRetries the action is not retried"
                 yield context.warning(_CODE, message, action.where.key("nonRetryableErrors"), "remove it")
             else:
-                message = f"{owner}: nonRetryableErrors is for autoRetries: true; other runtimes pass over it here"
+                message = f"{owner}: nonRetryableErrors is for autoRetries: true; other runtimes ignore it here"
                 hint = "without autoRetries, retryableErrors names those that are to be retried"
                 yield context.warning(_CODE, message, action.where.key("nonRetryableErrors"), hint)

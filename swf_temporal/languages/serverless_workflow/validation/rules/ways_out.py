@@ -20,7 +20,7 @@ def check(context: Context) -> Iterator[Problem]:
         elif isinstance(node, SwitchState):
             yield from _ignored(context, node, owner)
         elif node.transition is None and node.end is None and not _may_have_neither(node):
-            message = f"{owner} has neither a transition nor an end: the path is taken to end here"
+            message = f"{owner} has neither a transition nor an end: the path ends here"
             yield context.warning("transition-or-end", message, node.where.position, "write 'end: true'")
 
 

@@ -68,7 +68,7 @@ def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
             hint = f"remove the end if another {word} follows, and the transition if none does"
             yield context.error("transition-or-end", message, task.where.key("end"), hint)
         elif task.transition is None and task.end is None:
-            message = f"{owner} has neither a transition nor an end: the path is taken to end here"
+            message = f"{owner} has neither a transition nor an end: the path ends here"
             yield context.warning("transition-or-end", message, task.where.position, "write 'end: {kind: default}'")
     if all(task.end is None and (task.transition or isinstance(task, model.SwitchTask)) for task in scope.tasks):
         message = f"{scope.owner} has no end {word}: no path through it comes to an end"

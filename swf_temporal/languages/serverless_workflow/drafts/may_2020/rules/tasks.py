@@ -71,7 +71,7 @@ def _switch(context: Context, switch: model.SwitchTask, owner: str) -> Iterator[
         hint = "write how long it waits, as in 'eventTimeout: PT1H'"
         yield context.warning("switch-conditions", message, switch.where.position, hint)
     elif switch.event_timeout is not None and not by_event:
-        message = f"{owner} waits for no events: its eventTimeout has no meaning"
+        message = f"{owner} waits for no events: its eventTimeout has no effect"
         hint = "remove it, or write eventConditions with the events that it waits for"
         yield context.warning("switch-conditions", message, switch.where.key("eventTimeout"), hint)
 
@@ -82,7 +82,7 @@ def _parallel(context: Context, parallel: model.ParallelTask, owner: str) -> Ite
         yield context.error("empty-list", f"{owner}: branches is empty", parallel.where.value("branches"), hint)
     elif parallel.completion_type != "n_of_m":
         if "n" in parallel.where.keys:
-            message = f"{owner}: n has no meaning with the completionType {parallel.completion_type}"
+            message = f"{owner}: n has no effect with the completionType {parallel.completion_type}"
             hint = f"write 'completionType: n_of_m' if {parallel.n} branches are enough, or remove n"
             yield context.warning("num-completed", message, parallel.where.key("n"), hint)
     elif "n" not in parallel.where.keys:

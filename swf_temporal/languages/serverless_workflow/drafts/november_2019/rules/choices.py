@@ -44,6 +44,6 @@ def _value(context: Context, rule: model.Rule, owner: str) -> Iterator[Problem]:
         hint = f"write what {rule.path} is compared with, as in 'value: \"18\"'"
         yield context.error("missing", f"{owner} has no value for {rule.operator}", rule.where.position, hint)
     elif rule.operator in NUMERIC_OPERATORS and number_in(rule.value) is None:
-        message = f"{owner}: {rule.operator} compares numbers, and {rule.value!r} is none"
+        message = f"{owner}: {rule.operator} compares numbers, and {rule.value!r} is not a number"
         hint = f"did you mean 'Str{rule.operator}'?"
         yield context.error("condition", message, rule.where.value("value"), hint)

@@ -116,7 +116,7 @@ def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
 
 
 def _nowhere(context: Context, state: model.State, owner: str) -> Problem:
-    message = f"{owner} has neither a nextState nor 'end: true': the path is taken to end here"
+    message = f"{owner} has neither a nextState nor 'end: true': the path ends here"
     return context.warning("transition-or-end", message, state.where.position, "write 'end: true'")
 
 

@@ -162,6 +162,8 @@ def _try_all(
                 fate, by, covered = _try(bench.within(inside), mutant, measured, known, turns)
                 fates.write(json.dumps([index, fate, by, covered]) + "\n")
                 fates.flush()
+                if fate is Fate.SURVIVED and mutant.name not in expected:
+                    print(f"survived: {mutant}", flush=True)  # whoever waits for the end may begin with these
                 done = index + 1
                 if done % 50 == 0:
                     print(f"{done} of {len(mutants)}: {mutant.file}", flush=True)

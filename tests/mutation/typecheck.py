@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.mutation.mutant import ROOT, Mutant
-from tests.mutation.mutants import MutatedFile
+from tests.mutation.mutants import KEPT, MutatedFile
 
 _ERROR: Final = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+): error: .*\[(?P<code>[a-z-]+)\]$")
 _OURS: Final = frozenset({"redundant-expr"})
@@ -71,7 +71,7 @@ def _copy(folder: Path, texts: dict[Path, str]) -> None:
 
 def _errors(folder: Path) -> set[tuple[str, int]]:
     """Return the files and lines at which mypy finds errors."""
-    cache = f"--cache-dir={folder.parent / 'cache'}"
+    cache = f"--cache-dir={KEPT / 'types'}"  # it goes by names inside the folder, and by what the files hold
     command = [sys.executable, "-m", "mypy", "swf_temporal", "--no-error-summary", "--hide-error-context", cache]
     told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if told.returncode not in (0, 1):

@@ -73,6 +73,14 @@ def test_trials_are_chosen_and_ordered() -> None:
     assert names == ["one", "five", "three", "two"]
 
 
+def test_the_tests_that_mirror_a_file_come_first() -> None:
+    """They have as much time as all others, and do not take it from these."""
+    mirror = "tests/languages/serverless_workflow/execution/test_lane.py"
+    own = [Trial(Trying.TEST, f"{mirror}::test_{number}", 0.3, {FILE: [10]}) for number in range(3)]
+    chosen = trials_for((FILE, 10), Trying.TEST, [*TRIALS, *own], most=0.7)
+    assert [one.name for one in chosen] == [f"{mirror}::test_0", f"{mirror}::test_1", "test_a.py::test"]
+
+
 def test_both_packages_are_mutated() -> None:
     """What interprets definitions is mutated, and what evaluates expressions."""
     assert {file.parent.name for file in files()} >= {"runtime", "execution", "states", "expressions"}

@@ -84,9 +84,8 @@ class StructuredJq:
         """
         results = self.results(value, data, now)
         if len(results) > 1:
-            raise jq_fault(
-                f"the query has {len(results)} results, and can have one here: {_shown(value)}", self._several
-            )
+            query = _shown(as_text(value))
+            raise jq_fault(f"the query has {len(results)} results, and can have one here: {query}", self._several)
         return results[0]
 
     def results(self, value: JSON, data: JSON, now: float) -> list[JSON]:
@@ -332,6 +331,5 @@ def _plain_numbers(value: JSON) -> JSON:
     return value
 
 
-def _shown(value: JSON) -> str:
-    text = value if isinstance(value, str) else as_text(value)
+def _shown(text: str) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"  # noqa: PLR2004 - what a message has room for

@@ -4,7 +4,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
-from swf_temporal.expressions.early_paths import EarlyPath, early_text
+from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of
 
 DATA: JSON = {
     "order": {"line-items": [{"id": 1, "ok": True}, {"id": 2, "ok": False}]},
@@ -53,6 +53,20 @@ def test_refuses(text: str) -> None:
     with pytest.raises(BadExpression, match="is not a JSONPath") as refused:
         EarlyPath(text)
     assert f"'{text}'" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("$..id", "names no single place in the data"),
+        ("$.items[1000000000]", "names the element 1000000000 of an array"),
+    ],
+)
+def test_refuses_what_names_no_place(text: str, why: str) -> None:
+    """The whole path is at fault, from where it begins."""
+    with pytest.raises(BadExpression, match=why) as told:
+        place_of(EarlyPath(text))
+    assert told.value.offset == 0
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,14 @@ class _Stretch:
         """Bytes of data that were made or read."""
         return self._helpers.made - self._made_before
 
+    @property
+    def given(self) -> int:
+        """Bytes that the run is started with, where this activation starts it."""
+        jobs = self._act.jobs
+        if not jobs or not jobs[0].HasField("initialize_workflow"):  # it comes first
+            return 0
+        return sum(len(one.data) for one in jobs[0].initialize_workflow.arguments)
+
     def is_step(self) -> bool:
         """Tell whether it is a step of the run. After each that is broken off, the engine has the run removed."""
         return not any(job.HasField("remove_from_cache") or job.HasField("query_workflow") for job in self._act.jobs)
@@ -213,7 +221,7 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
     def begin(self, stretch: _Stretch) -> None:
         """Watch an activation."""
         _here.stretch = stretch
-        self.memory.begin(stretch.run_id)
+        self.memory.begin(stretch.run_id, stretch.given)
         with self._lock:
             self._running[stretch.thread] = stretch
             if self._watcher is None:

@@ -48,10 +48,17 @@ class _Held:
     """As it was weighed."""
     grown: int = 0
     """Since then."""
+    given: int = 0
+    """What its execution was started with, beside that: the parts of its progress, which are not read until the end."""
     since: float = field(default_factory=time.monotonic)
     ended: float = 0.0
     """When it was at work last; 0 while it is."""
     is_to_go: bool = False
+
+    @property
+    def all(self) -> int:
+        """About how many bytes the run holds."""
+        return self.given + self.size + max(0, self.grown)
 
 
 class HeldMemory:
@@ -69,11 +76,14 @@ class HeldMemory:
         """About how many bytes removed runs have left since garbage was collected."""
         self._lock = threading.Lock()
 
-    def begin(self, run_id: str) -> None:
-        """Take note that an activation of the run begins."""
+    def begin(self, run_id: str, given: int = 0) -> None:
+        """Take note that an activation of the run begins, which is *given* so many bytes as the run's input."""
         held = self._runs.get(run_id)
         if held is not None:
             held.ended = 0.0
+        elif given >= _COUNTED:
+            with self._lock:
+                self._runs[run_id] = _Held(given=given)
 
     def end(self, run_id: str, made: int) -> None:
         """Take note that an activation ended in which so many bytes were *made*."""
@@ -96,7 +106,7 @@ class HeldMemory:
         with self._lock:
             held = self._runs.pop(run_id, None)
             if held is not None:
-                self._garbage += held.size + max(0, held.grown)
+                self._garbage += held.all
 
     @property
     def is_littered(self) -> bool:
@@ -141,7 +151,7 @@ class HeldMemory:
                     raise NoRoom(f"{self._total():,} bytes are held by the runs of this worker")
 
     def _total(self) -> int:
-        return sum(one.size + max(0, one.grown) for one in self._runs.values())
+        return sum(one.all for one in self._runs.values())
 
     def _make_room(self) -> None:
         if self.evict is None or len(self._runs) < _SEVERAL or self._total_now() <= self.of_all:
@@ -153,7 +163,7 @@ class HeldMemory:
                 if total <= self.of_all:
                     return
                 one = self._runs[run_id]
-                total -= one.size + max(0, one.grown)
+                total -= one.all
                 if not one.is_to_go:
                     one.is_to_go = True
                     self.evict(run_id)

@@ -161,16 +161,30 @@ def collected_by_hand() -> Iterator[None]:
     gc.enable()
 
 
+def test_what_a_run_is_started_with_counts() -> None:
+    """The results that executions before it collected: they are large, and are not read until all are there."""
+    evicted: list[str] = []
+    memory = HeldMemory(of_one=100 * MIB, of_all=200 * MIB)
+    memory.evict = evicted.append
+    for name in ("first", "second", "third"):
+        memory.begin(name, 90 * MIB)
+        memory.end(name, 0)
+        memory._runs[name].ended -= held_memory._RECENT
+    memory.end("third", 0)
+
+    assert evicted == ["first"]
+
+
 @pytest.mark.usefixtures("collected_by_hand")
-@pytest.mark.parametrize(("size", "is_freed"), [(80 * MIB, True), (20 * MIB, False)])
-def test_what_removed_runs_leave_is_freed(size: int, *, is_freed: bool) -> None:
+@pytest.mark.parametrize(("given", "size", "is_freed"), [(0, 80, True), (0, 20, False), (80, 0, True), (20, 0, False)])
+def test_what_removed_runs_leave_is_freed(given: int, size: int, *, is_freed: bool) -> None:
     """Their data are part of reference cycles, which the garbage collector would find late: it counts objects."""
     task = asyncio.Event()
     task.__dict__["refers_to_itself"] = task
     left = weakref.ref(task)
     memory = HeldMemory()
-    memory.begin("a")
-    memory.end("a", size)
+    memory.begin("a", given * MIB)
+    memory.end("a", size * MIB)
     memory.forget("a")
     del task
 

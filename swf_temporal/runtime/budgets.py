@@ -207,8 +207,6 @@ class Budget:
 
 
 def _of_prefix(prefix: str, numbers: Mapping[str, int]) -> dict[str, int]:
-    if not numbers:
-        return {}
     return {unquote(key.removeprefix(prefix)): number for key, number in numbers.items() if key.startswith(prefix)}
 
 

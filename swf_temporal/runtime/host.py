@@ -1,10 +1,9 @@
 """The port `Host`: what the runtime asks of what runs it.
 
-A host performs; it decides nothing about the language. The records here are what crosses the port. They are never
-changed once they are made. Those that are made for every call are not frozen all the same, since making a frozen one
-takes many times as long.
+A host performs; it decides nothing about the language. The records here are what crosses the port.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,6 +20,9 @@ NO_TIME: Final = timedelta()
 
 ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
 """What becomes of a fire-and-forget sub-workflow when its parent ends first (`onParentComplete`)."""
+
+
+Outlasting: TypeAlias = Callable[[asyncio.Future[Any]], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
@@ -53,7 +55,7 @@ class TraceKind(StrEnum):
     WORKFLOW_FAILED = "workflow-failed"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TraceEntry:
     """One thing that happened in a run.
 
@@ -100,7 +102,7 @@ class SecretTemplate:
         return SecretTemplate(record["template"], record["data"], record["variables"], record.get("language", "jq"))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Attempts:
     """For a host that makes the attempts at a call one by one: a run that was suspended between two goes on there."""
 
@@ -112,7 +114,7 @@ class Attempts:
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
     """Further facts of a call or a sub-workflow for a host, such as a priority: a new fact is added here."""
 
@@ -120,6 +122,10 @@ class CallFacts:
     action: str
     priority: int | None = None
     """One of `calls.PRIORITIES`; None is that of the run."""
+    outlast: Outlasting | None = field(default=None, compare=False)
+    """Waits for its end, where it may outlast an execution of the run: a suspension, or a cancellation, ends the wait
+    and not what is waited for. A run that goes on asks for the same call again, by its id. None where the run is not
+    suspended before it has ended."""
 
     @property
     def summary(self) -> str:
@@ -147,7 +153,7 @@ class CallFolder:
     """Whose the variables are that it leaves there, for each scope."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FunctionCall(CallFacts):
     """A function to call, with all that its performer has to know."""
 
@@ -172,7 +178,7 @@ class FunctionCall(CallFacts):
     """None if it is fire-and-forget: then there is one."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SubflowCall(CallFacts):
     """Another workflow to run."""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -42,8 +42,11 @@ from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.progress import Frame, ProgressRecord
 from swf_temporal.runtime.semantics import is_compact, takes_turns
 from swf_temporal.runtime.sharing import with_copies, without_copies
+from swf_temporal.runtime.suspension import Suspension
 from swf_temporal.runtime.trace import Tracer
 from swf_temporal.runtime.turns import Turns
+
+T = TypeVar("T")
 
 MAX_STEPS_WITHOUT_WAIT = 200
 """After how many states or tasks in a row the host is given control, in runs of the readings before the fifth."""
@@ -109,8 +112,7 @@ class Run(Tracer):
         """What is waited for now."""
         self.on_wait: Callable[[Awaited], None] | None = None
         """Is told what a path begins to wait for."""
-        self._suspending = False
-        self._sleeping: dict[asyncio.Task[None], None] = {}
+        self._suspension = Suspension()
         self.cost = 0
         """How much was done in this activation: what the host's time has not moved on since."""
         self._charged_at: datetime | None = None
@@ -156,16 +158,14 @@ class Run(Tracer):
 
     def suspend(self) -> None:
         """Ask every path to stop before its next step."""
-        if not self._suspending:
-            self._suspending = True
+        if not self._suspension.is_requested:
             self.inbox.interrupt()
-            for task in list(self._sleeping):
-                task.cancel()
+            self._suspension.request()
 
     @property
     def is_suspending(self) -> bool:
         """Whether every path is to stop before its next step."""
-        return self._suspending
+        return self._suspension.is_requested
 
     def awaits(self, event: CloudEvent) -> bool:
         """Tell whether a path of this instance waits for an event like *event*."""
@@ -183,8 +183,7 @@ class Run(Tracer):
 
     def checkpoint(self) -> None:
         """Pass, unless a suspension was asked for: called before every step that does something outside."""
-        if self._suspending:
-            raise SuspendRequested
+        self._suspension.checkpoint()
 
     def charge(self, cost: int = 1) -> None:
         """Count work of this activation: what is done without the host's time moving on.
@@ -286,22 +285,17 @@ class Run(Tracer):
                 await self._turns.at(moment)
             return
         self._steps = 0
-        task = asyncio.get_running_loop().create_task(self._slept(remaining, moment, why))
-        self._sleeping[task] = None
-        try:
-            await task
-        except asyncio.CancelledError:
-            current = asyncio.current_task()
-            if self._suspending and not (current and current.cancelling()):
-                raise SuspendRequested from None
-            raise
-        finally:
-            del self._sleeping[task]
+        await self._suspension.sleep(self._slept(remaining, moment, why))
 
     async def _slept(self, seconds: float, moment: float, why: str) -> None:
         await self.host.sleep(timedelta(seconds=seconds), why)
         if self._turns is not None:
             await self._turns.at(moment)
+
+    async def outlast(self, work: "asyncio.Future[T]") -> T:
+        """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""
+        self._steps = 0
+        return await self._suspension.outlast(work)
 
     async def next_event(
         self,

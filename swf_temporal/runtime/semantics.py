@@ -41,11 +41,16 @@ A run that should continue as new goes on where it is, up to so many events, whi
 slower than others, because all would have to wait for it; and one that waits for it still, shortly before the server
 would end it, fails. Before, it began nothing until the call had ended, and events that came could be too many.
 A run that holds more collected results than its worker's `maxHeldBytes` fails when it continues as new.
+
+7: a call of a function whose metadata have `longRunning`, and a sub-workflow that is awaited and has
+`onParentComplete: continue`, may outlast the execution that began them: a run that should continue as new does not wait
+for them, and the next execution goes on to wait. Before, such metadata meant nothing, and `onParentComplete` meant
+nothing where a sub-workflow is awaited.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 6
+SEMANTICS: Final = 7
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
@@ -107,6 +112,11 @@ def limits_what_is_held(semantics: int) -> bool:
     return semantics >= _TURNS
 
 
+def lets_calls_outlast(semantics: int) -> bool:
+    """Tell whether calls of a run of that reading may outlast an execution, where the definition says so."""
+    return semantics >= _LONG_RUNNING
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
@@ -114,3 +124,4 @@ _OWN_WORDS: Final = 5
 _BUDGETS: Final = 5
 _COMPACT: Final = 5
 _TURNS: Final = 6
+_LONG_RUNNING: Final = 7

@@ -26,6 +26,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
 from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.folders import folder_for, wants_folder
+from swf_temporal.simulation.outlasting import OutlastingCalls
 from swf_temporal.simulation.script import arguments_of
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class SimulatedHost:
         """Whether what is produced reaches other instances of the simulation."""
         self.trace: list[TraceEntry] = []
         self._children: list[asyncio.Task[None]] = []
+        self._outlasting = OutlastingCalls(loop)
 
     def now(self) -> datetime:
         """Return the virtual time."""
@@ -106,6 +108,19 @@ class SimulatedHost:
             alone = self.context.detach(partial(self._ignoring_errors, partial(self._attempts, call)), place)
             await self._begun(alone, place)
             return None
+        if call.outlast is None:
+            return await self._answered(call)
+        place = self._next_place()
+        try:
+            result: JSON = await self._outlasting.result(call, partial(self._answered, call), place)
+        except WorkflowFault:
+            await self.loop.delivery(place)
+            raise
+        await self.loop.delivery(place)
+        return result
+
+    async def _answered(self, call: FunctionCall) -> JSON:
+        """Return the answer of the scripted function, if it comes in time."""
         # Its turn, and the moment at which it is too late, are those at which it was asked for.
         turn = self.loop.moment(timedelta())
         if call.timeout is None:
@@ -161,7 +176,10 @@ class SimulatedHost:
             await self._begun(child, place)
             return None
         try:
-            result = await self._awaited(call, work)
+            if call.outlast is None:
+                result = await self._awaited(call, work)
+            else:
+                result = await self._outlasting.result(call, work, place)
         except WorkflowFault as fault:
             await self.loop.delivery(place)
             raise subflow_fault(call.workflow_id, fault, state_word=definition.words.state) from None

@@ -17,8 +17,9 @@ from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_cancelled_subflows
 from swf_temporal.temporal.call_facts import child_facts
-from swf_temporal.temporal.failures import fault_of_child
+from swf_temporal.temporal.failures import fault_of_call, fault_of_child
 from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.records import Pin, call_to_json, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
@@ -36,6 +37,7 @@ class Children:
         self._budget = budget
         self._limits = limits
         self._ending_with_this: list[asyncio.Future[Any]] = []
+        self.outlasting = OutlastingChildren(pin.outlasting, self.id_of)
 
     def are_to_end(self) -> bool:
         """Tell whether there are some that end with this execution, without being waited for."""
@@ -54,25 +56,20 @@ class Children:
         """
         parent = self._pin
         definition = catalogue_of(tuple(parent.definitions)).find(call.workflow_id, call.version)
-        numbers = await self._numbers_of(call)
-        pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
-        pin.hops = parent.hops
         is_first = parent.semantics == FIRST_SEMANTICS
         broken_off: list[bool] = []
-        try:
-            handle = await noticing(self._start(call.workflow_id, call, pin), lambda: broken_off.append(True))
-        except WorkflowFault:
-            if broken_off and not is_first:
-                # It was never begun, because the path that waits for it was cancelled.
-                raise asyncio.CancelledError from None
-            raise
-        if call.fire_and_forget:
+        handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
+        if not self.outlasting.knows(call.id):
+            numbers = await self._numbers_of(call)
+            pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
+            pin.hops = parent.hops
+            handle = await self._begun(call.workflow_id, call, pin, broken_off)
+        if handle is not None and call.fire_and_forget:
             if call.parent_close_policy == "terminate":
                 self._ending_with_this.append(handle)
             return None
-        number = self._outgoing.begun(call.id)
         try:
-            return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
+            return await self._result(call, handle)
         except ChildWorkflowError as error:
             if isinstance(error.cause, CancelledError) and (self._is_cancelled() or (broken_off and not is_first)):
                 raise asyncio.CancelledError from None
@@ -84,6 +81,43 @@ class Children:
                 cancelled=definition.cancellation(by_parent=False) if tells else None,
                 state_word=definition.words.state,
             ) from None
+
+    async def call(self, call: FunctionCall, source: str) -> JSON:
+        """Make a call that may outlast the execution, in a workflow of its own, and return its result."""
+        broken_off: list[bool] = []
+        handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
+        if not self.outlasting.knows(call.id):
+            handle = await self._begun(call.function.name, *self._alone(call, source), broken_off)
+        try:
+            return await self._result(call, handle)
+        except ChildWorkflowError as error:
+            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or broken_off):
+                raise asyncio.CancelledError from None
+            raise fault_of_call(error, call.action) from None
+
+    async def _begun(
+        self, workflow_type: str, call: SubflowCall, pin: Pin, broken_off: list[bool]
+    ) -> "workflow.ChildWorkflowHandle[Any, Any]":
+        """Begin a child; *broken_off* is added to where the path that waits for it is cancelled meanwhile."""
+        try:
+            return await noticing(self._start(workflow_type, call, pin), lambda: broken_off.append(True))
+        except WorkflowFault:
+            if broken_off and self._pin.semantics != FIRST_SEMANTICS:
+                # It was never begun, because the path that waits for it was cancelled.
+                raise asyncio.CancelledError from None
+            raise
+
+    async def _result(
+        self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any] | None"
+    ) -> JSON:
+        """Return what a child returns, of which *handle* is None if it was begun before."""
+        number = self._outgoing.begun(call.id, outlasts=call.outlast is not None)
+        try:
+            if handle is not None and call.outlast is None:
+                return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
+            if handle is not None:
+                self.outlasting.begun(call.id, handle)
+            return await self.outlasting.result(call)
         finally:
             self._outgoing.ended(number)
             if self._budget is not None:
@@ -91,7 +125,15 @@ class Children:
 
     async def detach(self, call: FunctionCall, source: str) -> None:
         """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
-        pin = Pin(definitions=self._pin.definitions, call=call_to_json(call, source))
+        await self._start(call.function.name, *self._alone(call, source))
+
+    def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
+        """Return the sub-workflow that makes *call* and nothing else, and its pin."""
+        record = call_to_json(call, source)
+        if call.outlast is not None:
+            info = workflow.info()
+            record["owner"] = {"id": info.workflow_id, "run": info.first_execution_run_id}
+        pin = Pin(definitions=self._pin.definitions, call=record)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,
@@ -100,10 +142,11 @@ class Children:
             state=call.state,
             action=call.action,
             priority=call.priority,
-            fire_and_forget=True,
+            outlast=call.outlast,
+            fire_and_forget=call.fire_and_forget,
             parent_close_policy="abandon",
         )
-        await self._start(call.function.name, child, pin)
+        return child, pin
 
     async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
         """Return what the sub-workflow begins with of the budget. Raises StepLimitExceeded where that is used up."""
@@ -130,7 +173,7 @@ class Children:
         record = await self._outgoing.payload(pin.to_json())
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
-        if call.fire_and_forget:
+        if call.fire_and_forget or call.outlast is not None:
             policy = _CLOSE_POLICIES[call.parent_close_policy]
         try:
             return await workflow.start_child_workflow(

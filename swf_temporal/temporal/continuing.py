@@ -6,7 +6,8 @@ execution is looked at where its run takes a step and, since a run that waits ta
 nothing waits for. It is looked at once in a workflow task, within which its history does not grow.
 
 Before a run leaves, the calls that are under way have to end, and nothing else is begun until then. So one that is much
-slower than others does not hold it up: the run stays, and does what it has to, up to `PATIENT_EVENTS`.
+slower than others does not hold it up: the run stays, and does what it has to, up to `PATIENT_EVENTS`. Those that the
+definition marks as long-running hold nothing up: they outlast the execution (`temporal/outlasting.py`).
 
 What does not fit into one payload cannot be carried over: the run then goes on where it is, and tries again after
 `TRY_AGAIN` events, when it may hold less. Shortly before the server would end it, it fails instead.
@@ -115,7 +116,8 @@ class LengthCheck:
             raise HistoryTooLong(
                 f"the history has {workflow.info().get_current_history_length():,} events, and the run cannot go on in "
                 f"a new one, because {slowest.name!r} has been under way for {seconds:,.0f} seconds: give it a timeout "
-                "(actionExecTimeout), or send the events to an instance that does not make the call"
+                "(actionExecTimeout), or let the run go on without waiting for it, by metadata: {longRunning: 'true'} "
+                "of the function, or onParentComplete: continue of the sub-workflow"
             )
 
     def could_not_carry_over(self, size: int, most: int, run: Run) -> None:

@@ -91,6 +91,14 @@ def fault_of_child(
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 
 
+def fault_of_call(error: ChildWorkflowError, action: str) -> WorkflowFault:
+    """Return the fault of a call that a workflow of its own made."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        return _carried(cause)
+    return CallFailed(f"the call of {action!r} was lost: {cause or error}", code="Lost")
+
+
 def _timeout(cause: EngineTimeout, action: str) -> WorkflowFault:
     if cause.type == TimeoutType.SCHEDULE_TO_CLOSE:
         return TimedOut(f"action {action!r} took longer than it may")

@@ -9,7 +9,6 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
-from temporalio.api.common.v1 import RetryPolicy as RetryPolicyRecord
 from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError
 from temporalio.workflow import ActivityCancellationType
@@ -38,6 +37,7 @@ from swf_temporal.temporal.external_activities import ExternalActivity, argument
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.held_memory import held_too_much
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
+from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import LIMITS, Pin, call_to_json
@@ -63,8 +63,6 @@ HEARTBEAT = timedelta(seconds=30)
 
 LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
-
-_BEFORE_ALL = datetime.fromtimestamp(0, UTC)
 
 _MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
@@ -100,7 +98,8 @@ class TemporalHost:
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
-        self._time, self._now = -1.0, _BEFORE_ALL
+        self._time = -1.0
+        self._now = datetime.fromtimestamp(0, UTC)
 
     def now(self) -> datetime:
         """Return the time of the current workflow task; the same object as long as that lasts."""
@@ -115,12 +114,11 @@ class TemporalHost:
 
     def emit(self, entry: TraceEntry) -> None:
         """Keep the entry for queries, and see whether the run should continue as new."""
-        budget, kind = self.budget, entry.kind
-        if budget is not None:
-            if kind is TraceKind.STATE_ENTERED:
-                budget.enter(entry.state)
-            elif kind is TraceKind.EVENT_TAKEN:
-                budget.waited()
+        if self.budget is not None:
+            if entry.kind is TraceKind.STATE_ENTERED:
+                self.budget.enter(entry.state)
+            elif entry.kind is TraceKind.EVENT_TAKEN:
+                self.budget.waited()
         self.trace.append(entry)
         if len(self.trace) > MAX_TRACE:
             del self.trace[: MAX_TRACE // 2]
@@ -130,6 +128,11 @@ class TemporalHost:
     def has_children_to_end(self) -> bool:
         """Tell whether sub-workflows are running that end with this execution, without being waited for."""
         return self._children.are_to_end()
+
+    @property
+    def outlasting(self) -> OutlastingChildren:
+        """The children that may outlast this execution."""
+        return self._children.outlasting
 
     @property
     def slowest(self) -> Slowest | None:
@@ -164,12 +167,9 @@ class TemporalHost:
         which a replay knows. Nothing is recorded where it was not.
         """
         self._places += 1
-        if activations.has_time(LONG):
+        if activations.has_time(LONG) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
             return False
-        marker = f"{YIELDED}{self._places}"
-        if activations.replays_without(marker) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
-            return False
-        return workflow.patched(marker)
+        return workflow.patched(f"{YIELDED}{self._places}")
 
     def check_data_held(self, state: str, roots: Callable[[], Iterable[object]]) -> None:
         """Raise PayloadTooLarge, once, where the run holds more data, at *roots*, than it may; *state* takes a step."""
@@ -187,13 +187,10 @@ class TemporalHost:
         self._steps += 1
         if not activations.has_grown():
             return None
-        marker = f"{HELD}{self._steps}"
-        if activations.replays_without(marker):
-            return None
         if workflow.unsafe.is_replaying():
-            return held_too_much() if workflow.patched(marker) else None
+            return held_too_much() if workflow.patched(f"{HELD}{self._steps}") else None
         fault = activations.excess(roots)
-        return fault if fault is not None and workflow.patched(marker) else None
+        return fault if fault is not None and workflow.patched(f"{HELD}{self._steps}") else None
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
@@ -241,6 +238,8 @@ class TemporalHost:
         if call.fire_and_forget:
             await self._children.detach(call, self.source)
             return None
+        if call.outlast is not None:
+            return await self._children.call(call, self.source)
         terms = parse_activity(call.function) if self.runs_external_activities else None
         if terms is not None:
             return await self._run_engine_activity(call, terms)
@@ -314,25 +313,12 @@ class TemporalHost:
         return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})
 
 
-class _Policy(RetryPolicy):
-    """A retry policy that is written once, and not anew for every call."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._written = RetryPolicyRecord()
-        super().apply_to_proto(self._written)
-
-    def apply_to_proto(self, proto: RetryPolicyRecord) -> None:
-        """Write the policy into *proto*."""
-        proto.CopyFrom(self._written)
-
-
 @lru_cache(maxsize=512)
 def _policy(retry: RetryRule | None) -> RetryPolicy:
     """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
     first = max(0.001, retry.delay if retry else 1.0)
     longest = (retry and retry.max_delay) or _MAX_PAUSE
-    return _Policy(
+    return RetryPolicy(
         initial_interval=timedelta(seconds=first),
         # The engine refuses a policy whose first pause is longer than its longest.
         maximum_interval=timedelta(seconds=max(first, longest)),

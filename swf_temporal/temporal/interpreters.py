@@ -31,6 +31,7 @@ class AnsweringAll(Interpreter):
 
     runs_external_activities = False
     subscribes = False
+    watches_runs = False
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:

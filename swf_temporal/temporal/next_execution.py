@@ -44,7 +44,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost) -> Carried:
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
-    following = _following(pin, progress=progress)
+    following = _following(pin, progress=progress, outlasting=host.outlasting.to_json())
     if run.is_compact:
         following.format = max(following.format, COMPACT_FORMAT)
     payload, size = _written(following.to_json())
@@ -84,7 +84,7 @@ def _written(value: Any) -> tuple[Payload, int]:
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
-    of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None)
+    of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None, outlasting={})
     return replace(of_the_run, **changes)
 
 

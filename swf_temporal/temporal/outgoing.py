@@ -10,7 +10,6 @@ from temporalio.converter import PayloadConverter
 
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import ONE_STEP
-from swf_temporal.temporal.converter import unwrapped
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
 
@@ -46,11 +45,13 @@ class Outgoing:
     ) -> None:
         self.limit = limit
         """The size limit of one payload, in bytes."""
-        self._converter = unwrapped(converter)
+        self._converter = converter
         self._now = now
         self._yield_control = yield_control
         self._under_way: dict[int, tuple[str, datetime]] = {}
         """By numbers that count what was begun."""
+        self._outlasting: set[int] = set()
+        """The numbers of what may outlast the execution."""
         self._begun = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._sent = 0
@@ -70,9 +71,8 @@ class Outgoing:
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting_for_room.append(room)
             await room
-        now = self._now()
-        if now is not self._sent_at:
-            self._sent, self._sent_at = 0, now
+        if self._now() is not self._sent_at:
+            self._sent, self._sent_at = 0, self._now()
         if self._sent + size > MAX_BYTES_AT_ONCE:
             await self._yield_control()
             self._sent, self._sent_at = 0, self._now()
@@ -81,21 +81,26 @@ class Outgoing:
 
     @property
     def slowest(self) -> Slowest | None:
-        """What has been under way for the longest time, if anything is."""
-        if not self._under_way:
+        """What has been under way for the longest time, if anything is that cannot outlast the execution."""
+        number = next((number for number in self._under_way if number not in self._outlasting), None)
+        if number is None:
             return None
-        number, (name, since) = next(iter(self._under_way.items()))
-        return Slowest(name, since, self._begun - number - len(self._under_way) + 1)
+        name, since = self._under_way[number]
+        earlier = sum(1 for one in self._outlasting if one < number)
+        return Slowest(name, since, self._begun - number - (len(self._under_way) - earlier) + 1)
 
-    def begun(self, name: str) -> int:
+    def begun(self, name: str, *, outlasts: bool = False) -> int:
         """Count an activity or a sub-workflow that is under way from now on; return its number."""
         self._begun += 1
         self._under_way[self._begun] = name, self._now()
+        if outlasts:
+            self._outlasting.add(self._begun)
         return self._begun
 
     def ended(self, number: int) -> None:
         """Count it no more, and let those go on that wait for room."""
         del self._under_way[number]
+        self._outlasting.discard(number)
         waiting, self._waiting_for_room = self._waiting_for_room, []
         for room in waiting:
             if not room.done():

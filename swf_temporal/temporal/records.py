@@ -12,6 +12,7 @@ the rules for changing a record.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final, TypedDict, cast
 
@@ -80,6 +81,15 @@ class Pinned:
         return Pinned(record["text"], record["name"], record.get("sha256", ""))
 
 
+class OutlastingRecord(TypedDict):
+    """A child workflow that outlasts the execution which began it."""
+
+    run: str
+    """Its first execution."""
+    since: float
+    """When it was begun, as seconds of the epoch."""
+
+
 class PinRecord(TypedDict, total=False):
     """A Pin as it is stored: what says nothing is missing."""
 
@@ -93,10 +103,7 @@ class PinRecord(TypedDict, total=False):
     thread: dict[str, str]
     hops: int
     untaken: bool
-
-
-_KNOWN: Final = frozenset(PinRecord.__annotations__)
-"""The fields of a pin."""
+    outlasting: dict[str, OutlastingRecord]
 
 
 @dataclass(slots=True)
@@ -121,6 +128,8 @@ class Pin:
     """How many instances stand before this one in a chain that events have started."""
     untaken: bool = False
     """Whether the log has said that no sink takes an event of this run."""
+    outlasting: Mapping[str, OutlastingRecord] = field(default_factory=dict)
+    """The children that earlier executions began and this one waits for, by the ids of their calls."""
     semantics: int | None = SEMANTICS
     """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
     format: int = FIRST_FORMAT
@@ -147,6 +156,7 @@ class Pin:
             "thread": dict(self.thread),
             "hops": self.hops or None,
             "untaken": self.untaken or None,
+            "outlasting": dict(self.outlasting),
         }
         return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})
 
@@ -174,9 +184,10 @@ class Pin:
             thread=dict(record.get("thread", {})),
             hops=record.get("hops", 0),
             untaken=record.get("untaken", False),
+            outlasting=dict(record.get("outlasting", {})),
             semantics=semantics,
             format=number,
-            others={key: value for key, value in record.items() if key not in _KNOWN},
+            others={key: value for key, value in record.items() if key not in PinRecord.__annotations__},
         )
 
 
@@ -240,8 +251,27 @@ class CallRecord(_CallRecord, total=False):
     auth: list[dict[str, JSON]]
     secrets: list[str]
     folder: FolderRecord
+    place: "PlaceRecord"
+    owner: "OwnerRecord"
+    """Both of a call that a workflow of its own makes while a run waits for it."""
     format: int
     """Missing in records of the first format."""
+
+
+class OwnerRecord(TypedDict):
+    """The run that waits for such a call: its id, and its first execution."""
+
+    id: str
+    run: str
+
+
+class PlaceRecord(TypedDict):
+    """The action that waits for such a call."""
+
+    state: str
+    action: str
+    timeout: float | None
+    """Seconds, for the call with all its retries."""
 
 
 def call_to_json(call: FunctionCall, source: str) -> CallRecord:
@@ -261,6 +291,9 @@ def call_to_json(call: FunctionCall, source: str) -> CallRecord:
         record["secrets"] = list(call.secrets)
     if call.folder is not None:
         record["folder"] = _folder_to_json(call.folder)
+    if call.outlast is not None:
+        seconds = None if call.timeout is None else call.timeout.total_seconds()
+        record["place"] = {"state": call.state, "action": call.action, "timeout": seconds}
     return record
 
 
@@ -272,12 +305,15 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
     _check_number("the format of a call's record,", record.get("format", FIRST_FORMAT), FORMAT)
     deferred = record.get("deferred")
     retry = record.get("retry")
+    unknown: PlaceRecord = {"state": state, "action": activity_id, "timeout": None}
+    place = record.get("place", unknown)
     return FunctionCall(
         id=activity_id,
         function=Function.from_json(record["function"]),
         arguments=record.get("arguments"),
-        state=state,
-        action=activity_id,
+        state=place["state"],
+        action=place["action"],
+        timeout=None if place["timeout"] is None else timedelta(seconds=place["timeout"]),
         deferred=None if deferred is None else SecretTemplate.from_json(deferred),
         retry=None if retry is None else RetryRule.from_json(retry),
         selection_set=record.get("selectionSet"),

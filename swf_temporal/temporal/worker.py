@@ -17,6 +17,7 @@ from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
+from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.event_wishes import EventWishes, Wishing
 from swf_temporal.temporal.held_memory import OF_ONE_RUN, HeldMemory
@@ -107,6 +108,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
             ours.read_variable,
             ours.write_variable,
             ours.instance_has_ended,
+            Endings(client).ending,
             *options.pop("activities", ()),
         ],
         workflow_runner=runner or unsandboxed,

@@ -42,9 +42,7 @@ from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.records import (
     RESOLVE,
-    CallRecord,
     Pinned,
-    call_from_json,
     catalogue_of,
     program_of,
 )
@@ -60,6 +58,7 @@ from swf_temporal.temporal.signal_events import (
     refuse_unawaited,
     refused,
 )
+from swf_temporal.temporal.single_calls import make_call
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.subscribing import Subscriptions, was_begun_by_mailbox
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, semantics_of, value_of
@@ -68,9 +67,9 @@ from swf_temporal.weighing import json_size
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
 
-_SHOWN = frozenset(
-    {TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT}
-)
+_SHOWN = (
+    TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT,
+)  # fmt: skip
 """The entries that change the details of an instance in the UI."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
@@ -92,9 +91,11 @@ class Interpreter:
     subscribes: ClassVar[bool] = True
     """Whether instances subscribe to the events that are sent where they go, and give those back that they leave."""
 
+    watches_runs: ClassVar[bool] = True
+    """Whether a workflow that makes one call looks whether the run has ended that waits for it."""
+
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
-        self._info = workflow.info()
         self._data, self._pin, self._wrong = read_input(args)
         self._parts = [arg.payload for arg in args[2:]]
         self._signals: list[tuple[str, JSON]] = []
@@ -124,10 +125,11 @@ class Interpreter:
             if needs_check(self._pin, only_known=self.only_known):
                 await check_known(self._pin)
             if self._pin.call is not None:
-                return await self._call(self._pin.call)
+                host = self._new_host(self._pin.call["source"])
+                return await make_call(self._pin.call, host, watches=self.watches_runs)
             return await self._interpret(*await self._program())
         except WorkflowFault as fault:
-            text = failure_text(self._info.workflow_type, fault, self._words())
+            text = failure_text(workflow.info().workflow_type, fault, self._words())
             raise application_error(fault, text=text, non_retryable=True) from None
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
@@ -210,16 +212,12 @@ class Interpreter:
 
     def is_long(self) -> bool:
         """Tell whether this execution is long enough to continue as new."""
-        return self._info.is_continue_as_new_suggested()
-
-    async def _call(self, record: CallRecord) -> Any:
-        call = call_from_json(record, activity_id=self._info.workflow_type, state=self._info.workflow_type)
-        return await self._new_host(record["source"]).invoke(call)
+        return workflow.info().is_continue_as_new_suggested()
 
     async def _program(self) -> tuple[Definition, Program]:
         if isinstance(self._wrong, str):
             raise WorkflowFault(self._wrong, name="WrongInput")
-        info = self._info
+        info = workflow.info()
         semantics = semantics_of(self._pin)
         if not self._pin.definitions:
             found = await workflow.execute_local_activity(
@@ -234,7 +232,7 @@ class Interpreter:
             return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
-        info = self._info
+        info = workflow.info()
         host = self._host = self._new_host(definition.source.name)
         host.on_trace = self._on_trace
         self._main = asyncio.current_task()
@@ -253,10 +251,10 @@ class Interpreter:
                 outcome = await self._outcome_of(run)
                 await self._lifecycle.delivered()
             except (WorkflowFault, asyncio.CancelledError):
-                await self._leave_mailboxes(run)
+                await self._leave(run, host)
                 raise
             if isinstance(outcome, Completed):
-                await self._leave_mailboxes(run)
+                await self._leave(run, host)
             if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
                 await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
@@ -284,7 +282,8 @@ class Interpreter:
             if self._given_up is not None:
                 raise self._given_up
 
-    async def _leave_mailboxes(self, run: Run) -> None:
+    async def _leave(self, run: Run, host: TemporalHost) -> None:
+        await host.outlasting.end()
         if self._subscriptions is not None:
             await self._subscriptions.end(run)
 
@@ -336,15 +335,16 @@ class Interpreter:
         if self._log.is_detailed:
             self._log.noted(entry)
         self._lifecycle.note(entry)
-        run, host, kind = self._run, self._host, entry.kind
-        if run is None or host is None:
+        run, definition = self._run, self._definition
+        if run is None or definition is None or self._host is None:
             return
-        if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:  # of the main path: no branch or iteration
-            budget = host.budget
-            if budget is not None and budget.is_suspicious:
+        budget = self._host.budget
+        if budget is not None and budget.is_suspicious:
+            is_of_main_path = entry.lane == entry.state  # and of no branch or iteration
+            if entry.kind is TraceKind.STATE_ENTERED and is_of_main_path:
                 budget.enter_with(entry.state, run.execution.data)
-        if kind in _SHOWN:
+        if entry.kind in _SHOWN:
             self._shown.note(entry)
-        if kind in MAY_CONTINUE_AS_NEW:
-            host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))
-            self._length.at_step(run, host)
+        if entry.kind in MAY_CONTINUE_AS_NEW:
+            self._host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))
+            self._length.at_step(run, self._host)

@@ -139,7 +139,7 @@ class Running:
                 await asyncio.sleep(0.02)
 
 
-def define(*states: dict[str, Any], functions: tuple[str, ...] = (), **rest: Any) -> Definition:
+def define(*states: dict[str, Any], functions: tuple[str | dict[str, Any], ...] = (), **rest: Any) -> Definition:
     """Return a workflow of *states*; the last one ends, the others lead to the next."""
     whole = []
     for index, state in enumerate(states):
@@ -153,7 +153,9 @@ def define(*states: dict[str, Any], functions: tuple[str, ...] = (), **rest: Any
             "id": "sample",
             "version": "1.0.0",
             "specVersion": "0.8",
-            "functions": [{"name": name, "type": "custom", "operation": name} for name in functions],
+            "functions": [
+                one if isinstance(one, dict) else {"name": one, "type": "custom", "operation": one} for one in functions
+            ],
             "states": whole,
             **rest,
         }

@@ -24,6 +24,11 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 )
 from swf_temporal.languages.serverless_workflow.execution.functions import priority_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.outlasting import (
+    call_outlasting,
+    noted,
+    subflow_outlasting,
+)
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
@@ -186,7 +191,7 @@ async def _call_function(
     action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
     function = lane.program.function(ref.ref_name)
-    kept = lane.frame.get("attempts")
+    kept = _kept(lane.frame)
     arguments, deferred = _arguments(ref, data, lane) if kept is None else (kept["arguments"], None)
     priority = priority_of(function)
     if kept is None:
@@ -218,10 +223,18 @@ async def _call_function(
         selection_set=lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
+        outlast=call_outlasting(ref, function, lane),
     )
-    result = await lane.run.host.invoke(call)
+    result = await noted(lane.run.host.invoke(call), call, lane)
     lane.frame.pop("attempts", None)
     return NOTHING if call.fire_and_forget else result
+
+
+def _kept(frame: ActionFrame) -> dict[str, Any] | None:
+    """Return what the frame has of a call that is under way: one that outlasts an execution has its arguments."""
+    if "call" in frame:
+        return {"id": frame["call"], "arguments": None}
+    return frame.get("attempts")
 
 
 def _arguments(ref: FunctionRef, data: JSON, lane: Lane) -> tuple[JSON, SecretTemplate | None]:
@@ -249,7 +262,7 @@ async def _run_subflow(
 
     async def attempt() -> Any:
         call = SubflowCall(
-            id=lane.run.next_id(f"{lane.path}/{name}"),
+            id=lane.frame.get("call") or lane.run.next_id(f"{lane.path}/{name}"),
             workflow_id=ref.workflow_id,
             version=ref.version,
             data=data,
@@ -257,9 +270,10 @@ async def _run_subflow(
             action=name,
             fire_and_forget=fire_and_forget,
             parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
+            outlast=subflow_outlasting(ref, lane),
         )
         try:
-            return await lane.run.host.run_subflow(call)
+            return await noted(lane.run.host.run_subflow(call), call, lane)
         except WorkflowFault as fault:
             if fault.name == NotActive.default_name:
                 # What starts at certain times alone is passed over at others.

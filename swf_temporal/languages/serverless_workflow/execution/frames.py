@@ -56,6 +56,8 @@ class ActionFrame(WaitingFrame, _Timeouts, total=False):
     """Whether it yielded nothing, which is not the same as null."""
     attempts: dict[str, Any]
     """Of a call whose attempts the host makes one by one: what the host kept, the call's `id` and its `arguments`."""
+    call: str
+    """Of a call, or of a sub-workflow, that may outlast an execution: its id, while it is under way."""
     attempt: int
     """Of a sub-workflow or an exchange of events: the number of the attempt under way, counted from 1."""
     again: float

@@ -35,6 +35,19 @@ def is_priority(value: JSON) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value in PRIORITIES
 
 
+def is_long_running(function: calls.Function) -> bool:
+    """Tell whether the metadata of *function* say that a call of it may outlast an execution of the run."""
+    return truth_of(function.metadata.get("longRunning")) is True
+
+
+def truth_of(value: JSON) -> bool | None:
+    """Return what a switch in metadata says, which may be a text; None where it says neither true nor false."""
+    if isinstance(value, str):
+        # The specification knows metadata as texts (section "Workflow Metadata").
+        value = {"true": True, "false": False}.get(value.strip().lower())
+    return value if isinstance(value, bool) else None
+
+
 def auth_of(auth: Auth) -> calls.Auth:
     """Return credentials as calls carry them."""
     return calls.Auth(auth.name, auth.scheme, auth.properties)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from swf_temporal.calls import PRIORITIES
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem
-from swf_temporal.languages.serverless_workflow.execution.functions import is_priority
+from swf_temporal.languages.serverless_workflow.execution.functions import is_priority, truth_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, nearest
@@ -17,12 +17,15 @@ from swf_temporal.text.suggestions import did_you_mean, nearest
 _Can: TypeAlias = tuple[Callable[[JSON], bool], str]
 
 _SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
+_SWITCH_OR_TEXT: _Can = (lambda value: truth_of(value) is not None, "'true' or 'false'")
 _VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
 _RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
 _PRIORITY: _Can = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
 
-_EVERY: Mapping[str, _Can] = {"hideSecrets": _SWITCH, "priority": _PRIORITY}
+_EVERY: Mapping[str, _Can] = {
+    "hideSecrets": _SWITCH, "priority": _PRIORITY, "longRunning": _SWITCH_OR_TEXT,
+}  # fmt: skip
 _PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
 _DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
 _MESSAGES: Mapping[str, _Can] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}

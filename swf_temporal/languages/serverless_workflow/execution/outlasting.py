@@ -1,0 +1,49 @@
+"""Calls and sub-workflows that may outlast an execution of the run: which ones, and what their frames say of them.
+
+The definition says which: a function by its metadata, and a sub-workflow that is awaited by `onParentComplete:
+continue`. While one is under way, its frame has its id. A run that goes on after a suspension asks its host for the
+same id again, and the host knows that it need only wait.
+"""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from swf_temporal import calls
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame
+from swf_temporal.languages.serverless_workflow.execution.functions import is_long_running
+from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
+from swf_temporal.runtime.host import FunctionCall, Outlasting, SubflowCall
+from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.semantics import lets_calls_outlast
+
+
+def call_outlasting(ref: FunctionRef, function: calls.Function, lane: Lane) -> Outlasting | None:
+    """Return what waits for a call of *function*, if it may outlast an execution."""
+    return _outlasting(lane) if is_long_running(function) and ref.invoke == "sync" else None
+
+
+def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
+    """Return what waits for a sub-workflow, if it may outlast an execution."""
+    return _outlasting(lane) if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
+
+
+def _outlasting(lane: Lane) -> Outlasting | None:
+    return lane.run.outlast if lets_calls_outlast(lane.semantics) else None
+
+
+async def noted(work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]) -> Any:
+    """Return what *work* comes to, which makes *call*; the frame has the id of one that a suspension leaves alone."""
+    if call.outlast is None:
+        return await work
+    frame = lane.frame
+    frame["call"] = call.id
+    is_suspended = False
+    try:
+        return await work
+    except SuspendRequested:
+        is_suspended = True
+        raise
+    finally:
+        if not is_suspended:
+            del frame["call"]

@@ -1,0 +1,150 @@
+"""How workflows end, found out by an activity where no event of a history tells it.
+
+An attempt looks once. While the workflow is running, the attempt fails and says when the next is due: so a wait of days
+adds nothing to the history of the run that waits, and takes no place from the calls of a worker.
+"""
+
+import time
+from datetime import timedelta
+from typing import Any, Final, NotRequired, TypedDict
+
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import (
+    ApplicationError,
+    ApplicationErrorCategory,
+    CancelledError,
+    FailureError,
+    TerminatedError,
+    TimeoutType,
+)
+from temporalio.exceptions import (
+    TimeoutError as EngineTimeout,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+ENDING: Final = "ending of workflow"
+"""The activity that waits for the end of a workflow."""
+
+ATTEMPT: Final = timedelta(seconds=30)
+"""How long one look may take."""
+_PART: Final = 0.05
+"""Which part of the time since a workflow began passes before the next look."""
+_MIN_PAUSE, _MAX_PAUSE = 1.0, 30.0
+"""Seconds."""
+POLICY: Final = RetryPolicy(
+    initial_interval=timedelta(seconds=_MIN_PAUSE),
+    maximum_interval=timedelta(seconds=_MAX_PAUSE),
+    non_retryable_error_types=["PayloadsTooLarge"],
+)
+"""For attempts that could not look, because a server or a worker was away."""
+
+_RUNNING: Final = "StillRunning"
+_CLOSED: Final = frozenset(
+    {
+        WorkflowExecutionStatus.COMPLETED,
+        WorkflowExecutionStatus.FAILED,
+        WorkflowExecutionStatus.CANCELED,
+        WorkflowExecutionStatus.TERMINATED,
+        WorkflowExecutionStatus.TIMED_OUT,
+    }
+)
+
+
+class AwaitedRecord(TypedDict):
+    """A workflow whose end is awaited."""
+
+    id: str
+    run: str
+    """Its first execution: a later workflow of the same id is another one."""
+    since: float
+    """Since when it has been awaited, as seconds of the epoch."""
+    brief: NotRequired[bool]
+    """Whether it matters only that it has ended, and not how."""
+
+
+class EndingRecord(TypedDict, total=False):
+    """How a workflow ended."""
+
+    how: str
+    """`completed`, `failed`, `cancelled`, `terminated`, `timed out`, `gone` if the server knows it no more,
+    or only `ended`."""
+    output: Any
+    type: str | None
+    message: str
+    details: list[Any]
+    """Those of a failure."""
+
+
+_GONE: Final[EndingRecord] = {"how": "gone", "type": "NotFound", "message": "the server does not know it any more"}
+
+
+class Endings:
+    """The activity, on a worker."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @activity.defn(name=ENDING)
+    async def ending(self, of: AwaitedRecord) -> EndingRecord:
+        """Return how a workflow ended, with all the executions that it continued as."""
+        try:
+            found = await self._client.get_workflow_handle(of["id"]).describe()
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return _GONE
+        first = found.raw_description.workflow_execution_info.first_run_id
+        is_another = bool(first) and first != of["run"]
+        if not is_another and found.status not in _CLOSED:
+            raise _still_running(of["since"])
+        if of.get("brief"):
+            return {"how": "ended"}
+        handle = self._client.get_workflow_handle(of["id"], run_id=of["run"] if is_another else found.run_id)
+        try:
+            return {"how": "completed", "output": await handle.result()}
+        except WorkflowFailureError as error:
+            return _ending_of(error.cause)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return _GONE
+
+
+def cause_of(ending: EndingRecord) -> FailureError | None:
+    """Return the cause that the engine gives for the failure of a child that ended so; None if it completed."""
+    match ending["how"]:
+        case "completed":
+            return None
+        case "cancelled":
+            return CancelledError("Cancelled")
+        case "terminated":
+            return TerminatedError("Terminated")
+        case "timed out":
+            return EngineTimeout("Timed out", type=TimeoutType.START_TO_CLOSE, last_heartbeat_details=[])
+    message, details = ending.get("message", ""), ending.get("details", [])
+    return ApplicationError(message, *details, type=ending.get("type"), non_retryable=True)
+
+
+def _still_running(since: float) -> ApplicationError:
+    pause = min(max(_PART * (time.time() - since), _MIN_PAUSE), _MAX_PAUSE)
+    return ApplicationError(
+        "it is still running",
+        type=_RUNNING,
+        next_retry_delay=timedelta(seconds=pause),
+        category=ApplicationErrorCategory.BENIGN,  # which no log is told of
+    )
+
+
+def _ending_of(cause: BaseException) -> EndingRecord:
+    match cause:
+        case CancelledError():
+            return {"how": "cancelled"}
+        case TerminatedError():
+            return {"how": "terminated"}
+        case EngineTimeout():
+            return {"how": "timed out"}
+        case ApplicationError():
+            return {"how": "failed", "type": cause.type, "message": cause.message, "details": list(cause.details)}
+    return {"how": "failed", "type": type(cause).__name__, "message": str(cause)}

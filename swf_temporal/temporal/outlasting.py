@@ -1,0 +1,147 @@
+"""Children that may outlast the execution that began them.
+
+Theory of operation. An activity ends with its execution, and so does the knowledge of an execution about its children.
+So a call that may take long is made in a child workflow, which makes nothing else, and such a child, as well as a
+sub-workflow that may take long, is abandoned when its parent closes. As long as the parent stays in its execution, it
+waits for the child as for any other. The next execution is told by the record of the run which children are under way.
+It waits for each by an activity that looks whether the child has ended (`temporal/endings.py`), and what it finds is
+told to the run as the engine would have told it.
+
+What the engine does at the close of a parent to children that are not abandoned is done here: a path that is cancelled
+asks its child to cancel, and a run that ends asks those that no path has waited for again.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ChildWorkflowError, FailureError
+from temporalio.workflow import ActivityCancellationType
+
+from swf_temporal.data import JSON
+from swf_temporal.runtime.host import FunctionCall, SubflowCall
+from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.temporal.call_facts import activity_facts
+from swf_temporal.temporal.endings import ATTEMPT, ENDING, POLICY, AwaitedRecord, EndingRecord, cause_of
+from swf_temporal.temporal.records import OutlastingRecord
+
+
+@dataclass(slots=True)
+class _Child:
+    record: OutlastingRecord
+    handle: "workflow.ChildWorkflowHandle[Any, Any] | None" = None
+    """None for one that an earlier execution began."""
+    looking: "asyncio.Future[EndingRecord] | None" = field(default=None)
+    """The activity that waits for its end."""
+
+
+class OutlastingChildren:
+    """The children of a run that may outlast an execution."""
+
+    def __init__(self, records: Mapping[str, OutlastingRecord], id_of: Callable[[str], str]) -> None:
+        self._id_of = id_of
+        self._children = {call_id: _Child(record) for call_id, record in records.items()}
+
+    def to_json(self) -> dict[str, OutlastingRecord]:
+        """Return what the next execution has to know of those that are under way."""
+        return {call_id: child.record for call_id, child in self._children.items()}
+
+    def knows(self, call_id: str) -> bool:
+        """Tell whether the child of that call is under way."""
+        return call_id in self._children
+
+    def begun(self, call_id: str, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:
+        """Take note of a child that is under way from now on."""
+        since = workflow.now().timestamp()
+        self._children[call_id] = _Child({"run": str(handle.first_execution_run_id), "since": since}, handle)
+
+    async def result(self, call: FunctionCall | SubflowCall) -> JSON:
+        """Return what the child of *call* returns. Raises ChildWorkflowError where it does not complete.
+
+        A suspension ends the wait. Where the path that waits is cancelled, the child is asked to cancel.
+        """
+        child = self._children[call.id]
+        is_suspended = False
+        try:
+            return await (self._of_this(call, child) if child.handle else self._of_earlier(call, child))
+        except SuspendRequested:
+            is_suspended = True
+            raise
+        finally:
+            if not is_suspended:
+                self._children.pop(call.id, None)
+
+    async def end(self) -> None:
+        """Ask those to cancel that are under way: the run ends, and no path of it waited for them again."""
+        children, self._children = self._children, {}
+        for call_id, child in children.items():
+            await self._cancel(call_id, child)
+
+    async def _of_this(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
+        assert call.outlast is not None  # noqa: S101 - for the type checker
+        assert child.handle is not None  # noqa: S101 - as above
+        try:
+            return await call.outlast(child.handle)  # type: ignore[no-any-return]  # JSON, as the child returns it
+        except asyncio.CancelledError:
+            child.handle.cancel()
+            with suppress(ChildWorkflowError):  # however it ends: its path is given up
+                await child.handle
+            raise
+
+    async def _of_earlier(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
+        assert call.outlast is not None  # noqa: S101 - for the type checker
+        looking = child.looking = child.looking or self._look(call, child.record)
+        try:
+            ending: EndingRecord = await call.outlast(looking)
+        except asyncio.CancelledError:
+            await self._cancel(call.id, child)
+            if isinstance(call, SubflowCall):
+                with suppress(ActivityError):
+                    await self._look(call, {**child.record, "since": workflow.now().timestamp()})
+            raise
+        return self._output(call, child.record, ending)
+
+    def _look(self, call: FunctionCall | SubflowCall, record: OutlastingRecord) -> "asyncio.Future[EndingRecord]":
+        """Begin to wait for the end of a child that this execution did not begin."""
+        awaited: AwaitedRecord = {"id": self._id_of(call.id), "run": record["run"], "since": record["since"]}
+        return workflow.start_activity(
+            ENDING,
+            args=[awaited],
+            result_type=EndingRecord,
+            start_to_close_timeout=ATTEMPT,
+            retry_policy=POLICY,
+            cancellation_type=ActivityCancellationType.TRY_CANCEL,
+            **activity_facts(call),
+        )
+
+    async def _cancel(self, call_id: str, child: _Child) -> None:
+        """Ask a child to cancel, and look no more whether it has ended."""
+        if child.looking is not None:
+            child.looking.cancel()
+            with suppress(ActivityError, asyncio.CancelledError):
+                await child.looking
+        if child.handle is not None:
+            child.handle.cancel()
+            return
+        with suppress(FailureError):  # it has ended
+            await workflow.get_external_workflow_handle(self._id_of(call_id)).cancel()
+
+    def _output(self, call: FunctionCall | SubflowCall, record: OutlastingRecord, ending: EndingRecord) -> JSON:
+        """Return the output of a child that ended so. Raises ChildWorkflowError, as the engine does, without one."""
+        cause = cause_of(ending)
+        if cause is None:
+            return ending["output"]  # type: ignore[no-any-return]  # JSON, as the child returned it
+        error = ChildWorkflowError(
+            "Child Workflow execution failed",
+            namespace=workflow.info().namespace,
+            workflow_id=self._id_of(call.id),
+            run_id=record["run"],
+            workflow_type=call.function.name if isinstance(call, FunctionCall) else call.workflow_id,
+            initiated_event_id=0,
+            started_event_id=0,
+            retry_state=None,
+        )
+        raise error from cause

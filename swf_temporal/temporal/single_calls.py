@@ -1,0 +1,68 @@
+"""Workflows that make one call and nothing else: one that was invoked `async`, or one that may outlast an execution.
+
+One that a run waits for ends with the run, however that ends: the server does not see to it, since such a workflow has
+to survive the execution that began it. So it looks from time to time whether the run has ended.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import CancelledError as EngineCancelled
+from temporalio.workflow import ActivityCancellationType
+
+from swf_temporal.data import JSON
+from swf_temporal.runtime.host import Attempts
+from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.temporal.endings import ATTEMPT, ENDING, POLICY, AwaitedRecord
+from swf_temporal.temporal.host import TemporalHost
+from swf_temporal.temporal.records import CallRecord, OwnerRecord, call_from_json
+
+WATCH_AFTER: Final = timedelta(minutes=1)
+"""How long a call is under way before the run that waits for it is looked for: most calls end before."""
+
+
+async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) -> JSON:
+    """Make the call of *record*, and return its result. Raises an error where the run that waits for it has ended."""
+    name = workflow.info().workflow_type
+    call = replace(call_from_json(record, activity_id=name, state=name), attempts=Attempts(None, _keep_nothing, _pause))
+    owner = record.get("owner")
+    if owner is None or not watches:
+        return await host.invoke(call)
+    result = await within(host.invoke(call), _end_of(owner))
+    if result is MISSING:
+        raise ApplicationError("the run that waited for this call has ended", type="NotAwaited", non_retryable=True)
+    return result
+
+
+async def _end_of(owner: OwnerRecord) -> None:
+    """Wait until the run has ended that waits for the call."""
+    await workflow.sleep(WATCH_AFTER, summary="looking for the run that waits")
+    awaited: AwaitedRecord = {**owner, "since": workflow.now().timestamp(), "brief": True}
+    try:
+        await workflow.execute_activity(
+            ENDING,
+            args=[awaited],
+            start_to_close_timeout=ATTEMPT,
+            retry_policy=POLICY,
+            cancellation_type=ActivityCancellationType.TRY_CANCEL,
+            summary="looking for the run that waits",
+        )
+    except ActivityError as error:
+        if isinstance(error.cause, EngineCancelled):
+            raise asyncio.CancelledError from None
+        raise
+
+
+def _keep_nothing(_: Mapping[str, Any]) -> None:
+    """Keep nothing: an execution that makes one call does not continue as new."""
+
+
+async def _pause(until: float, why: str) -> None:
+    remaining = until - workflow.now().timestamp()
+    if remaining > 0:
+        await workflow.sleep(timedelta(seconds=remaining), summary=why)

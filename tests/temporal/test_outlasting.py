@@ -1,0 +1,342 @@
+"""Calls and sub-workflows that outlast the executions of the run that waits for them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
+from temporalio.worker import Replayer
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.languages.port import Definition
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import single_calls
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.records import Pin, pinned
+from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.suspending import Suspending
+
+STEPS = 45
+"""How many calls a run makes beside the one that takes long: enough to continue as new several times."""
+EVERY = 45
+"""After how many events it does."""
+
+LONG = {"name": "g", "type": "custom", "operation": "g", "metadata": {"longRunning": "true"}}
+CALL = {"name": "long", "functionRef": {"refName": "g", "arguments": {"a": 1}}}
+SUBFLOW = {"name": "long", "subFlowRef": {"workflowId": "child", "onParentComplete": "continue"}}
+KINDS = pytest.mark.parametrize("action", [CALL, SUBFLOW], ids=["a call", "a sub-workflow"])
+
+CHILD = define(calling("work", "g"), functions=("g",), id="child")
+
+
+def beside(action: dict[str, Any], limit: str | None = None, **rest: Any) -> Definition:
+    """Return a definition with one action that takes long, no longer than *limit*, beside many calls of `f`."""
+    timeouts = {"timeouts": {"actionExecTimeout": limit}} if limit else {}
+    count = [{"functionRef": {"refName": "f", "arguments": {"i": i}}} for i in range(STEPS)]
+    both = {
+        "name": "both", "type": "parallel",
+        "branches": [{"name": "long", "actions": [action], **timeouts}, {"name": "busy", "actions": count}],
+    }  # fmt: skip
+    return define({**both, **rest.pop("state", {})}, functions=("f", LONG), **rest)
+
+
+@dataclass
+class Functions:
+    """The functions: `g` waits until `f` was called for the last time, and gives what the test says then."""
+
+    ending: Callable[[], Awaitable[JSON]]
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    calls: int = 0
+
+    async def g(self, _: JSON) -> JSON:
+        """Take long."""
+        self.calls += 1
+        await self.over.wait()
+        return await self.ending()
+
+    def f(self, given: Any) -> JSON:
+        """Take little time."""
+        if given["i"] == STEPS - 1:
+            self.over.set()
+        return {"last": given["i"]}
+
+    @property
+    def all(self) -> dict[str, Any]:
+        """Both, by their names."""
+        return {"f": self.f, "g": self.g}
+
+
+async def never() -> JSON:
+    """Do not end."""
+    await asyncio.Event().wait()
+    return None
+
+
+async def well() -> JSON:
+    """End well."""
+    return {"long": True}
+
+
+async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
+    """Return the histories of all executions of a run."""
+    found, run_id = [], handle.first_execution_run_id
+    while run_id:
+        history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
+        found.append(history)
+        run_id = history.events[-1].workflow_execution_continued_as_new_event_attributes.new_execution_run_id
+    return found
+
+
+async def crossed(bench: Bench, handle: swf.Handle) -> None:
+    """Wait until the run has continued as new, and its second execution has begun to wait."""
+    async with asyncio.timeout(30):
+        while True:
+            found = await bench.client.get_workflow_handle(handle.id).describe()
+            if found.run_id != handle.first_execution_run_id and found.raw_description.pending_activities:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def status_of(bench: Bench, workflow_id: str, *, now: bool = False) -> WorkflowExecutionStatus | None:
+    """Return how a workflow ended, once it has, or how it is *now*."""
+    async with asyncio.timeout(30):
+        while True:
+            status = (await bench.client.get_workflow_handle(workflow_id).describe()).status
+            if now or status is not WorkflowExecutionStatus.RUNNING:
+                return status
+            await asyncio.sleep(0.05)
+
+
+@KINDS
+async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
+    """It is made once, the run waits for it in no execution but the last, and all executions replay."""
+    functions = Functions(well)
+    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+
+    assert output == {"last": STEPS - 1, "long": True}
+    assert functions.calls == 1
+    assert len(worker.scripted.calls) == STEPS + 1
+    all_ = await histories(bench, handle)
+    assert len(all_) >= 4
+    assert max(len(history.events) for history in all_) < EVERY + 40
+    replayer = Replayer(workflows=[Suspending], data_converter=CONVERTER, debug_mode=True)
+    for history in all_:
+        assert (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
+
+
+async def test_earlier_readings_wait_for_it(bench: Bench) -> None:
+    """A run that began under a reading before the seventh makes the call as it makes any other."""
+    functions = Functions(well)
+    functions.over.set()
+    definition = define(calling("a", "g"), functions=(LONG,))
+    async with bench.worker(definition, **functions.all) as worker:
+        pin = Pin(pinned([definition]), definition.version, semantics=6)
+        handle = await bench.client.start_workflow(
+            definition.id, args=[{}, pin.to_json()], id="long-6", task_queue=worker.queue
+        )
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"long": True}
+        history = await handle.fetch_history()
+
+    kinds = {event.WhichOneof("attributes") for event in history.events}
+    assert "activity_task_scheduled_event_attributes" in kinds
+    assert "start_child_workflow_execution_initiated_event_attributes" not in kinds
+
+
+async def fails() -> JSON:
+    """Fail as a service does."""
+    raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})
+
+
+def ended(error: swf.RunEnded) -> tuple[Any, ...]:
+    """Return what is told of an end."""
+    fault = error.fault
+    assert fault is not None
+    facts = fault.to_json()
+    return error.name, error.message, {key: value for key, value in facts.items() if key != "attempt"}
+
+
+async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: int) -> tuple[Any, ...]:
+    """Return what is told of a run whose child ends so, after so many events of the run for each execution."""
+    ids: list[str] = []
+
+    async def ending() -> JSON:
+        if how == "fails":
+            return await fails()
+        child = bench.client.get_workflow_handle(f"{ids[0]}/both/long/long#1")
+        await (child.cancel() if how == "cancelled" else child.terminate("it is no use"))
+        return await never()
+
+    functions = Functions(ending)
+    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=suspend_after)
+        ids.append(handle.id)
+        with pytest.raises(swf.RunEnded) as failed:
+            await asyncio.wait_for(swf.result(handle), 60)
+        number = len(await histories(bench, handle))
+    assert (number > 1) == (suspend_after == EVERY)
+    return ended(failed.value)
+
+
+@KINDS
+@pytest.mark.parametrize("how", ["fails", "cancelled", "terminated"])
+async def test_its_failure_is_told_as_if_the_run_had_not_continued(
+    bench: Bench, action: dict[str, Any], how: str
+) -> None:
+    """Failed, cancelled or terminated by another: the fault has the same name, code, message and body."""
+    name, message, facts = await told(bench, action, how, EVERY)
+
+    assert (name, message, facts) == await told(bench, action, how, 10_000)
+    assert facts["action"] == "long"
+    assert (facts.get("code") == "404") == (how == "fails")
+
+
+@KINDS
+async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str, Any]) -> None:
+    """After the run has continued as new, too; and the call that it makes is broken off."""
+    functions = Functions(never)
+    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        await crossed(bench, handle)
+        await bench.client.get_workflow_handle(handle.id).cancel()
+        with pytest.raises(swf.RunEnded, match="cancelled"):
+            await asyncio.wait_for(swf.result(handle), 60)
+        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+
+    assert status is WorkflowExecutionStatus.CANCELED
+
+
+@KINDS
+async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
+    """`actionExecTimeout` counts from when it was begun, and ends it."""
+    functions = Functions(never)
+    async with bench.worker(beside(action, limit="PT4S"), CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        await crossed(bench, handle)
+        with pytest.raises(swf.RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
+            await asyncio.wait_for(swf.result(handle), 60)
+        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+
+    assert failed.value.name == "TimedOut"
+    assert status is (WorkflowExecutionStatus.FAILED if action is CALL else WorkflowExecutionStatus.CANCELED)
+
+
+async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Bench) -> None:
+    """The call that no path waits for any more ends, whichever execution of the run began it."""
+    functions = Functions(never)
+    first = {"completionType": "atLeast", "numCompleted": 1}
+    async with bench.worker(beside(CALL, state=first), **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+
+    assert output == {"last": STEPS - 1}
+    assert status is WorkflowExecutionStatus.CANCELED
+
+
+@KINDS
+async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, action: dict[str, Any]) -> None:
+    """By the rule of the action; a sub-workflow is another child each time, and a call makes attempts in its own."""
+    functions = Functions(well)
+    outcomes = iter([fails, well])
+
+    async def ending() -> JSON:
+        return await next(outcomes)()
+
+    functions.ending = ending
+    rest: dict[str, Any] = {"retries": [{"name": "twice", "maxAttempts": 2}], "errors": [{"name": "any", "code": "*"}]}
+    definition = beside({**action, "retryRef": "twice", "retryableErrors": ["any"]}, **rest)
+    async with bench.worker(definition, CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+
+    assert output == {"last": STEPS - 1, "long": True}
+    assert functions.calls == 2
+    keys = {key for name, _, key, _ in worker.scripted.calls if name == "g"}
+    assert len(keys) == (1 if action is CALL else 2)
+
+
+async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server does not end it: its workflow sees that the run has ended."""
+    monkeypatch.setattr(single_calls, "WATCH_AFTER", timedelta(milliseconds=100))
+    functions = Functions(never)
+    async with bench.worker(beside(CALL), **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        await crossed(bench, handle)
+        assert await status_of(bench, f"{handle.id}/both/long/long#1", now=True) is WorkflowExecutionStatus.RUNNING
+        await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
+        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+
+    assert status is WorkflowExecutionStatus.FAILED
+
+
+async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
+    """An instance that is kept active takes events in several executions, while a sub-workflow of it goes on."""
+    functions = Functions(well)
+    taken = define(
+        {
+            "name": "both", "type": "parallel",
+            "branches": [
+                {"name": "long", "actions": [SUBFLOW]},
+                {"name": "busy", "actions": [
+                    {"eventRef": {"produceEventRef": "ask", "consumeEventRef": "more"}, "name": f"e{number}"}
+                    for number in range(30)
+                ]},
+            ],
+        },
+        functions=("f", LONG),
+        events=[
+            {"name": "more", "type": "more", "source": "test"},
+            {"name": "ask", "type": "ask", "source": "test", "kind": "produced"},
+        ],
+    )  # fmt: skip
+    async with bench.worker(taken, CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        for number in range(30):
+            event = {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {"n": number}}
+            await swf.send_event(bench.client, handle.id, event)
+            await asyncio.sleep(0.02)
+        await crossed(bench, handle)
+        functions.over.set()
+        output = await asyncio.wait_for(swf.result(handle), 60)
+
+    assert output == {"n": 29, "long": True}
+    assert functions.calls == 1
+    assert len(await histories(bench, handle)) >= 3
+
+
+async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None:
+    """Whatever it has continued as, and as which definition, its last execution is what the run waits for."""
+    first = define(
+        {**calling("work", "g"), "end": {"continueAs": {"workflowId": "last", "data": "${ . }"}}},
+        functions=("g",), id="child",
+    )  # fmt: skip
+    last = define({"name": "end", "type": "inject", "data": {"child": "its last"}}, id="last")
+    functions = Functions(well)
+    async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+
+    assert output == {"last": STEPS - 1, "child": "its last", "long": True}
+
+
+async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> None:
+    """A run that holds too much for one payload stays in its execution, and waits on for the same child."""
+    functions = Functions(well)
+
+    def f(given: Any) -> JSON:
+        functions.f(given)
+        return {f"of {given['i']}": "x" * 150_000} if given["i"] < 16 else {f"of {given['i'] % 16}": 0}
+
+    async with bench.worker(beside(CALL), f=f, g=functions.g) as worker:
+        handle = await worker.start({}, suspend_after=100)
+        output = await asyncio.wait_for(swf.result(handle), 60)
+
+    assert isinstance(output, dict)
+    assert output["long"] is True
+    assert functions.calls == 1

@@ -169,7 +169,7 @@ class _Reading:
                 wanted = f"over {family} there is {'no such thing' if word is None else f'a {word}'}"
                 raise UsageError(f"{self._path}: {where} › {other}: {wanted}")
         if family != "amqp" and any(getattr(place, option) for option in _OF_AMQP):
-            raise UsageError(f"{self._path}: {where}: exchanges and queues that are declared are AMQP's alone")
+            raise UsageError(f"{self._path}: {where}: `exchange`, `routingKey` and `declare` are options of AMQP only")
         if place.stream is not None and family != "nats":
             raise UsageError(f"{self._path}: {where} › stream: only NATS has streams")
         address = None if word is None else getattr(place, word)

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.functions.operator import credentials
 from swf_temporal.routing.chains import MAX_HOPS
 
 ROUTER: Final = "router"
@@ -42,6 +43,13 @@ class BrokerAddress:
     """By which the broker knows the client. Of MQTT, no two that are connected may have the same."""
     stream: str | None = None
     """Of NATS: the stream of JetStream."""
+
+    @property
+    def credentials(self) -> list[str]:
+        """All that is secret of it, as messages may repeat it."""
+        login = credentials.of_login(self.username, self.password)
+        token = [self.token] if self.token else []
+        return [*login, *token, *credentials.in_headers(self.headers), *credentials.in_url(self.url)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
-from swf_temporal.functions.operator import credentials
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import scrubbed
@@ -59,7 +58,10 @@ class Sinks:
         self._http = Http(self._settings)
         self._brokers = Brokers(self._http)
         self._sinks = tuple(sinks)
-        self._hidden = {one.name: _credentials_of(one, self._settings) for one in sinks}
+        own = self._settings.credentials
+        self._hidden: dict[str, dict[str, JSON]] = {
+            one.name: {"credentials": [*one.broker.credentials, *own]} for one in sinks
+        }
         """What no answer, error or line of the log may show."""
         scrub_libraries()
         self._connections: dict[str, Connection] = {}
@@ -153,19 +155,6 @@ class Sinks:
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
         await self._http.request_raw(Request("POST", sink.broker.url, headers, message.payload))
-
-
-def _credentials_of(sink: SinkSettings, settings: Settings) -> dict[str, JSON]:
-    """Return the credentials that are configured for *sink*, as `scrub` takes secrets."""
-    broker = sink.broker
-    found = [
-        *credentials.of_login(broker.username, broker.password),
-        *([broker.token] if broker.token else []),
-        *credentials.in_headers(broker.headers),
-        *credentials.in_url(broker.url),
-        *settings.credentials,
-    ]
-    return {"credentials": [*found]} if found else {}
 
 
 def _with_key(message: Message, event: CloudEvent) -> Message:

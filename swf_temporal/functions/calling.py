@@ -42,7 +42,8 @@ class Functions:
     ) -> None:
         """Offer the functions and types in *custom*; *replaced* makes what performs types of ours in another way."""
         self._services = Services(settings, custom, transport)
-        self._credentials: list[JSON] = [*self._services.settings.credentials]
+        # Answers are data: of credentials, too, only those are hidden that cannot be ordinary data.
+        self._credentials: list[JSON] = [one for one in self._services.settings.credentials if is_strong(one)]
         scrub_libraries()
         own = custom.types if isinstance(custom, Registry) else {}
         self._own = frozenset(own)

@@ -194,7 +194,7 @@ class TemporalHost:
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
-        await workflow.sleep(timedelta(milliseconds=1), summary="taking stock")
+        await workflow.sleep(timedelta(milliseconds=1), summary="yielding after long work")
         if self.budget is not None and self.budget.asks_for_states:
             self.budget.check_states(await self._limits())
 

@@ -58,7 +58,7 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("consumers: [{name: a, from: 'ftp://x'}]", "it must be a URL with one of the schemes"),
         ("consumers: [{name: a, from: 'amqp://x'}]", "the queue is missing"),
         ("consumers: [{name: a, from: 'amqp://x', topic: t}]", "a › topic: over amqp there is a queue"),
-        ("consumers: [{name: a, from: 'kafka://x', topic: t, exchange: e}]", "are AMQP's alone"),
+        ("consumers: [{name: a, from: 'kafka://x', topic: t, exchange: e}]", "are options of AMQP only"),
         ("consumers: [{name: a, from: 'https://x'}]", "events come over HTTP to swf gateway"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, stream: s}]", "only NATS has streams"),
         ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),

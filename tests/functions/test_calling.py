@@ -8,6 +8,8 @@ import pytest
 
 from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.operator.options import Options
+from swf_temporal.functions.operator.settings import Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed
@@ -45,3 +47,19 @@ async def test_messages_can_be_read(failed: Failed) -> None:
     fault = await failed(Functions({"f": fail}), Call(Function(name="f", type="custom", operation="f")))
 
     assert fault.message == "?"
+
+
+async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong(failed: Failed) -> None:
+    """They are in no error and no result; a word that is one may be data as well."""
+    strong = "h7Rw-93Kd/pQ2x"
+    settings = Settings(calls=Options(headers={"Authorization": f"Bearer {strong}", "X-Auth-Mode": "basic"}))
+
+    def fail() -> None:
+        raise ValueError(f"{strong} in mode basic")
+
+    functions = Functions({"f": fail, "g": lambda: {"mode": "basic", "said": f"with {strong}"}}, settings)
+
+    fault = await failed(functions, Call(Function(name="f", type="custom", operation="f")))
+    assert fault.message == "*** in mode basic"
+    result = await functions.call(Call(Function(name="g", type="custom", operation="g")))
+    assert result == {"mode": "basic", "said": "with ***"}

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Final
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import at, channel_of, client_id_of, family_of
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
@@ -25,7 +26,9 @@ from swf_temporal.events.messages import event_in
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.secrets import scrub
 
 _log = logging.getLogger("swf.events")
 
@@ -51,10 +54,16 @@ class Consumer:
         self._take = take
         self._family = family_of(consumer.broker.url)
         self._dead_letters = _DeadLetters(consumer, settings)
+        self._hidden: dict[str, JSON] = {"credentials": [*consumer.broker.credentials, *settings.credentials]}
+        scrub_libraries()
         self._unknown: set[str] = set()
 
     async def run(self) -> None:
-        """Consume, for good: whatever breaks, it connects again after a while."""
+        """Consume, for good: whatever breaks, it connects again after a while. Its credentials are not logged."""
+        with scrubbing(lambda: self._hidden):
+            await self._run()
+
+    async def _run(self) -> None:
         name, pause, clock = self.settings.name, _FIRST_PAUSE, asyncio.get_running_loop()
         while True:
             began = clock.time()
@@ -64,7 +73,7 @@ class Consumer:
                     self.is_connected = True
                     await self._consume(messages)
             except* CallFailed as group:
-                _log.warning("%s: %s", name, _first(group))
+                _log.warning("%s: %s", name, scrub(str(_first(group)), self._hidden))
             except* Exception:  # noqa: BLE001 - a library may raise what it does not promise
                 _log.exception("%s: the connection broke", name)
             finally:

@@ -24,14 +24,14 @@ _CALLED = {
 """The singular for each key that holds a list or an object."""
 _EXPECTED = {
     "string_type": "a text",
-    "string_too_short": "a text that says something",
+    "string_too_short": "a text that is not empty",
     "bool_type": "true or false",
     "int_type": "a whole number",
     "float_type": "a number",
     "tuple_type": "a list",
     "model_type": "an object",
     "model_attributes_type": "an object",
-    "too_short": "a list with something in it",
+    "too_short": "a list that is not empty",
 }
 _WORDS = {"states": STATE_TYPES, "functions": FUNCTION_TYPES, "start": START_TYPES}
 """The words for the types of what stands under each key."""

@@ -93,7 +93,7 @@ class _ExternalResolver:
     def _tell(self, error: ResourceError, subject: str, position: Position) -> None:
         source, message = self._naming, f"{subject}, {error.reason}"
         if isinstance(error, MissingResourceError):
-            left = "references to them are not checked" if " stand in " in subject else "nothing is checked by it"
+            left = "references to them are not checked" if " stand in " in subject else "no data is validated by it"
             hint = "correct the path, or put the document there"
             problem = source.problem("external-missing", f"{message}: {left}", position, hint, Severity.WARNING)
             self._externals.problems.append(problem)

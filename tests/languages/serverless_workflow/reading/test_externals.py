@@ -206,7 +206,7 @@ def test_missing_data_schemas(tmp_path: Path) -> None:
     checked = check(text, folder=tmp_path)
     problem = next(problem for problem in checked.problems if problem.code != "spec-version")
     assert (problem.code, problem.position.column) == ("external-missing", 19)
-    assert problem.message == "dataOutputSchema is 'out.json', which is not there: nothing is checked by it"
+    assert problem.message == "dataOutputSchema is 'out.json', which is not there: no data is validated by it"
     assert checked.definition is not None
     schema = checked_model(checked).data_output_schema
     assert schema is not None

@@ -208,7 +208,7 @@ FOREIGN: tuple[Foreign, ...] = (
     Foreign(
         "Serverless Workflow 1.0",
         (_without_states("document", "do"),),
-        "that is another language: it has tasks under 'do' and no states, and nothing here translates it",
+        "that is another language: it has tasks under 'do' and no states, and swf-temporal does not translate it",
     ),
     Foreign(
         "the May 2020 draft of Serverless Workflow",

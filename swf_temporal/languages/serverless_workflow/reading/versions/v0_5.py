@@ -91,7 +91,7 @@ def _direct_invoke(node: Object, normalizer: Normalizer) -> None:
     if "directInvoke" in node:
         value, (place, _) = node.take("directInvoke")
         if value == "deny":
-            message = "directInvoke 'deny' has no effect: who may start a workflow is said where the server is set up"
+            message = "directInvoke 'deny' has no effect: permissions to start workflows are those of the server"
             normalizer.warn("schedule", message, place, "remove it")
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from bench.revisions import ROOT, checked_out
 from bench.worker import INTERPRETED, UNSANDBOXED
+from tests.processes import ending_with_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +65,6 @@ def _ratio(costs: dict[str, Any], measure: str) -> float:
 def _asked(tree: Path, *arguments: str) -> Any:
     """Return the JSON that Python prints, run with *arguments* on the modules of *tree*."""
     env = {**os.environ, "PYTHONPATH": str(tree)}
-    done = subprocess.run([sys.executable, *arguments], cwd=tree, env=env, stdout=subprocess.PIPE, check=True)
+    command = [*ending_with_us(), sys.executable, *arguments]
+    done = subprocess.run(command, cwd=tree, env=env, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)

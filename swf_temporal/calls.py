@@ -13,6 +13,8 @@ from swf_temporal.data import JSON
 PRIORITIES: Final = range(1, 6)
 """Of the calls that wait for a worker, those with the lowest number are performed first."""
 
+_USUAL_TYPE, _USUAL_SCHEME = "rest", "basic"
+
 
 @dataclass(frozen=True, slots=True)
 class AuthRef:
@@ -23,7 +25,7 @@ class AuthRef:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the names as JSON, without what is not set."""
-        return _set(self, resource=self.resource, invocation=self.invocation)
+        return _set(resource=self.resource, invocation=self.invocation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Function:
     """A function that can be called: its type decides what the operation means, and what performs it."""
 
     name: str
-    type: str = "rest"
+    type: str = _USUAL_TYPE
     """One of `function_types.TYPES`, or a type of one's own."""
     operation: Any = None
     """What is called, in the form that the type asks for; a text except for plain HTTP."""
@@ -40,14 +42,16 @@ class Function:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the function as JSON, without what is as usual."""
-        return _set(
-            self,
-            name=self.name,
-            type=self.type,
-            operation=self.operation,
-            auth_ref=None if self.auth_ref is None else self.auth_ref.to_json(),
-            metadata=dict(self.metadata),
-        )
+        record: dict[str, JSON] = {"name": self.name}
+        if self.type != _USUAL_TYPE:
+            record["type"] = self.type
+        if self.operation is not None and self.operation != {}:
+            record["operation"] = self.operation
+        if self.auth_ref is not None and (auth_ref := self.auth_ref.to_json()):
+            record["auth_ref"] = auth_ref
+        if self.metadata:
+            record["metadata"] = dict(self.metadata)
+        return record
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Function":
@@ -55,7 +59,7 @@ class Function:
         reference = record.get("auth_ref")
         return Function(
             name=record["name"],
-            type=record.get("type", "rest"),
+            type=record.get("type", _USUAL_TYPE),
             operation=record.get("operation"),
             auth_ref=None
             if reference is None
@@ -69,26 +73,23 @@ class Auth:
     """Credentials that functions refer to by their name."""
 
     name: str
-    scheme: str = "basic"
+    scheme: str = _USUAL_SCHEME
     properties: Any = None
     """The name of a secret, or an object whose fields depend on the scheme; both may hold expressions over secrets."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return the credentials as JSON, without what is as usual. Secrets stand in them by their names alone."""
-        return _set(self, name=self.name, scheme=self.scheme, properties=self.properties)
+        scheme = None if self.scheme == _USUAL_SCHEME else self.scheme
+        return _set(name=self.name, scheme=scheme, properties=self.properties)
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Auth":
         """Return the credentials that `to_json` wrote, in this release or another."""
-        return Auth(name=record["name"], scheme=record.get("scheme", "basic"), properties=record.get("properties"))
+        return Auth(
+            name=record["name"], scheme=record.get("scheme", _USUAL_SCHEME), properties=record.get("properties")
+        )
 
 
-_USUAL: dict[str, JSON] = {"type": "rest", "scheme": "basic"}
-
-
-def _set(of: object, **values: JSON) -> dict[str, JSON]:
+def _set(**values: JSON) -> dict[str, JSON]:
     """Return those of *values* that say something."""
-    kept: dict[str, JSON] = {key: value for key, value in values.items() if value is not None and value != {}}
-    if isinstance(of, Function | Auth):
-        kept = {key: value for key, value in kept.items() if _USUAL.get(key) != value}
-    return kept
+    return {key: value for key, value in values.items() if value is not None and value != {}}

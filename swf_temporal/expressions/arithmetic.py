@@ -52,6 +52,8 @@ def length(value: JSON) -> JSON:
 
 def add(left: JSON, right: JSON) -> JSON:
     """Return a sum, a concatenation, or an object with the members of both; null adds nothing."""
+    if type(left) is int and type(right) is int:
+        return _result(_number(left) + _number(right))
     if left is None:
         return right
     if right is None:

@@ -207,6 +207,8 @@ class Budget:
 
 
 def _of_prefix(prefix: str, numbers: Mapping[str, int]) -> dict[str, int]:
+    if not numbers:
+        return {}
     return {unquote(key.removeprefix(prefix)): number for key, number in numbers.items() if key.startswith(prefix)}
 
 

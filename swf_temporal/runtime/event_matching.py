@@ -54,12 +54,16 @@ def is_like(definition: EventKind, event: CloudEvent) -> bool:
 
 def usable(refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> list[str]:
     """Return those of *refs* to which a further event may go: those without one, then those whose own can move on."""
+    if not taken:
+        return list(refs)
     missing = [ref for ref in refs if ref not in taken]
     return [*missing, *(ref for ref in refs if ref in taken and _way(ref, refs, taken, fits, {ref}))]
 
 
 def assigned(event: JSON, ref: str, refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> Taken:
     """Return what is taken once *event* goes to *ref*, one of those that are usable; what is there moves on."""
+    if not taken:
+        return {ref: event}
     way = _way(ref, refs, taken, fits, {ref}) or [ref]
     moves = dict(pairwise(way))
     return {**{moves.get(held, held): other for held, other in taken.items()}, ref: event}

@@ -1,6 +1,8 @@
 """The port `Host`: what the runtime asks of what runs it.
 
-A host performs; it decides nothing about the language. The records here are what crosses the port.
+A host performs; it decides nothing about the language. The records here are what crosses the port. They are never
+changed once they are made. Those that are made for every call are not frozen all the same, since making a frozen one
+takes many times as long.
 """
 
 import asyncio
@@ -55,7 +57,7 @@ class TraceKind(StrEnum):
     WORKFLOW_FAILED = "workflow-failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TraceEntry:
     """One thing that happened in a run.
 
@@ -102,7 +104,7 @@ class SecretTemplate:
         return SecretTemplate(record["template"], record["data"], record["variables"], record.get("language", "jq"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Attempts:
     """For a host that makes the attempts at a call one by one: a run that was suspended between two goes on there."""
 
@@ -114,7 +116,7 @@ class Attempts:
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CallFacts:
     """Further facts of a call or a sub-workflow for a host, such as a priority: a new fact is added here."""
 
@@ -153,7 +155,7 @@ class CallFolder:
     """Whose the variables are that it leaves there, for each scope."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FunctionCall(CallFacts):
     """A function to call, with all that its performer has to know."""
 
@@ -178,7 +180,7 @@ class FunctionCall(CallFacts):
     """None if it is fire-and-forget: then there is one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SubflowCall(CallFacts):
     """Another workflow to run."""
 

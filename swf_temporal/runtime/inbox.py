@@ -11,7 +11,7 @@ that it asks for later, or never, without searching them for every event that it
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
@@ -43,10 +43,13 @@ class Inbox:
     """The events of one instance."""
 
     def __init__(self, record: Mapping[str, Any] | None = None) -> None:
-        record = record or {}
-        self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
-        self.seen: dict[tuple[str, str], None] = dict.fromkeys((source, id_) for source, id_ in record.get("seen", ()))
-        self._returnable = dict.fromkeys((source, id_) for source, id_ in record.get("returnable", ()))
+        self.kept: list[CloudEvent] = []
+        self.seen: dict[tuple[str, str], None] = {}
+        self._returnable: dict[tuple[str, str], None] = {}
+        if record:
+            self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
+            self.seen = _keys(record.get("seen", ()))
+            self._returnable = _keys(record.get("returnable", ()))
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
         """The sizes of the kept events that were measured, by the identity of each."""
@@ -193,3 +196,7 @@ class Inbox:
         for _, waiting in list(self._waiting):
             if not waiting.done():
                 waiting.set_exception(SuspendRequested())
+
+
+def _keys(recorded: Iterable[Sequence[str]]) -> dict[tuple[str, str], None]:
+    return dict.fromkeys((source, id_) for source, id_ in recorded)

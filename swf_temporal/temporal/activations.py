@@ -17,7 +17,7 @@ import ctypes
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation
@@ -52,9 +52,16 @@ class ActivationTooLong(Exception):  # noqa: N818 - named for what it is about
 class _Stretch:
     """An activation that is under way."""
 
-    def __init__(self, act: WorkflowActivation, memory: HeldMemory) -> None:
+    __slots__ = (
+        "_act", "_answers_before", "_helpers", "_helpers_before", "_made_before", "_processor", "began",
+        "is_interrupted", "is_loading", "is_replaying", "markers", "memory", "run_id", "thread",
+    )  # fmt: skip
+
+    def __init__(self, act: WorkflowActivation, memory: HeldMemory, markers: set[str]) -> None:
         self.run_id = act.run_id
         self.memory = memory
+        self.markers = markers
+        """Those of patches that a replay has come near to, which it is told of before it comes there."""
         self._act = act
         self.thread = threading.get_ident()
         self.began = time.perf_counter()
@@ -140,6 +147,15 @@ def has_time(limit: float) -> bool:
     return stretch is not None and not stretch.is_replaying and time.perf_counter() - stretch.began < limit
 
 
+def replays_without(marker: str) -> bool:
+    """Tell whether the activation that runs in this thread is known to be a replay of a history without *marker*.
+
+    A replay asks at every step, too: the SDK would remember each marker that it is asked for.
+    """
+    stretch = _here.stretch
+    return stretch is not None and stretch.is_replaying and marker not in stretch.markers
+
+
 def has_grown() -> bool:
     """Tell whether the run whose activation runs in this thread may hold much more than it did; a replay is to be told.
 
@@ -166,18 +182,24 @@ def excess(roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
     return None
 
 
-@contextlib.contextmanager
-def loading() -> Iterator[None]:
+def loading() -> "_Loading":
     """Load a definition: what takes longer than a step may is tried again, and goes on from what was compiled."""
-    stretch = _here.stretch
-    if stretch is None:
-        yield
-        return
-    stretch.is_loading = True
-    try:
-        yield
-    finally:
-        stretch.has_loaded()
+    return _Loading()
+
+
+class _Loading:
+    __slots__ = ("_stretch",)
+
+    def __init__(self) -> None:
+        self._stretch = _here.stretch
+
+    def __enter__(self) -> None:
+        if self._stretch is not None:
+            self._stretch.is_loading = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._stretch is not None:
+            self._stretch.has_loaded()
 
 
 class WatchedWorkflows(UnsandboxedWorkflowRunner):
@@ -214,10 +236,10 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
             self.memory.forget(stretch.run_id)
         with self._lock:
             self._running.pop(stretch.thread, None)
-            if stretch.run_id in self._late and not stretch.is_interrupted and stretch.is_step():
+            if self._late and stretch.run_id in self._late and not stretch.is_interrupted and stretch.is_step():
                 del self._late[stretch.run_id]
-        if not stretch.is_removal():  # the engine lets go of a run that is removed after this
-            self.memory.collect_garbage()
+        if self.memory.is_littered and not stretch.is_removal():
+            self.memory.collect_garbage()  # not sooner: the engine lets go of a run that is removed after this
 
     def _watch(self) -> None:
         idle = 0
@@ -252,10 +274,14 @@ class _Watched(WorkflowInstance):
     def __init__(self, inner: WorkflowInstance, runner: WatchedWorkflows) -> None:
         self._inner = inner
         self._runner = runner
+        self._markers: set[str] = set()
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
-        stretch = _Stretch(act, self._runner.memory)
+        stretch = _Stretch(act, self._runner.memory, self._markers)
+        if stretch.is_replaying:
+            told = (job.notify_has_patch for job in act.jobs if job.HasField("notify_has_patch"))
+            self._markers.update(one.patch_id for one in told)
         self._runner.begin(stretch)
         try:
             return self._inner.activate(act)

@@ -7,11 +7,13 @@ the stack of the interpreter where a fault is told, which says all that there is
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
+from temporalio.common import RawValue
 from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
@@ -46,7 +48,11 @@ class OrderedJSON(JSONPlainPayloadConverter):
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
         """Return the value that *payload* has as JSON."""
-        spent_here().made += len(payload.data)
+        data = payload.data
+        spent_here().made += len(data)
+        if type_hint is None or type_hint is Any:
+            with suppress(ValueError, RecursionError):
+                return json.loads(data.decode())  # the SDK finds out first in which encoding the text is
         return super().from_payload(payload, type_hint)
 
 
@@ -65,6 +71,9 @@ class SwfPayloadConverter(CompositePayloadConverter):
         json_converter = self.converters[_JSON]
         payloads = []
         for value in values:
+            if type(value) is RawValue:
+                payloads.append(value.payload)
+                continue
             payload = json_converter.to_payload(value) if type(value) in _PLAIN else None
             payloads.append(super().to_payloads([value])[0] if payload is None else payload)
         return payloads
@@ -152,8 +161,14 @@ def _with_limit(most: int) -> type[SwfPayloadConverter]:
     return Limited
 
 
+def unwrapped(converter: PayloadConverter) -> PayloadConverter:
+    """Return the converter that the SDK has wrapped to *converter*, for JSON: what it adds is for types of its own."""
+    # There is no way to ask for it; where a release of the SDK wraps in another way, more is converted than need be.
+    ours: PayloadConverter = getattr(converter, "_inner_payload_converter", converter)
+    return ours
+
+
 def limit_of(converter: PayloadConverter) -> int:
     """Return how many bytes of JSON a payload of *converter* may hold."""
-    # The SDK wraps converters, and has no way to ask for what it has wrapped.
-    ours = getattr(converter, "_inner_payload_converter", converter)
+    ours = unwrapped(converter)
     return ours.max_payload_bytes if isinstance(ours, SwfPayloadConverter) else MAX_PAYLOAD_BYTES

@@ -108,13 +108,18 @@ class HeldMemory:
             if held is not None:
                 self._garbage += held.all
 
+    @property
+    def is_littered(self) -> bool:
+        """Whether removed runs have left much."""
+        return self._garbage >= GARBAGE
+
     def collect_garbage(self) -> None:
         """Free what removed runs have left, if that is much.
 
         Tasks and the exceptions that end them refer to each other, and so to the data: only the garbage collector frees
         these, and it counts objects, not bytes. A worker has it look seldom.
         """
-        if self._garbage >= GARBAGE:
+        if self.is_littered:
             self._garbage = 0
             gc.collect()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
+from temporalio.api.common.v1 import RetryPolicy as RetryPolicyRecord
 from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError
 from temporalio.workflow import ActivityCancellationType
@@ -64,6 +65,8 @@ HEARTBEAT = timedelta(seconds=30)
 LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
 
+_BEFORE_ALL = datetime.fromtimestamp(0, UTC)
+
 _MAX_PAUSE = 100.0
 """Seconds before a lost attempt is made again where the definition sets no limit."""
 
@@ -98,8 +101,7 @@ class TemporalHost:
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
-        self._time = -1.0
-        self._now = datetime.fromtimestamp(0, UTC)
+        self._time, self._now = -1.0, _BEFORE_ALL
 
     def now(self) -> datetime:
         """Return the time of the current workflow task; the same object as long as that lasts."""
@@ -114,11 +116,12 @@ class TemporalHost:
 
     def emit(self, entry: TraceEntry) -> None:
         """Keep the entry for queries, and see whether the run should continue as new."""
-        if self.budget is not None:
-            if entry.kind is TraceKind.STATE_ENTERED:
-                self.budget.enter(entry.state)
-            elif entry.kind is TraceKind.EVENT_TAKEN:
-                self.budget.waited()
+        budget, kind = self.budget, entry.kind
+        if budget is not None:
+            if kind is TraceKind.STATE_ENTERED:
+                budget.enter(entry.state)
+            elif kind is TraceKind.EVENT_TAKEN:
+                budget.waited()
         self.trace.append(entry)
         if len(self.trace) > MAX_TRACE:
             del self.trace[: MAX_TRACE // 2]
@@ -167,9 +170,12 @@ class TemporalHost:
         which a replay knows. Nothing is recorded where it was not.
         """
         self._places += 1
-        if activations.has_time(LONG) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
+        if activations.has_time(LONG):
             return False
-        return workflow.patched(f"{YIELDED}{self._places}")
+        marker = f"{YIELDED}{self._places}"
+        if activations.replays_without(marker) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
+            return False
+        return workflow.patched(marker)
 
     def check_data_held(self, state: str, roots: Callable[[], Iterable[object]]) -> None:
         """Raise PayloadTooLarge, once, where the run holds more data, at *roots*, than it may; *state* takes a step."""
@@ -187,10 +193,13 @@ class TemporalHost:
         self._steps += 1
         if not activations.has_grown():
             return None
+        marker = f"{HELD}{self._steps}"
+        if activations.replays_without(marker):
+            return None
         if workflow.unsafe.is_replaying():
-            return held_too_much() if workflow.patched(f"{HELD}{self._steps}") else None
+            return held_too_much() if workflow.patched(marker) else None
         fault = activations.excess(roots)
-        return fault if fault is not None and workflow.patched(f"{HELD}{self._steps}") else None
+        return fault if fault is not None and workflow.patched(marker) else None
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
@@ -313,12 +322,25 @@ class TemporalHost:
         return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})
 
 
+class _Policy(RetryPolicy):
+    """A retry policy that is written once, and not anew for every call."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._written = RetryPolicyRecord()
+        super().apply_to_proto(self._written)
+
+    def apply_to_proto(self, proto: RetryPolicyRecord) -> None:
+        """Write the policy into *proto*."""
+        proto.CopyFrom(self._written)
+
+
 @lru_cache(maxsize=512)
 def _policy(retry: RetryRule | None) -> RetryPolicy:
     """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
     first = max(0.001, retry.delay if retry else 1.0)
     longest = (retry and retry.max_delay) or _MAX_PAUSE
-    return RetryPolicy(
+    return _Policy(
         initial_interval=timedelta(seconds=first),
         # The engine refuses a policy whose first pause is longer than its longest.
         maximum_interval=timedelta(seconds=max(first, longest)),

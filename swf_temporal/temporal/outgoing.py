@@ -10,6 +10,7 @@ from temporalio.converter import PayloadConverter
 
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import ONE_STEP
+from swf_temporal.temporal.converter import unwrapped
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
 
@@ -45,7 +46,7 @@ class Outgoing:
     ) -> None:
         self.limit = limit
         """The size limit of one payload, in bytes."""
-        self._converter = converter
+        self._converter = unwrapped(converter)
         self._now = now
         self._yield_control = yield_control
         self._under_way: dict[int, tuple[str, datetime]] = {}
@@ -71,8 +72,9 @@ class Outgoing:
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting_for_room.append(room)
             await room
-        if self._now() is not self._sent_at:
-            self._sent, self._sent_at = 0, self._now()
+        now = self._now()
+        if now is not self._sent_at:
+            self._sent, self._sent_at = 0, now
         if self._sent + size > MAX_BYTES_AT_ONCE:
             await self._yield_control()
             self._sent, self._sent_at = 0, self._now()

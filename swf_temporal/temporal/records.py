@@ -106,6 +106,10 @@ class PinRecord(TypedDict, total=False):
     outlasting: dict[str, OutlastingRecord]
 
 
+_KNOWN: Final = frozenset(PinRecord.__annotations__)
+"""The fields of a pin."""
+
+
 @dataclass(slots=True)
 class Pin:
     """The record that a run carries from its start on, and from one execution to the next."""
@@ -187,7 +191,7 @@ class Pin:
             outlasting=dict(record.get("outlasting", {})),
             semantics=semantics,
             format=number,
-            others={key: value for key, value in record.items() if key not in PinRecord.__annotations__},
+            others={key: value for key, value in record.items() if key not in _KNOWN},
         )
 
 

@@ -67,9 +67,9 @@ from swf_temporal.weighing import json_size
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
 
-_SHOWN = (
-    TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT,
-)  # fmt: skip
+_SHOWN = frozenset(
+    {TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT}
+)
 """The entries that change the details of an instance in the UI."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
@@ -96,6 +96,7 @@ class Interpreter:
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
+        self._info = workflow.info()
         self._data, self._pin, self._wrong = read_input(args)
         self._parts = [arg.payload for arg in args[2:]]
         self._signals: list[tuple[str, JSON]] = []
@@ -129,7 +130,7 @@ class Interpreter:
                 return await make_call(self._pin.call, host, watches=self.watches_runs)
             return await self._interpret(*await self._program())
         except WorkflowFault as fault:
-            text = failure_text(workflow.info().workflow_type, fault, self._words())
+            text = failure_text(self._info.workflow_type, fault, self._words())
             raise application_error(fault, text=text, non_retryable=True) from None
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
@@ -212,12 +213,12 @@ class Interpreter:
 
     def is_long(self) -> bool:
         """Tell whether this execution is long enough to continue as new."""
-        return workflow.info().is_continue_as_new_suggested()
+        return self._info.is_continue_as_new_suggested()
 
     async def _program(self) -> tuple[Definition, Program]:
         if isinstance(self._wrong, str):
             raise WorkflowFault(self._wrong, name="WrongInput")
-        info = workflow.info()
+        info = self._info
         semantics = semantics_of(self._pin)
         if not self._pin.definitions:
             found = await workflow.execute_local_activity(
@@ -232,7 +233,7 @@ class Interpreter:
             return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
-        info = workflow.info()
+        info = self._info
         host = self._host = self._new_host(definition.source.name)
         host.on_trace = self._on_trace
         self._main = asyncio.current_task()
@@ -335,16 +336,15 @@ class Interpreter:
         if self._log.is_detailed:
             self._log.noted(entry)
         self._lifecycle.note(entry)
-        run, definition = self._run, self._definition
-        if run is None or definition is None or self._host is None:
+        run, host, kind = self._run, self._host, entry.kind
+        if run is None or host is None:
             return
-        budget = self._host.budget
-        if budget is not None and budget.is_suspicious:
-            is_of_main_path = entry.lane == entry.state  # and of no branch or iteration
-            if entry.kind is TraceKind.STATE_ENTERED and is_of_main_path:
+        if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:  # of the main path: no branch or iteration
+            budget = host.budget
+            if budget is not None and budget.is_suspicious:
                 budget.enter_with(entry.state, run.execution.data)
-        if entry.kind in _SHOWN:
+        if kind in _SHOWN:
             self._shown.note(entry)
-        if entry.kind in MAY_CONTINUE_AS_NEW:
-            self._host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))
-            self._length.at_step(run, self._host)
+        if kind in MAY_CONTINUE_AS_NEW:
+            host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))
+            self._length.at_step(run, host)

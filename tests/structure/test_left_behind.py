@@ -21,6 +21,7 @@ ENDS_BY_ITSELF = {
     "tests/temporal/test_process_watchdog.py": "it is what ends with its parent that is tried",
     "tests/functions/custom/test_script.py": "a script that starts a process, which has to be ended with it",
     "tests/structure/test_left_behind.py": "it is this that is tried",
+    "bench/activations.py": "it ends with its standard input, which is a pipe",
     "bench/contender.py": "it ends with its standard input, which is a pipe",
     "bench/scale/measuring.py": "it ends with its standard input, which is a pipe",
     "tests/hostile/running.py": "it ends with its standard input, which is a pipe",

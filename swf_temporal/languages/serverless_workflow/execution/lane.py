@@ -154,6 +154,9 @@ class Lane(Tracer, Generic[F_co]):
 
     def fill(self, template: JSON, data: JSON) -> JSON:
         """Return *template* with the expressions in it replaced by what they yield."""
+        if template is None:  # most often, where there is nothing to be filled
+            self.run.charge()
+            return None
         value = self.evaluate(self.program.expressions.template(template), data)
         return None if value is NOTHING else value
 

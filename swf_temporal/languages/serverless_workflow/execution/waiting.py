@@ -94,6 +94,8 @@ def _values(
 
 
 def _required(definition: Event, lane: Lane) -> dict[str, JSON]:
+    if not definition.correlation:
+        return {}
     return required_values(definition, lambda value: lane.fill(value, lane.execution.data))
 
 

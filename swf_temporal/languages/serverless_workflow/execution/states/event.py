@@ -56,7 +56,9 @@ async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
     taken = frame.setdefault("taken", {})
     if frame.get("complete"):
         return True
-    wanted = list(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
+    wanted = [ref for entry in state.on_events for ref in entry.event_refs]
+    if len(wanted) > 1:
+        wanted = list(dict.fromkeys(wanted))
 
     def fits(ref: str, event: JSON) -> bool:
         return shares and isinstance(event, dict) and may_take(ref, CloudEvent.from_record(event), lane)

@@ -22,6 +22,8 @@ KEYS: Final = (
     "subFlowRef", "continueAs", "invoke", "terminate", "dataInputSchema", "secrets", "metadata",
     # variables, and what single languages have
     "variables", "files", "repeat", "transform",
+    # calls and sub-workflows that may outlast an execution
+    "longRunning", "onParentComplete",
 )  # fmt: skip
 """Keys of definitions that have to stand in one that is recorded."""
 

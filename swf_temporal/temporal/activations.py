@@ -103,6 +103,10 @@ class _Stretch:
             return 0
         return sum(len(one.data) for one in jobs[0].initialize_workflow.arguments)
 
+    def has_grown(self) -> bool:
+        """Tell whether the run may hold much more than it did; a replay is to be told."""
+        return self.is_replaying or self.memory.has_grown(self.run_id, self._helpers.made - self._made_before)
+
     def is_step(self) -> bool:
         """Tell whether it is a step of the run. After each that is broken off, the engine has the run removed."""
         return not any(job.HasField("remove_from_cache") or job.HasField("query_workflow") for job in self._act.jobs)
@@ -130,12 +134,13 @@ class _Here(threading.local):
     stretch: _Stretch | None = None
 
 
-_here = _Here()
+here = _Here()
+"""The activation that runs in this thread. What a run asks for at every step is asked here without a call between."""
 
 
 def seconds() -> float:
     """Return for how many seconds by the clock the activation has lasted that runs in this thread; 0 if none does."""
-    return 0.0 if _here.stretch is None else time.perf_counter() - _here.stretch.began
+    return 0.0 if here.stretch is None else time.perf_counter() - here.stretch.began
 
 
 def has_time(limit: float) -> bool:
@@ -143,7 +148,7 @@ def has_time(limit: float) -> bool:
 
     A run asks at every step: asking the SDK whether it replays takes several times as long.
     """
-    stretch = _here.stretch
+    stretch = here.stretch
     return stretch is not None and not stretch.is_replaying and time.perf_counter() - stretch.began < limit
 
 
@@ -152,17 +157,8 @@ def replays_without(marker: str) -> bool:
 
     A replay asks at every step, too: the SDK would remember each marker that it is asked for.
     """
-    stretch = _here.stretch
+    stretch = here.stretch
     return stretch is not None and stretch.is_replaying and marker not in stretch.markers
-
-
-def has_grown() -> bool:
-    """Tell whether the run whose activation runs in this thread may hold much more than it did; a replay is to be told.
-
-    A run asks at every step, as above.
-    """
-    stretch = _here.stretch
-    return stretch is None or stretch.is_replaying or stretch.memory.has_grown(stretch.run_id, stretch.made)
 
 
 def excess(roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
@@ -170,7 +166,7 @@ def excess(roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
 
     Raises NoRoom where it has to wait until other runs of the worker hold less.
     """
-    stretch = _here.stretch
+    stretch = here.stretch
     if stretch is None:
         return None
     memory = stretch.memory
@@ -191,7 +187,7 @@ class _Loading:
     __slots__ = ("_stretch",)
 
     def __init__(self) -> None:
-        self._stretch = _here.stretch
+        self._stretch = here.stretch
 
     def __enter__(self) -> None:
         if self._stretch is not None:
@@ -220,7 +216,7 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 
     def begin(self, stretch: _Stretch) -> None:
         """Watch an activation."""
-        _here.stretch = stretch
+        here.stretch = stretch
         self.memory.begin(stretch.run_id, stretch.given)
         with self._lock:
             self._running[stretch.thread] = stretch
@@ -230,7 +226,7 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 
     def end(self, stretch: _Stretch) -> None:
         """Watch it no more."""
-        _here.stretch = None
+        here.stretch = None
         self.memory.end(stretch.run_id, stretch.made)
         if self.memory.counts(stretch.run_id) and stretch.is_removal():
             self.memory.forget(stretch.run_id)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
@@ -22,6 +22,7 @@ from temporalio.converter import (
     EncodingPayloadConverter,
     JSONPlainPayloadConverter,
     PayloadConverter,
+    SerializationContext,
 )
 from temporalio.exceptions import ApplicationError
 
@@ -40,7 +41,7 @@ class OrderedJSON(JSONPlainPayloadConverter):
         """Return *value* as JSON; what is not plain JSON is left to the SDK."""
         try:
             text = _ENCODER.encode(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             return super().to_payload(value)
         payload = Payload(data=text.encode())
         payload.metadata["encoding"] = _JSON
@@ -77,6 +78,17 @@ class SwfPayloadConverter(CompositePayloadConverter):
             payload = json_converter.to_payload(value) if type(value) in _PLAIN else None
             payloads.append(super().to_payloads([value])[0] if payload is None else payload)
         return payloads
+
+    def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
+        """Read *payloads*. Nearly always it is one, and JSON, of which nothing is said."""
+        if type_hints is None and len(payloads) == 1 and payloads[0].metadata.get("encoding") == _JSON:
+            with suppress(RuntimeError):  # which says less than what follows
+                return [self.converters[_JSON].from_payload(payloads[0])]
+        return super().from_payloads(payloads, type_hints)
+
+    def with_context(self, context: SerializationContext) -> Self:  # noqa: ARG002 - the SDK's name
+        """Return the converter: what it does depends on nothing. The SDK asks twice for every call."""
+        return self
 
 
 class SwfFailureConverter(DefaultFailureConverter):
@@ -126,7 +138,8 @@ def _ours(converter: EncodingPayloadConverter) -> EncodingPayloadConverter:
     return OrderedJSON() if converter.encoding == _ENCODING else converter
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+"""What has itself within it is nested too deeply here, and the SDK says of it what it is."""
 _ENCODING = "json/plain"
 _JSON = _ENCODING.encode()
 _PLAIN: Final = frozenset({dict, list, str, int, float, bool})

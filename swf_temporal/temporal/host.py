@@ -4,13 +4,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
-from temporalio.api.common.v1 import RetryPolicy as RetryPolicyRecord
-from temporalio.common import RawValue, RetryPolicy
+from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, CancelledError
 from temporalio.workflow import ActivityCancellationType
 
@@ -21,7 +19,6 @@ from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
-from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import (
     FIRST_SEMANTICS,
     SEMANTICS,
@@ -31,6 +28,7 @@ from swf_temporal.runtime.semantics import (
 )
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import activations
+from swf_temporal.temporal.activations import here
 from swf_temporal.temporal.call_facts import activity_facts, shortened
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
@@ -42,6 +40,7 @@ from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import LIMITS, Pin, call_to_json
+from swf_temporal.temporal.retry_policies import policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
 
 LONG = 0.5
@@ -66,9 +65,6 @@ LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
 
 _BEFORE_ALL = datetime.fromtimestamp(0, UTC)
-
-_MAX_PAUSE = 100.0
-"""Seconds before a lost attempt is made again where the definition sets no limit."""
 
 MAY_CONTINUE_AS_NEW = frozenset(
     {TraceKind.STATE_ENTERED, TraceKind.ACTION_COMPLETED, TraceKind.ACTION_RETRIED, TraceKind.EVENT_TAKEN}
@@ -101,13 +97,17 @@ class TemporalHost:
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
+        self._stretch: object = None
+        """The activation in which the time was asked for: it has one."""
         self._time, self._now = -1.0, _BEFORE_ALL
 
     def now(self) -> datetime:
         """Return the time of the current workflow task; the same object as long as that lasts."""
-        time = self._clock()
-        if time != self._time:
-            self._time, self._now = time, datetime.fromtimestamp(time, UTC)
+        stretch = here.stretch
+        if stretch is None or stretch is not self._stretch:
+            self._stretch, time = stretch, self._clock()
+            if time != self._time:
+                self._time, self._now = time, datetime.fromtimestamp(time, UTC)
         return self._now
 
     def new_id(self) -> str:
@@ -116,15 +116,16 @@ class TemporalHost:
 
     def emit(self, entry: TraceEntry) -> None:
         """Keep the entry for queries, and see whether the run should continue as new."""
-        budget, kind = self.budget, entry.kind
-        if budget is not None:
-            if kind is TraceKind.STATE_ENTERED:
-                budget.enter(entry.state)
-            elif kind is TraceKind.EVENT_TAKEN:
-                budget.waited()
-        self.trace.append(entry)
-        if len(self.trace) > MAX_TRACE:
-            del self.trace[: MAX_TRACE // 2]
+        kind = entry.kind
+        if kind is TraceKind.STATE_ENTERED:
+            if self.budget is not None:
+                self.budget.enter(entry.state)
+        elif kind is TraceKind.EVENT_TAKEN:
+            self._waited()
+        trace = self.trace
+        trace.append(entry)
+        if len(trace) > MAX_TRACE:
+            del trace[: MAX_TRACE // 2]
         if self.on_trace is not None:
             self.on_trace(entry)
 
@@ -191,7 +192,8 @@ class TemporalHost:
         How much a run may hold is its worker's: that it was too much is recorded by a marker of this very step.
         """
         self._steps += 1
-        if not activations.has_grown():
+        stretch = here.stretch
+        if stretch is not None and not stretch.has_grown():
             return None
         marker = f"{HELD}{self._steps}"
         if activations.replays_without(marker):
@@ -252,7 +254,9 @@ class TemporalHost:
         terms = parse_activity(call.function) if self.runs_external_activities else None
         if terms is not None:
             return await self._run_engine_activity(call, terms)
-        payload = await self.outgoing.payload(call_to_json(call, self.source))
+        is_plain = call.deferred is None and call.selection_set is None
+        record = call_to_json(call, self.source)
+        payload = await self.outgoing.payload(record, call.arguments if is_plain else record)
         number = self.outgoing.begun(call.id)
         try:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
@@ -263,7 +267,7 @@ class TemporalHost:
                 start_to_close_timeout=CALL_LIMIT if call.timeout is None else call.timeout,
                 heartbeat_timeout=HEARTBEAT,
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
-                retry_policy=_policy(call.retry),
+                retry_policy=policy_of_lost(call.retry),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
                 **activity_facts(call),
             )
@@ -320,29 +324,3 @@ class TemporalHost:
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})
-
-
-class _Policy(RetryPolicy):
-    """A retry policy that is written once, and not anew for every call."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._written = RetryPolicyRecord()
-        super().apply_to_proto(self._written)
-
-    def apply_to_proto(self, proto: RetryPolicyRecord) -> None:
-        """Write the policy into *proto*."""
-        proto.CopyFrom(self._written)
-
-
-@lru_cache(maxsize=512)
-def _policy(retry: RetryRule | None) -> RetryPolicy:
-    """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
-    first = max(0.001, retry.delay if retry else 1.0)
-    longest = (retry and retry.max_delay) or _MAX_PAUSE
-    return _Policy(
-        initial_interval=timedelta(seconds=first),
-        # The engine refuses a policy whose first pause is longer than its longest.
-        maximum_interval=timedelta(seconds=max(first, longest)),
-        non_retryable_error_types=["PayloadsTooLarge"],
-    )

@@ -25,6 +25,9 @@ MAX_PENDING: Final = 1900
 """The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
 
 
+_ALL: Final = object()
+
+
 class Slowest(NamedTuple):
     """The call that has been in progress for the longest time."""
 
@@ -58,9 +61,12 @@ class Outgoing:
         self._sent = 0
         self._sent_at: datetime | None = None
 
-    async def payload(self, value: Any) -> Payload:
-        """Return *value* ready to be sent, once there is room to send it. Raises PayloadTooLarge."""
-        least = json_size(value)
+    async def payload(self, value: Any, large: Any = _ALL) -> Payload:
+        """Return *value* ready to be sent, once there is room to send it. Raises PayloadTooLarge.
+
+        *large* is all of it that may be large, where that is known.
+        """
+        least = json_size(value if large is _ALL else large)
         if least > self.limit:  # it is not even written
             check_fits(least, ONE_STEP, self.limit)
         payload = self._converter.to_payload(value)

@@ -1,9 +1,12 @@
-"""Temporal's retry policies that say exactly what a definition says of retries."""
+"""Temporal's retry policies: of activities of other workers, and of attempts of ours that were lost."""
 
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import lru_cache
+from typing import Any
 
+from temporalio.api.common.v1 import RetryPolicy as RetryPolicyRecord
 from temporalio.common import RetryPolicy
 
 from swf_temporal.errors import CallFailed
@@ -15,6 +18,9 @@ ONCE = RetryPolicy(maximum_attempts=1)
 
 _MIN_INTERVAL = 0.001
 """Seconds. The engine takes a delay of nothing for none at all, and falls back on its own."""
+
+_MAX_PAUSE = 100.0
+"""Seconds before a lost attempt is made again where the definition sets no limit."""
 
 _TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout:Heartbeat"}
 """The server's kinds of timeouts, by the codes of the faults that they cause."""
@@ -31,6 +37,32 @@ def policy_of(terms: ExternalRetryPolicy) -> RetryPolicy:
         maximum_interval=maximum,
         maximum_attempts=terms.maximum_attempts or 0,
         non_retryable_error_types=list(terms.never),
+    )
+
+
+class _Policy(RetryPolicy):
+    """A retry policy that is written once, and not anew for every call."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._written = RetryPolicyRecord()
+        super().apply_to_proto(self._written)
+
+    def apply_to_proto(self, proto: RetryPolicyRecord) -> None:
+        """Write the policy into *proto*."""
+        proto.CopyFrom(self._written)
+
+
+@lru_cache(maxsize=512)
+def policy_of_lost(retry: RetryRule | None) -> RetryPolicy:
+    """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
+    first = max(0.001, retry.delay if retry else 1.0)
+    longest = (retry and retry.max_delay) or _MAX_PAUSE
+    return _Policy(
+        initial_interval=timedelta(seconds=first),
+        # The engine refuses a policy whose first pause is longer than its longest.
+        maximum_interval=timedelta(seconds=max(first, longest)),
+        non_retryable_error_types=["PayloadsTooLarge"],
     )
 
 

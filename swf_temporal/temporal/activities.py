@@ -82,6 +82,20 @@ class Activities:
         self.publisher = publisher
         self.catalogue = catalogue
 
+    @property
+    def all(self) -> list[Callable[..., Any]]:
+        """All of them, for a worker to register."""
+        return [
+            self.call,
+            self.publish,
+            self.resolve,
+            self.look_up,
+            self.look_limits_up,
+            self.read_variable,
+            self.write_variable,
+            self.instance_has_ended,
+        ]
+
     @activity.defn(dynamic=True)
     async def call(self, args: Sequence[RawValue]) -> Any:
         """Make one attempt at a function call; the activity's type is the function's name.

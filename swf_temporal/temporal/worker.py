@@ -2,7 +2,7 @@
 
 import gc
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from temporalio.client import Client
 from temporalio.worker import Worker, WorkflowRunner
@@ -26,6 +26,8 @@ from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope,
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
 
+_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
+"""The workflows of a worker beside the one that runs definitions."""
 _THRESHOLDS = 10_000, 20, 20
 """The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""
 
@@ -93,24 +95,8 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     worker = Worker(
         client,
         task_queue=task_queue,
-        workflows=[
-            interpreter or (KnownOnly if only_known else Interpreter),
-            VariablesOfScope,
-            DelayedEvent,
-            EventMailbox,
-        ],
-        activities=[
-            ours.call,
-            ours.publish,
-            ours.resolve,
-            ours.look_up,
-            ours.look_limits_up,
-            ours.read_variable,
-            ours.write_variable,
-            ours.instance_has_ended,
-            Endings(client).ending,
-            *options.pop("activities", ()),
-        ],
+        workflows=[interpreter or (KnownOnly if only_known else Interpreter), *_WORKFLOWS],
+        activities=[*ours.all, Endings(client).ending, *options.pop("activities", ())],
         workflow_runner=runner or unsandboxed,
         unsandboxed_workflow_runner=versioned(unsandboxed, deployment),
         max_cached_workflows=capacity.workflows,

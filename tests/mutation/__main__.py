@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from tests.mutation.choosing import file_of, place_of, trials_for
 from tests.mutation.explained import Explanation, explanations
 from tests.mutation.mutant import PACKAGES, ROOT, Mutant
 from tests.mutation.mutants import KEPT, files, install, mutate
@@ -34,11 +35,8 @@ from tests.mutation.trials import (
     Fate,
     Kind,
     Trial,
-    file_of,
     in_processes,
-    place_of,
     test_files,
-    trials_for,
 )
 from tests.mutation.typecheck import refused
 
@@ -184,7 +182,8 @@ def _try(
     done: set[tuple[Kind, str]] = set()
     for seconds in turns:
         for kind in Kind:
-            chosen = trials_for(place, kind, measured, killers, seconds)
+            function = mutant.lines if place[0] == mutant.file else (0, 0)
+            chosen = trials_for(place, kind, measured, killers, seconds, function)
             trials = [trial for trial in chosen if (kind, trial.name) not in done]
             done.update((kind, trial.name) for trial in trials)
             fate, by = bench.fate(mutant, trials)

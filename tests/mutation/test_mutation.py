@@ -10,10 +10,11 @@ from mutmut.mutation.trampoline import set_mutant_under_test
 
 from swf_temporal.guarding import jq_process
 from swf_temporal.guarding.guard import JAVASCRIPT, JQ, JSONPATH, Engine, Guard
+from tests.mutation.choosing import place_of, trials_for
 from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.mutants import HELPERS, _make_tables_again, choose, files, mutate, starts_of
 from tests.mutation.trials import Kind as Trying
-from tests.mutation.trials import Trial, place_of, trials_for
+from tests.mutation.trials import Trial
 from tests.mutation.typecheck import refused
 
 
@@ -71,6 +72,13 @@ def test_trials_are_chosen_and_ordered() -> None:
     elsewhere = Trial(Trying.SCENARIO, "drafts/d.yaml:1: five", 0.9, {FILE: [10]})
     names = [one.name.partition(": ")[2] for one in trials_for((FILE, 10), Trying.SCENARIO, [*TRIALS, elsewhere])]
     assert names == ["one", "five", "three", "two"]
+
+
+def test_every_way_through_a_function_is_taken_early() -> None:
+    """Whatever the others are, one comes by each of its lines."""
+    other_way = Trial(Trying.SCENARIO, "a.yaml:17: six", 1.2, {FILE: [10, 14]})
+    chosen = trials_for((FILE, 10), Trying.SCENARIO, [*TRIALS, other_way], function=(8, 20))
+    assert [one.name.partition(": ")[2] for one in chosen] == ["one", "six", "three", "two"]
 
 
 def test_the_tests_that_mirror_a_file_come_first() -> None:

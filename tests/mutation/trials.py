@@ -10,18 +10,15 @@ import copy
 import importlib
 import io
 import json
-import math
 import os
 import pkgutil
 import resource
 import signal
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -30,7 +27,7 @@ import hypothesis
 import pytest
 
 from tests.mutation.mutant import PACKAGES, ROOT, Mutant
-from tests.mutation.mutants import HELPERS, JQ_PROCESS, MutatedFile, choose, starts_of
+from tests.mutation.mutants import MutatedFile, choose
 
 CORPUS: Final = ROOT / "tests" / "scenarios"
 UNIT_TESTS: Final = (
@@ -257,59 +254,12 @@ def _run_tests(arguments: Sequence[str], plugin: object | None) -> int:
     return int(pytest.main([*_PYTEST, *arguments], plugins=[plugin] if plugin else []))
 
 
-def file_of(trial: Trial) -> str:
-    """Return the file that *trial* stands in, from the root of the project."""
-    return trial.name.partition("::" if trial.kind is Kind.TEST else ":")[0]
-
-
-def _folder_of(trial: Trial) -> str:
-    return file_of(trial).rpartition("/")[0]
-
-
 def test_files() -> list[str]:
     """Return the files of unit tests that mutants are tried with."""
     found = (
         str(file.relative_to(ROOT)) for folder in UNIT_TESTS for file in sorted((ROOT / folder).rglob("test_*.py"))
     )
     return [file for file in found if file not in NOT_HERE]
-
-
-def trials_for(
-    place: tuple[str, int], kind: Kind, baseline: Baseline, killers: Sequence[str] = (), most: float = math.inf
-) -> list[Trial]:
-    """Return the trials of a kind that come by *place*: *killers* of neighbours first, then one of every folder.
-
-    Of each folder one of every file comes first, and of each file the quickest: those that are about the same thing
-    mostly stand together, and many others may come by as well. Together they take at most *most* seconds without a
-    mutant; the others are left out. Those of the test file that mirrors *place* come before, and take as much again.
-    """
-    file, line = place
-    passing = [trial for trial in baseline if trial.kind is kind and line in trial.passes.get(file, ())]
-    passing.sort(key=lambda one: one.seconds)
-    for part_of in (file_of, _folder_of):
-        rounds: Counter[str] = Counter()
-        order: dict[str, tuple[int, float]] = {}
-        for one in passing:
-            order[one.name] = rounds[part_of(one)], one.seconds
-            rounds[part_of(one)] += 1
-        passing.sort(key=lambda one: order[one.name])
-    passing.sort(key=lambda one: one.name not in killers)
-    mirror = _mirror_of(file)
-    mirroring = [one for one in passing if file_of(one) == mirror]
-    others = [one for one in passing if file_of(one) != mirror]
-    return [*_affordable(mirroring, most), *_affordable(others, most)]
-
-
-def _mirror_of(file: str) -> str:
-    """Return the test file of a *file* of the package, whether there is one or not."""
-    folder, _, name = file.rpartition("/")
-    return f"tests/{folder.removeprefix('swf_temporal/')}/test_{name}"
-
-
-def _affordable(trials: Sequence[Trial], most: float) -> list[Trial]:
-    """Return the first of *trials* that take at most *most* seconds together."""
-    spent = accumulate(one.seconds for one in trials)
-    return [one for one, seconds in zip(trials, spent, strict=True) if seconds <= most]
 
 
 class _Passed:
@@ -333,28 +283,6 @@ class _Passed:
         data = self._coverage.get_data()
         for file in data.measured_files():
             self.lines[str(Path(file).relative_to(ROOT))] = sorted(data.lines(file) or ())
-
-
-def place_of(mutant: Mutant, baseline: Baseline) -> tuple[str, int]:
-    """Return the line whose trials come by *mutant*: the one that changes, or the last before it that ever runs.
-
-    Statements of several lines are known by some of these only. What runs in a helper process is come by where one is
-    started.
-    """
-    running = _running(baseline, mutant.file, mutant.lines)
-    module = mutant.name.rpartition(".")[0]
-    if module == JQ_PROCESS or (module in HELPERS and not running):
-        file, function = HELPERS[module]
-        running = _running(baseline, file, starts_of((ROOT / file).read_text(encoding="utf-8"))[function])
-        return file, max(running, default=0)
-    before, after = [one for one in running if one <= mutant.line], [one for one in running if one > mutant.line]
-    return mutant.file, max(before) if before else min(after, default=0)
-
-
-def _running(baseline: Baseline, file: str, lines: tuple[int, int]) -> set[int]:
-    """Return which lines of a function ever run."""
-    begin, end = lines
-    return {one for trial in baseline for one in trial.passes.get(file, ()) if begin < one <= end}
 
 
 def _limit(seconds: float) -> None:

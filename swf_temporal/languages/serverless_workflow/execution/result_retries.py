@@ -94,5 +94,5 @@ def _prepare_next(retry: ResultRetry, index: int, lane: Lane[ActionFrame]) -> No
     tries[str(index)] = tries.get(str(index), 0) + 1
     delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
     frame["again"] = lane.run.time() + delay
-    for key in ("result", "silent", "attempts", "attempt", "action timeout"):
+    for key in ("result", "attempts", "attempt", "action timeout"):
         frame.pop(key, None)  # type: ignore[misc]  # keys of its frames, none of which has to be there

@@ -9,7 +9,11 @@ from swf_temporal.runtime.made_of_secrets import made_of_secrets
 from swf_temporal.runtime.performing import filled
 
 DATA: JSON = {"order": "order-4711-of-ada", "amount": 12345678}
-SECRETS: dict[str, JSON] = {"key": "correct horse battery", "pin": {"number": 48392017, "on": True}}
+SECRETS: dict[str, JSON] = {
+    "key": "correct horse battery",
+    "pin": {"number": 48392017, "on": True},
+    "ends": ["aaaaAAAA0000", "yyyyYYYY8888", "zzzzZZZZ9999"],
+}
 
 
 def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
@@ -31,6 +35,10 @@ def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
         ("${ {(.order + $SECRETS.key[0:7]): .amount} }", ("order-4711-of-adacorrect",)),
         ('${ "length-is-\\($SECRETS.key | length)" }', ()),
         ('${ "first-is-\\($SECRETS.key | .[0:1])" }', ("first-is-c",)),
+        ('${ $SECRETS.ends[0] + "made" }', ("aaaaAAAA0000made",)),
+        ('${ $SECRETS.ends[1] + "made" }', ("yyyyYYYY8888made",)),
+        ('${ $SECRETS.ends[2] + "made" }', ("zzzzZZZZ9999made",)),
+        ('${ "length-is-\\($SECRETS.ends | add | @uri | length)" }', ()),
         ('${ if $SECRETS.key == "correct horse battery" then "as expected" else error("no") end }', ()),
     ],
 )

@@ -24,14 +24,16 @@ class Clock:
         self.told: list[TraceEntry] = []
         self.is_stuck = False
         self.had_control = 0
+        self.long_steps = 0
 
     def now(self) -> datetime:
         """Return the time."""
         return self.time
 
     def has_worked_long(self) -> bool:
-        """Say that there is time."""
-        return False
+        """Say that there is time, unless some steps took long."""
+        self.long_steps -= 1
+        return self.long_steps >= 0
 
     def emit(self, entry: TraceEntry) -> None:
         """Take note."""
@@ -131,6 +133,23 @@ async def test_the_host_is_given_control_after_many_steps() -> None:
     for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
         await run.give_way()
     assert clock.had_control == 2
+
+
+async def test_the_host_is_given_control_after_a_long_step() -> None:
+    """Paths side by side give way together, and go on in their order."""
+    clock = Clock()
+    run = _run(NOTHING, clock)
+    went_on: list[int] = []
+
+    async def path(number: int) -> None:
+        await run.yield_if_long()
+        went_on.append(number)
+
+    clock.long_steps = 1
+    tasks = [asyncio.create_task(path(number)) for number in range(3)]
+    for task in tasks:
+        await task
+    assert (went_on, clock.had_control) == ([0, 1, 2], 1)
 
 
 @pytest.mark.parametrize(("size", "most"), [(10, 4000), (2000, 2000), (50_000, 400)])

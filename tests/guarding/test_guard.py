@@ -341,6 +341,7 @@ def test_a_helper_that_holds_much_is_replaced() -> None:
         before = children()
         assert pool.run('("x" * 300000000) | length | tojson', "null").text == "300000000"
         assert children() == before
+        assert pool._running == 0
         assert pool.run("1 | tojson", "1").text == "1"
         assert len(children() - before) == 1
     finally:

@@ -29,7 +29,27 @@ def test_programs_that_others_had_compiled_take_no_memory_of_this_one() -> None:
     """What an expression may take depends on itself alone, and not on what its helper keeps of those before."""
     pool = Guard(Limits(memory=200 << 20, seconds=10, processes=1))
     try:
-        for number in range(4):  # each has a text of 60 million characters, which jq computes as it compiles it
-            assert pool.run(f'("{number % 10}" * {60_000_000 + number}) | length | tojson', "null").text
+        for number in range(4):
+            assert pool.run(_large(number), "null").text
     finally:
         pool.stop()
+
+
+def test_an_expression_for_which_too_little_memory_was_left_is_evaluated_by_a_fresh_helper() -> None:
+    """By none that others used before, which may have as little left."""
+    pool = Guard(Limits(memory=150 << 20, seconds=10, processes=2))
+    try:
+        used = [pool._take(), pool._take()]
+        for number, helper in enumerate(used):
+            for more in (1, 2):
+                assert helper.ask(_large(10 * number + more), "null").text
+            pool._give_back(helper)
+        assert pool.run(_large(30), "null").text == "60000030"
+        assert not any(helper.is_alive() for helper in used)
+    finally:
+        pool.stop()
+
+
+def _large(number: int) -> str:
+    """Return a program with a text of 60 million characters, which jq computes as it compiles it, and keeps."""
+    return f'("x" * {60_000_000 + number}) | length | tojson'

@@ -30,7 +30,6 @@ BEFORE = "before"
 HOW = ("live", "replayed")
 _RECORDED = Path(__file__).with_name("recorded.py")
 _EVENTS = 30
-_ONE_EACH = "one event after the other"
 _NOTHING = {"count": 0, "sum": 0, "squares": 0}
 
 Times = dict[str, dict[str, dict[str, float]]]
@@ -70,7 +69,7 @@ def _works() -> dict[str, dict[str, Any]]:
     ]
     found["events"] = {
         "name": "events",
-        "title": f"{_EVENTS} events",
+        "title": f"{_EVENTS} events, one after the other",
         "data": _NOTHING,
         "events": events,
         "definition": definition(Kind.COUNTS),

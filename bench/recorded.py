@@ -185,9 +185,10 @@ async def _run(client: Client, contender: str, work: dict[str, Any]) -> str:
 
 async def main(contender: str, address: str) -> None:
     """Record, and answer until the input ends."""
-    gc.freeze()
     logging.disable()  # the SDK tells of each activation that fails
     found = await _recorded(contender, address)
+    gc.collect()
+    gc.freeze()  # a collection that looks at all that is there would empty the processor's caches before each time
     print(ANSWER, json.dumps(list(found)), flush=True)
     for line in sys.stdin:
         work = found[line.strip()]

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowRunner
 
 from swf_temporal.runtime.budgets import Limits
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import held_memory, worker
+from swf_temporal.temporal.activations import WatchedWorkflows
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.held_memory import MIB, HeldMemory, NoRoom
 from swf_temporal.temporal.worker import Capacity
@@ -42,10 +43,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> HeldMemory:
     return memory
 
 
-async def _replays(history: WorkflowHistory) -> bool:
+async def _replays(history: WorkflowHistory, runner: WorkflowRunner) -> bool:
     replayer = Replayer(
         workflows=[Interpreter],
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        unsandboxed_workflow_runner=runner,
         data_converter=CONVERTER,
         debug_mode=True,
     )
@@ -63,7 +64,9 @@ async def test_a_run_that_holds_too_much_fails(bench: Bench) -> None:
     fault = failed.value.fault
     assert fault is not None
     assert (fault.name, fault.state) == ("PayloadTooLarge", "Make 7")
-    assert await _replays(await handle.fetch_history())
+    history = await handle.fetch_history()
+    assert await _replays(history, UnsandboxedWorkflowRunner())
+    assert await _replays(history, WatchedWorkflows())  # as in a worker, which knows the markers
 
 
 @pytest.mark.usefixtures("small")

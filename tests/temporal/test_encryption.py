@@ -13,12 +13,14 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.client import Client as AppClient
 from swf_temporal.app.instances import facts_of
+from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.converter import CONVERTER, converter_of
 from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal import test_outlasting as outlasting
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 pytestmark = pytest.mark.temporal
@@ -119,6 +121,27 @@ async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
             data_converter=hidden.client.data_converter,
         )
         await replayer.replay_workflow(history)
+
+
+@pytest.mark.parametrize("action", [outlasting.CALL, outlasting.SUBFLOW], ids=["a call", "a sub-workflow"])
+async def test_what_outlasts_an_execution_is_encrypted(bench: Bench, action: dict[str, Any]) -> None:
+    """Its result, as the server has it and as the next execution of the run that waits finds it."""
+
+    async def charged() -> JSON:
+        return {"card": CARD}
+
+    hidden = encrypted(bench)
+    functions = outlasting.Functions(charged)
+    async with hidden.worker(outlasting.beside(action), outlasting.CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=outlasting.EVERY)
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"left": 0, "card": CARD}
+    executions = await outlasting.histories(bench, handle)
+    child = await bench.client.get_workflow_handle(f"{handle.id}/both/long/long#1").fetch_history()
+
+    assert len(executions) > 1
+    for history in (*executions, child):
+        assert CARD not in shown(history)
+        assert "specVersion" not in shown(history)
 
 
 async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) -> None:

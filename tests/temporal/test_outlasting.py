@@ -16,7 +16,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import single_calls
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.records import OutlastingRecord, Pin, pinned
 from tests.temporal.conftest import Bench, calling, define
 from tests.temporal.suspending import Suspending
 
@@ -340,3 +340,25 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
     assert isinstance(output, dict)
     assert output["long"] is True
     assert functions.calls == 1
+
+
+async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(bench: Bench) -> None:
+    """Also where no path waits for it any more, since the run was given up as the execution began."""
+    waits = define(
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["never"]}]},
+        events=[{"name": "never", "type": "never", "source": "x"}], id="child",
+    )  # fmt: skip
+    definition = define({"name": "end", "type": "inject", "data": {}})
+    async with bench.worker(definition, waits) as worker:
+        child = await worker.start({}, definition=1, workflow_id="left/both/long#1")
+        await worker.awaiting(child, "never")
+        left: OutlastingRecord = {"run": str(child.first_execution_run_id), "since": 0.0}
+        gone: OutlastingRecord = {"run": "another", "since": 0.0}
+        pin = Pin(pinned([definition]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
+        handle = await bench.client.start_workflow(
+            definition.id, args=[{}, pin.to_json()], id="left", task_queue=worker.queue
+        )
+        assert await asyncio.wait_for(swf.result(handle), 60) == {}
+        status = await status_of(bench, child.id)
+
+    assert status is WorkflowExecutionStatus.CANCELED

@@ -325,6 +325,27 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
+@KINDS
+async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, Any]) -> None:
+    """The worker that made the call ends, after the run has continued as new; the next makes the same call again."""
+    functions = Functions(never)
+    keys: set[str] = set()
+    queue = f"outlasting-{action is CALL}"
+    async with bench.worker(beside(action), CHILD, **functions.all, queue=queue) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        await crossed(bench, handle)
+        await asyncio.wait_for(functions.over.wait(), 30)
+        keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
+    functions.ending = well
+    async with bench.worker(beside(action), CHILD, **functions.all, queue=queue) as worker:
+        output = await asyncio.wait_for(swf.result(handle), 60)
+        keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
+
+    assert output == {"left": 0, "long": True}
+    assert functions.calls == 2
+    assert len(keys) == 1
+
+
 async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> None:
     """A run that holds too much for one payload stays in its execution, and waits on for the same child."""
     functions = Functions(well)

@@ -167,6 +167,12 @@ class SimulationContext:
         if not hearing:
             self._events.append(event)
 
+    def terminate(self, instance_id: str) -> None:
+        """Let an instance that is about to be ended undo nothing: only one that is cancelled does."""
+        running = self._instances.get(instance_id)
+        if running is not None:
+            running[1].execution.abandon()
+
     async def run_instance(
         self,
         workflow_id: str,

@@ -65,7 +65,8 @@ class SimulatedHost:
         self.shares_events = False
         """Whether what is produced reaches other instances of the simulation."""
         self.trace: list[TraceEntry] = []
-        self._children: list[asyncio.Task[None]] = []
+        self._children: dict[str, asyncio.Task[None]] = {}
+        """The fire-and-forget sub-workflows that are to end with this execution, by their ids."""
         self._outlasting = OutlastingCalls(loop)
 
     def now(self) -> datetime:
@@ -172,7 +173,7 @@ class SimulatedHost:
         if call.fire_and_forget:
             child = self.context.detach(partial(self._ignoring_errors, work), place)
             if call.parent_close_policy == "terminate":
-                self._children.append(child)
+                self._children[own_id] = child
             await self._begun(child, place)
             return None
         try:
@@ -218,7 +219,8 @@ class SimulatedHost:
 
     def end_children(self) -> None:
         """End the fire-and-forget sub-workflows that are not to outlive this execution."""
-        for child in self._children:
+        for child_id, child in self._children.items():
+            self.context.terminate(child_id)
             child.cancel()
 
     def changed(self, change: str) -> bool:  # noqa: ARG002 - no instance of a simulation is older than what runs it

@@ -8,8 +8,8 @@ import sys
 import sysconfig
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,17 +69,14 @@ async def local_server(
         if one is not None and not is_free(one):
             raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
     program = find_program()
-    with ExitStack() as stack:
-        inherited = []
+    for left in reversed(range(_STARTS)):
+        # Those chosen here are chosen anew each time: a process that was quicker keeps what it took.
         chosen, ui_chosen = port or free_port(), ui_port or free_port()
-        if database is not None:
-            prepare(database)
-            inherited.append(stack.enter_context(held(database, f"127.0.0.1:{chosen}")))
-        if program is None:
-            async with _downloaded(chosen, ui_chosen, database, extra, converter) as client:
-                yield Server(client, f"http://127.0.0.1:{ui_chosen}")
-            return
-        for left in reversed(range(_STARTS)):
+        with _holding(database, chosen) as inherited:
+            if program is None:
+                async with _downloaded(chosen, ui_chosen, database, extra, converter) as client:
+                    yield Server(client, f"http://127.0.0.1:{ui_chosen}")
+                return
             command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(chosen)]
             command += ["--ui-port", str(ui_chosen), "--log-level", "error", *QUICK, *extra]
             if database is not None:
@@ -93,6 +90,17 @@ async def local_server(
                     continue
                 yield Server(client, f"http://127.0.0.1:{ui_chosen}")
                 return
+
+
+@contextmanager
+def _holding(database: Path | None, port: int) -> Iterator[list[int]]:
+    """Hold *database*, if there is one, for a server at *port*; yield the files that the server is to inherit."""
+    if database is None:
+        yield []
+        return
+    prepare(database)
+    with held(database, f"127.0.0.1:{port}") as file:
+        yield [file]
 
 
 class _StartError(UsageError):

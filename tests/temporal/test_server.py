@@ -1,12 +1,15 @@
 """The development server, started by us."""
 
 import shlex
+import socket
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.server import find_program, local_server
+from swf_temporal.temporal import server as server_module
+from swf_temporal.temporal.server import find_program, free_port, local_server
 
 pytestmark = pytest.mark.temporal
 
@@ -41,3 +44,19 @@ async def test_one_that_never_starts_is_told_with_what_it_said(tmp_path: Path, m
         async with local_server():
             pass
     assert (tmp_path / "count").read_text() == "xxx"
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["port", "UI port"])
+@pytest.mark.parametrize("has_database", [False, True], ids=["in memory", "database"])
+async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, has_database: bool
+) -> None:
+    """A free port is chosen some moments before the server listens there."""
+    with socket.socket() as quicker:
+        quicker.bind(("127.0.0.1", 0))
+        chosen = [free_port(), free_port()]
+        chosen[number] = quicker.getsockname()[1]
+        ports = chain(chosen, iter(free_port, None))
+        monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
+        async with local_server(database=tmp_path / "db" if has_database else None) as server:
+            assert await server.client.service_client.check_health()

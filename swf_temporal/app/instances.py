@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
@@ -16,6 +17,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import Handle, RunEnded, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
+from swf_temporal.temporal.constants import ENDING
 
 PATIENCE = 5.0
 """Seconds in which a worker should have answered a query."""
@@ -138,8 +140,7 @@ async def with_sub_workflows(client: Client, workflow_id: str) -> AsyncIterator[
             description = await client.temporal.get_workflow_handle(member).describe()
         except RPCError:
             continue  # it has just ended
-        children = description.raw_description.pending_children
-        found += [child.workflow_id for child in children if child.workflow_type_name not in WORKFLOW_TYPES]
+        found += await _sub_workflows(client, description)
 
 
 async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
@@ -180,14 +181,25 @@ def _time(moment: datetime | None) -> str | None:
 
 async def _under_way(client: Client, execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
     """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
-    described = execution.raw_description
+    pending = execution.raw_description.pending_activities
     found: dict[str, list[Any]] = {
-        "calls": [await _call(client, pending) for pending in described.pending_activities],
-        "subflows": [
-            child.workflow_id for child in described.pending_children if child.workflow_type_name not in WORKFLOW_TYPES
-        ],
+        "calls": [await _call(client, one) for one in pending if one.activity_type.name != ENDING],
+        "subflows": await _sub_workflows(client, execution),
     }
     return {kind: those for kind, those in found.items() if those}
+
+
+async def _sub_workflows(client: Client, execution: WorkflowExecutionDescription) -> list[str]:
+    """Return the ids of the sub-workflows that run, those included that an earlier execution began."""
+    described = execution.raw_description
+    found = [one.workflow_id for one in described.pending_children if one.workflow_type_name not in WORKFLOW_TYPES]
+    for pending in described.pending_activities:
+        if pending.activity_type.name == ENDING and pending.HasField("last_failure"):
+            failure = await client.temporal.data_converter.decode_failure(pending.last_failure)
+            if isinstance(failure, ApplicationError):
+                # A workflow that makes a single call looks for its parent in the same way.
+                found += [one for one in failure.details if one != execution.parent_id]
+    return found
 
 
 async def _call(client: Client, pending: PendingActivityInfo) -> dict[str, Any]:

@@ -33,6 +33,9 @@ EVENT_REFUSED = "EventRefused"
 INBOX_FULL = "InboxFull"
 """The type of the error with which that update refuses an event of an instance that keeps too many as it is."""
 
+ENDING = "ending of workflow"
+"""The activity that waits for the end of a workflow, which an earlier execution of the same instance began."""
+
 MEMO = "swf"
 """Under which name schedules, and the instances that they start, remember their definition."""
 NOTE = "definition "

@@ -24,8 +24,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-ENDING: Final = "ending of workflow"
-"""The activity that waits for the end of a workflow."""
+from swf_temporal.temporal.constants import ENDING
 
 ATTEMPT: Final = timedelta(seconds=30)
 """How long one look may take."""
@@ -98,7 +97,7 @@ class Endings:
         first = found.raw_description.workflow_execution_info.first_run_id
         is_another = bool(first) and first != of["run"]
         if not is_another and found.status not in _CLOSED:
-            raise _still_running(of["since"])
+            raise _still_running(of)
         if of.get("brief"):
             return {"how": "ended"}
         handle = self._client.get_workflow_handle(of["id"], run_id=of["run"] if is_another else found.run_id)
@@ -127,10 +126,11 @@ def cause_of(ending: EndingRecord) -> FailureError | None:
     return ApplicationError(message, *details, type=ending.get("type"), non_retryable=True)
 
 
-def _still_running(since: float) -> ApplicationError:
-    pause = min(max(_PART * (time.time() - since), _MIN_PAUSE), _MAX_PAUSE)
+def _still_running(of: AwaitedRecord) -> ApplicationError:
+    pause = min(max(_PART * (time.time() - of["since"]), _MIN_PAUSE), _MAX_PAUSE)
     return ApplicationError(
-        "it is still running",
+        f"{of['id']} is still running",
+        of["id"],  # by which the status of the run that waits names it
         type=_RUNNING,
         next_retry_delay=timedelta(seconds=pause),
         category=ApplicationErrorCategory.BENIGN,  # which no log is told of

@@ -25,7 +25,8 @@ from swf_temporal.data import JSON
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.temporal.call_facts import activity_facts
-from swf_temporal.temporal.endings import ATTEMPT, ENDING, POLICY, AwaitedRecord, EndingRecord, cause_of
+from swf_temporal.temporal.constants import ENDING
+from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord, EndingRecord, cause_of
 from swf_temporal.temporal.records import OutlastingRecord
 
 

@@ -18,7 +18,8 @@ from temporalio.workflow import ActivityCancellationType
 from swf_temporal.data import JSON
 from swf_temporal.runtime.host import Attempts
 from swf_temporal.runtime.joining import MISSING, within
-from swf_temporal.temporal.endings import ATTEMPT, ENDING, POLICY, AwaitedRecord
+from swf_temporal.temporal.constants import ENDING
+from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.records import CallRecord, OwnerRecord, call_from_json
 

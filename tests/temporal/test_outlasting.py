@@ -10,6 +10,8 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.worker import Replayer
 
+from swf_temporal.app.client import Client
+from swf_temporal.app.instances import facts_of, with_sub_workflows
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.languages.port import Definition
@@ -194,6 +196,24 @@ async def test_its_failure_is_told_as_if_the_run_had_not_continued(
     assert (name, message, facts) == await told(bench, action, how, 10_000)
     assert facts["action"] == "long"
     assert (facts.get("code") == "404") == (how == "fails")
+
+
+@KINDS
+async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None:
+    """It is a sub-workflow that runs, in each execution that waits for it; looking for its end is no call."""
+    functions, client = Functions(never), Client(bench.client)
+    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+        handle = await worker.start({}, suspend_after=EVERY)
+        await crossed(bench, handle)
+        child = f"{handle.id}/both/long/long#1"
+        async with asyncio.timeout(30):
+            while (facts := await facts_of(client, handle.id)).get("subflows") != [child]:
+                await asyncio.sleep(0.05)
+        family = [one async for one in with_sub_workflows(client, handle.id)]
+        await handle.terminate()
+        await client.instance(child).terminate(None)
+    assert "ending of workflow" not in [call["function"] for call in facts.get("calls", ())]
+    assert family == [handle.id, child]
 
 
 @KINDS

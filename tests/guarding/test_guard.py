@@ -66,7 +66,7 @@ def test_a_killed_helper_leaves_nothing(guard: Guard) -> None:
     with pytest.raises(ExpressionLimitExceeded, match=r"longer than 0\.2 s"):
         guard.run(ENDLESS, "null")
     assert children() == before
-    assert open_files() == files
+    assert open_files() <= files  # what tests before left open may be closed meanwhile
 
 
 def test_too_much_output_keeps_the_helper(guard: Guard) -> None:

@@ -224,7 +224,10 @@ async def test_a_run_that_holds_more_than_its_worker_lets_it_fails(
         failure = await worker.failure({}, suspend_after=70)
 
     assert failure.name == "PayloadTooLarge"
-    assert re.search(r"holds [67]\d\d,\d{3} bytes .* may hold 500,000 \(maxHeldBytes", failure.message)
+    told = re.search(r"holds ([\d,]+) bytes .* may hold 500,000 \(maxHeldBytes", failure.message)
+    assert told is not None, failure.message
+    # How many results are there when it continues as new depends on how fast they come.
+    assert 500_000 < int(told[1].replace(",", "")) < 90 * len(text)
 
 
 async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowHistory
-from temporalio.worker import Worker, WorkflowRunner
+from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -76,6 +76,7 @@ class Bench:
         queue: str | None = None,
         only_known: bool = False,
         capacity: Capacity | None = None,
+        interceptors: Sequence[Interceptor] = (),
         **functions: Any,
     ) -> AsyncIterator["Running"]:
         """Run a worker for *definitions* whose functions are constants or callables."""
@@ -90,6 +91,7 @@ class Bench:
             task_queue=queue,
             runner=runner,
             capacity=capacity,
+            interceptors=interceptors,
             interpreter=SuspendingKnownOnly if only_known else Suspending,
             # On a busy machine a task may take the two seconds after which the SDK would break it off in this process.
             debug_mode=runner is None,

@@ -1,14 +1,25 @@
 """Calls and sub-workflows that outlast the executions of the run that waits for them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from temporalio import activity
 from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
-from temporalio.worker import Replayer
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import (
+    Interceptor,
+    Replayer,
+    StartChildWorkflowInput,
+    Worker,
+    WorkflowInboundInterceptor,
+    WorkflowOutboundInterceptor,
+)
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import facts_of, with_sub_workflows
@@ -19,7 +30,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import single_calls
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import OutlastingRecord, Pin, pinned
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.suspending import Suspending
 
 STEPS = 20
@@ -30,7 +41,15 @@ EVERY = 45
 LONG = {"name": "g", "type": "custom", "operation": "g", "metadata": {"longRunning": "true"}}
 CALL = {"name": "long", "functionRef": {"refName": "g", "arguments": {"a": 1}}}
 SUBFLOW = {"name": "long", "subFlowRef": {"workflowId": "child", "onParentComplete": "continue"}}
-KINDS = pytest.mark.parametrize("action", [CALL, SUBFLOW], ids=["a call", "a sub-workflow"])
+OURS = pytest.mark.parametrize("action", [CALL, SUBFLOW], ids=["a call", "a sub-workflow"])
+
+OTHER_QUEUE = f"other-{os.getpid()}"
+"""The task queue of a worker that knows nothing of us."""
+ACTIVITY = {"name": "long", "functionRef": {"refName": "other", "arguments": {"a": 1}}}
+OTHER = {**LONG, "name": "other", "operation": f"temporal:g@{OTHER_QUEUE}"}
+KINDS = pytest.mark.parametrize(
+    "action", [CALL, SUBFLOW, ACTIVITY], ids=["a call", "a sub-workflow", "an activity of another worker"]
+)
 
 CHILD = define(calling("work", "g"), functions=("g",), id="child")
 
@@ -43,7 +62,7 @@ def beside(action: dict[str, Any], limit: str | None = None, steps: int = STEPS,
         "name": "both", "type": "parallel",
         "branches": [{"name": "long", "actions": [action], **timeouts}, {"name": "busy", "actions": count}],
     }  # fmt: skip
-    return define({**both, **rest.pop("state", {})}, functions=("f", LONG), **rest)
+    return define({**both, **rest.pop("state", {})}, functions=("f", LONG, OTHER), **rest)
 
 
 @dataclass
@@ -53,12 +72,23 @@ class Functions:
     ending: Callable[[], Awaitable[JSON]]
     over: asyncio.Event = field(default_factory=asyncio.Event)
     calls: int = 0
+    workflows: set[str] = field(default_factory=set)
+    """The ids of the workflows that called `g`."""
 
     async def g(self, _: JSON) -> JSON:
         """Take long."""
         self.calls += 1
+        self.workflows.add(str(activity.info().workflow_id))
         await self.over.wait()
         return await self.ending()
+
+    @activity.defn(name="g")
+    async def as_activity(self, given: JSON) -> JSON:
+        """Take long, as an activity of another worker, whose errors are the SDK's."""
+        try:
+            return await self.g(given)
+        except CallFailed as fault:
+            raise ApplicationError(fault.message, fault.body, type=fault.code) from None
 
     def f(self, given: Any) -> JSON:
         """Take little time."""
@@ -70,6 +100,16 @@ class Functions:
     def all(self) -> dict[str, Any]:
         """Both, by their names."""
         return {"f": self.f, "g": self.g}
+
+
+@asynccontextmanager
+async def serving(
+    bench: Bench, functions: Functions, *definitions: Definition, **options: Any
+) -> AsyncIterator[Running]:
+    """Run both workers: ours, and one that knows nothing of us."""
+    other = Worker(bench.client, task_queue=OTHER_QUEUE, activities=[functions.as_activity])
+    async with other, bench.worker(*definitions, **functions.all, **options) as worker:
+        yield worker
 
 
 async def never() -> JSON:
@@ -117,13 +157,13 @@ async def status_of(bench: Bench, workflow_id: str, *, now: bool = False) -> Wor
 async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
     """It is made once, the run waits for it in no execution but the last, and all executions replay."""
     functions = Functions(well)
-    async with bench.worker(beside(action, steps=50), CHILD, **functions.all) as worker:
+    async with serving(bench, functions, beside(action, steps=50), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
 
     assert output == {"left": 0, "long": True}
     assert functions.calls == 1
-    assert len(worker.scripted.calls) == 51
+    assert len(worker.scripted.calls) == (50 if action is ACTIVITY else 51)
     all_ = await histories(bench, handle)
     assert len(all_) >= 4
     assert max(len(history.events) for history in all_) < EVERY + 40
@@ -163,19 +203,45 @@ def ended(error: swf.RunEnded) -> tuple[Any, ...]:
     return error.name, error.message, {key: value for key, value in facts.items() if key != "attempt"}
 
 
+class LimitedChildren(Interceptor):
+    """Gives every child workflow a time limit of the server, as an operator may do for all workflows of a worker."""
+
+    def __init__(self, seconds: float) -> None:
+        limit = timedelta(seconds=seconds)
+
+        class Outbound(WorkflowOutboundInterceptor):
+            async def start_child_workflow(self, input: StartChildWorkflowInput) -> Any:  # noqa: A002 - the SDK's name
+                input.execution_timeout = limit
+                return await super().start_child_workflow(input)
+
+        class Inbound(WorkflowInboundInterceptor):
+            def init(self, outbound: WorkflowOutboundInterceptor) -> None:
+                super().init(Outbound(outbound))
+
+        self._inbound = Inbound
+
+    def workflow_interceptor_class(self, _: Any) -> type[WorkflowInboundInterceptor]:
+        """Return what stands between workflows and the SDK."""
+        return self._inbound
+
+
 async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: int) -> tuple[Any, ...]:
     """Return what is told of a run whose child ends so, after so many events of the run for each execution."""
     ids: list[str] = []
+    # Time enough for the run to continue as new before.
+    limits = [LimitedChildren(6 if suspend_after == EVERY else 1)] if how == "timed out" else []
 
     async def ending() -> JSON:
         if how == "fails":
             return await fails()
+        if how == "timed out":
+            return await never()
         child = bench.client.get_workflow_handle(f"{ids[0]}/both/long/long#1")
         await (child.cancel() if how == "cancelled" else child.terminate("it is no use"))
         return await never()
 
     functions = Functions(ending)
-    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+    async with serving(bench, functions, beside(action), CHILD, interceptors=limits) as worker:
         handle = await worker.start({}, suspend_after=suspend_after)
         ids.append(handle.id)
         with pytest.raises(swf.RunEnded) as failed:
@@ -186,11 +252,11 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
 
 
 @KINDS
-@pytest.mark.parametrize("how", ["fails", "cancelled", "terminated"])
+@pytest.mark.parametrize("how", ["fails", "cancelled", "terminated", "timed out"])
 async def test_its_failure_is_told_as_if_the_run_had_not_continued(
     bench: Bench, action: dict[str, Any], how: str
 ) -> None:
-    """Failed, cancelled or terminated by another: the fault has the same name, code, message and body."""
+    """Failed, cancelled or terminated by another, or timed out: the fault has the same name, code, message and body."""
     name, message, facts = await told(bench, action, how, EVERY)
 
     assert (name, message, facts) == await told(bench, action, how, 10_000)
@@ -202,14 +268,16 @@ async def test_its_failure_is_told_as_if_the_run_had_not_continued(
 async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None:
     """It is a sub-workflow that runs, in each execution that waits for it; looking for its end is no call."""
     functions, client = Functions(never), Client(bench.client)
-    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+    async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         child = f"{handle.id}/both/long/long#1"
+        family: list[str] = []
         async with asyncio.timeout(30):
-            while (facts := await facts_of(client, handle.id)).get("subflows") != [child]:
+            # An execution that has just begun names it once it has looked for its end for the first time.
+            while (facts := await facts_of(client, handle.id)).get("subflows") != [child] or len(family) < 2:
+                family = [one async for one in with_sub_workflows(client, handle.id)]
                 await asyncio.sleep(0.05)
-        family = [one async for one in with_sub_workflows(client, handle.id)]
         await handle.terminate()
         await client.instance(child).terminate(None)
     assert "ending of workflow" not in [call["function"] for call in facts.get("calls", ())]
@@ -220,7 +288,7 @@ async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None
 async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str, Any]) -> None:
     """After the run has continued as new, too; and the call that it makes is broken off."""
     functions = Functions(never)
-    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
+    async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         await bench.client.get_workflow_handle(handle.id).cancel()
@@ -235,7 +303,7 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
 async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
     """`actionExecTimeout` counts from when it was begun, and ends it."""
     functions = Functions(never)
-    async with bench.worker(beside(action, limit="PT4S"), CHILD, **functions.all) as worker:
+    async with serving(bench, functions, beside(action, limit="PT4S"), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         with pytest.raises(swf.RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
@@ -243,7 +311,7 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
         status = await status_of(bench, f"{handle.id}/both/long/long#1")
 
     assert failed.value.name == "TimedOut"
-    assert status is (WorkflowExecutionStatus.FAILED if action is CALL else WorkflowExecutionStatus.CANCELED)
+    assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
 
 
 async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Bench) -> None:
@@ -271,14 +339,13 @@ async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, a
     functions.ending = ending
     rest: dict[str, Any] = {"retries": [{"name": "twice", "maxAttempts": 2}], "errors": [{"name": "any", "code": "*"}]}
     definition = beside({**action, "retryRef": "twice", "retryableErrors": ["any"]}, **rest)
-    async with bench.worker(definition, CHILD, **functions.all) as worker:
+    async with serving(bench, functions, definition, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
 
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
-    keys = {key for name, _, key, _ in worker.scripted.calls if name == "g"}
-    assert len(keys) == (1 if action is CALL else 2)
+    assert len(functions.workflows) == (2 if action is SUBFLOW else 1)
 
 
 async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +382,7 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
             {"name": "ask", "type": "ask", "source": "test", "kind": "produced"},
         ],
     )  # fmt: skip
-    async with bench.worker(taken, CHILD, **functions.all) as worker:
+    async with serving(bench, functions, taken, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         for number in range(30):
             event = {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {"n": number}}
@@ -345,7 +412,7 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
-@KINDS
+@OURS
 async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, Any]) -> None:
     """The worker that made the call ends, after the run has continued as new; the next makes the same call again."""
     functions = Functions(never)

@@ -14,7 +14,7 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
-from swf_temporal.temporal.records import COMPACT_FORMAT, Pin
+from swf_temporal.temporal.records import COMPACT_FORMAT, CallRecord, Pin
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
 
@@ -65,6 +65,12 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
     args = [checked(to.data), checked(following.to_json())]
     log.continued_as(to)
     workflow.continue_as_new(workflow=to.workflow_id, args=args, initial_versioning_behavior=_onto())
+
+
+def continue_call(record: CallRecord, pin: Pin) -> NoReturn:
+    """Start the next execution of a workflow that makes the call of *record* and nothing else."""
+    following = checked(replace(pin, call=record).to_json())
+    workflow.continue_as_new(args=[None, following], initial_versioning_behavior=_onto())
 
 
 def checked(value: Any) -> RawValue:

@@ -125,7 +125,7 @@ class Pin:
     limit: LimitRecord | float | None = None
     """What a `continueAs` sets in place of the workflow's own timeout."""
     call: "CallRecord | None" = None
-    """The call that this run consists in: one that was invoked `async`, whose result no path waits for."""
+    """The call that this run consists in: one that was invoked `async`, or one that is long-running."""
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables that a sub-workflow shares with its caller: by their keys, the instances that made them."""
     hops: int = 0
@@ -258,6 +258,8 @@ class CallRecord(_CallRecord, total=False):
     place: "PlaceRecord"
     owner: "OwnerRecord"
     """Both of a call that a workflow of its own makes while a run waits for it."""
+    attempts: dict[str, Any]
+    """Of such a call: what is known of the attempts that earlier executions of its workflow have made, if any have."""
     format: int
     """Missing in records of the first format."""
 

@@ -2,6 +2,9 @@
 
 One that a run waits for ends with the run, however that ends: the server does not see to it, since such a workflow has
 to survive the execution that began it. So it looks from time to time whether the run has ended.
+
+Attempts at an activity of another worker may each add to the history. Such a workflow continues as new between two of
+them when its history has become long, as any other run does.
 """
 
 import asyncio
@@ -21,16 +24,20 @@ from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.records import CallRecord, OwnerRecord, call_from_json
+from swf_temporal.temporal.next_execution import continue_call
+from swf_temporal.temporal.records import CallRecord, OwnerRecord, Pin, call_from_json
 
 WATCH_AFTER: Final = timedelta(minutes=1)
 """How long a call is under way before the run that waits for it is looked for: most calls end before."""
+
+_CONTINUES: Final = "continue-as-new-between-attempts"
+"""The change that has a long history end between two attempts."""
 
 
 async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) -> JSON:
     """Make the call of *record*, and return its result. Raises an error where the run that waits for it has ended."""
     name = workflow.info().workflow_type
-    call = replace(call_from_json(record, activity_id=name, state=name), attempts=Attempts(None, _keep_nothing, _pause))
+    call = replace(call_from_json(record, activity_id=name, state=name), attempts=_attempts(record, host.pin))
     owner = record.get("owner")
     if owner is None or not watches:
         return await host.invoke(call)
@@ -59,8 +66,19 @@ async def _end_of(owner: OwnerRecord) -> None:
         raise
 
 
-def _keep_nothing(_: Mapping[str, Any]) -> None:
-    """Keep nothing: an execution that makes one call does not continue as new."""
+def _attempts(record: CallRecord, pin: Pin) -> Attempts:
+    """Return how attempts at the call of *record* are kept; *pin* is what the workflow was started with."""
+    latest = dict(record.get("attempts", {}))
+
+    def keep(facts: Mapping[str, Any]) -> None:
+        latest.update(facts)
+
+    async def pause(until: float, why: str) -> None:
+        if workflow.info().is_continue_as_new_suggested() and workflow.patched(_CONTINUES):
+            continue_call({**record, "attempts": latest}, pin)
+        await _pause(until, why)
+
+    return Attempts(record.get("attempts"), keep, pause)
 
 
 async def _pause(until: float, why: str) -> None:

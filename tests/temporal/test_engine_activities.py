@@ -27,6 +27,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, Scripted, events_of
@@ -459,6 +460,27 @@ async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:
 
     assert first.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert shop.seen == [f"Call/f#1.{number}" for number in range(1, 31)]
+    await replayed(history)
+
+
+async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> None:
+    """The workflow that makes the call goes on in a new execution, and the run waits for it as before."""
+    shop, often = Shop(fails=29), ("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=60")
+    parts: dict[str, Any] = {
+        "retries": [{"name": "again", "delay": "PT0.01S", "jitter": 0.5, "maxAttempts": 30}],
+        "action": {"retryRef": "again"},
+        "state": {"timeouts": {"actionExecTimeout": "PT1M"}},
+        "metadata": {"longRunning": "true"},
+    }
+    async with local_server(extra=often) as server, running(Bench(server), shop, "work", "x", **parts) as worker:
+        handle = await worker.start({})
+        assert await asyncio.wait_for(swf.result(handle), 60) == "x"
+        child = server.client.get_workflow_handle(f"{handle.id}/Call/f#1")
+        history = await child.fetch_history()
+        executions = [one.run_id async for one in server.client.list_workflows(f"WorkflowId = '{child.id}'")]
+
+    assert len(executions) >= 3
+    assert shop.seen == [f"f.{number}" for number in range(1, 31)]
     await replayed(history)
 
 

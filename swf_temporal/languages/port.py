@@ -85,6 +85,8 @@ class Words:
     state: str = "state"
     handler: str = "onErrors entry"
     """What a state handles an error by."""
+    slow_call: str = "give it a timeout"
+    """What an author can do about a call that holds its instance up."""
 
 
 class Definition(ABC):

@@ -20,6 +20,7 @@ from typing import Final
 from temporalio import workflow
 
 from swf_temporal.errors import HistoryTooLong, PayloadTooLarge
+from swf_temporal.languages.port import Words
 from swf_temporal.runtime.limits import CARRY_LESS
 from swf_temporal.runtime.outputs import fronts_in
 from swf_temporal.runtime.performing import size_of
@@ -70,9 +71,13 @@ _BY_THE_CLOCK: Final = "slow-by-the-clock"
 class LengthCheck:
     """Looks at how long one execution is."""
 
-    def __init__(self, is_long: Callable[[], bool]) -> None:
-        """Look at an execution of which *is_long* tells whether it should continue as new."""
+    def __init__(self, is_long: Callable[[], bool], words: Callable[[], Words]) -> None:
+        """Look at an execution of which *is_long* tells whether it should continue as new.
+
+        *words* gives those of its definition's language.
+        """
         self._is_long = is_long
+        self._words = words
         self._stepped_at: datetime | None = None
         self._came_at: datetime | None = None
         self._again_from: int | None = None
@@ -115,9 +120,8 @@ class LengthCheck:
             seconds = (at - slowest.since).total_seconds()
             raise HistoryTooLong(
                 f"the history has {workflow.info().get_current_history_length():,} events, and the run cannot go on in "
-                f"a new one, because {slowest.name!r} has been under way for {seconds:,.0f} seconds: give it a timeout "
-                "(actionExecTimeout), or let the run go on without waiting for it, by metadata: {longRunning: 'true'} "
-                "of the function, or onParentComplete: continue of the sub-workflow"
+                f"a new one, because {slowest.name!r} has been under way for {seconds:,.0f} seconds: "
+                f"{self._words().slow_call}"
             )
 
     def could_not_carry_over(self, size: int, most: int, run: Run) -> None:

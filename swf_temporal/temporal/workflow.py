@@ -105,7 +105,7 @@ class Interpreter:
         self._host: TemporalHost | None = None
         self._subscriptions: Subscriptions | None = None
         self._lifecycle = Lifecycle()
-        self._length = LengthCheck(self.is_long)
+        self._length = LengthCheck(self.is_long, self._words)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
         self._shown = LatestEntry(self._show)

@@ -16,6 +16,7 @@ from temporalio.worker import Replayer
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
@@ -359,10 +360,47 @@ async def test_a_call_is_not_slow_because_others_overtake_it(bench: Bench, monke
     assert not await replays(history)
 
 
+MORE = {"events": [{"name": "more", "type": "more", "source": "test"}]}
+WAIT = {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]}
+
+
+@pytest.mark.parametrize(
+    ("definition", "told"),
+    [
+        (
+            define(calling("slow", "f"), WAIT, functions=("f",), **MORE),
+            "it a timeout (actionExecTimeout), or let the run go on",
+        ),
+        (
+            define(
+                calling("slow", "f"),
+                WAIT,
+                functions=({"name": "f", "operation": "api.json#f"},),
+                specVersion="0.7",
+                **MORE,
+            ),
+            "it a timeout, or let the run go on",
+        ),
+        (
+            load(
+                {
+                    "id": "sample",
+                    "functions": [{"id": "f", "type": "knative-global", "service": "f"}],
+                    "states": [
+                        {"id": "slow", "type": "action", "action": {"function": "f"}, "transition": "more"},
+                        {"id": "more", "type": "consumeEvent", "event": {"type": "more"}},
+                    ],
+                }
+            ),
+            "its state a timeout, or do not wait for it, by async: true",
+        ),
+    ],
+    ids=["0.8", "0.7", "Direktiv"],
+)
 async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, definition: Definition, told: str
 ) -> None:
-    """Before the server ends the execution, the run fails, and names the call."""
+    """Before the server ends the execution, the run fails, names the call, and says what its author can do."""
     monkeypatch.setattr(continuing, "LAST_EVENTS", 60)
     never = asyncio.Event()
 
@@ -370,22 +408,17 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
         await never.wait()
         return None
 
-    definition = define(
-        calling("slow", "f"),
-        {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]},
-        functions=("f",),
-        events=[{"name": "more", "type": "more", "source": "test"}],
-    )
     async with bench.worker(definition, f=f) as worker:
         handle = await worker.start({}, suspend_after=20)
         with suppress(RPCError, UsageError):  # it ends while it is sent more
             for number in range(200):
                 await swf.send_event(bench.client, handle.id, more(number))
-        with pytest.raises(swf.RunEnded, match="'slow/f#1' has been under way for") as failed:
+        with pytest.raises(swf.RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
         never.set()
 
     assert failed.value.name == "HistoryTooLong"
+    assert f"seconds: give {told}" in failed.value.message
 
 
 def more(number: int) -> dict[str, JSON]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -30,6 +30,8 @@ from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
+
+_SLOW_CALL: Final = "give its state a timeout, or do not wait for it, by async: true of an action state"
 
 
 class DirektivDefinition(Definition):
@@ -161,7 +163,7 @@ class DirektivDefinition(Definition):
     @property
     def words(self) -> Words:
         """What the language calls the parts that messages about an instance name."""
-        return Words(handler="catch")
+        return Words(handler="catch", slow_call=_SLOW_CALL)
 
     @property
     def is_latest(self) -> bool:

@@ -41,6 +41,14 @@ if TYPE_CHECKING:
 
 _HANDLERS: Final = {"May 2020": "onError entry", "November 2019": "retry"}
 """What handles an error in drafts that have no `onErrors`."""
+_BEFORE_0_8: Final = frozenset({"November 2019", "May 2020", "0.5", "0.6", "0.7"})
+_SLOW_CALL: Final = (
+    "give it a timeout (actionExecTimeout), or let the run go on without waiting for it, by metadata: "
+    "{longRunning: 'true'} of the function, or onParentComplete: continue of the sub-workflow"
+)
+_SLOW_CALL_BEFORE_0_8: Final = (
+    "give it a timeout, or let the run go on without waiting for it, by metadata: {longRunning: 'true'} of the function"
+)
 
 
 class ServerlessWorkflowDefinition(Definition):
@@ -61,7 +69,9 @@ class ServerlessWorkflowDefinition(Definition):
     @property
     def words(self) -> Words:
         """What its version calls the parts that messages about an instance name."""
-        return Words(self.workflow.state_word, _HANDLERS.get(self.workflow.language_version, Words.handler))
+        version = self.workflow.language_version
+        slow_call = _SLOW_CALL_BEFORE_0_8 if version in _BEFORE_0_8 else _SLOW_CALL
+        return Words(self.workflow.state_word, _HANDLERS.get(version, Words.handler), slow_call)
 
     def __eq__(self, other: object) -> bool:
         """Two definitions are equal that are of the same text."""

@@ -6,12 +6,13 @@ import shutil
 import socket
 import sys
 import sysconfig
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import Client
 from temporalio.converter import DataConverter
@@ -39,9 +40,10 @@ worker polls it: partitions are for many workers.
 
 _STARTS = 3
 """The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""
-_TRIES = 600
+_PATIENCE = 30.0
+"""Seconds that a server has to start."""
 _PAUSE = 0.025
-"""Seconds between two looks at a server that is starting."""
+"""Seconds between two attempts to connect to it."""
 
 _LAST_LINES = 20
 _CHUNK = 1 << 16
@@ -65,11 +67,11 @@ async def local_server(
     converter = converter_of(payloads)
     if database is not None:
         refuse_held(database)
-    for one, option in ((port, "--port"), (ui_port, "--ui-port")):
-        if one is not None and not is_free(one):
-            raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
     program = find_program()
     for left in reversed(range(_STARTS)):
+        for one, option in ((port, "--port"), (ui_port, "--ui-port")):
+            if one is not None and not is_free(one):
+                raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
         # Those chosen here are chosen anew each time: a process that was quicker keeps what it took.
         chosen, ui_chosen = port or free_port(), ui_port or free_port()
         with _holding(database, chosen) as inherited:
@@ -109,11 +111,14 @@ class _StartError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    """A server's process, and the last lines that it wrote."""
+    """A server's process, and what it wrote."""
 
     process: Process
-    stderr_lines: deque[str]
-    reading: asyncio.Task[None]
+    greeting: asyncio.Future[bool]
+    """Whether it wrote to its standard output: that says where it listens, and nothing is written before."""
+    error_lines: deque[str]
+    """The last ones."""
+    reading: asyncio.Future[Any]
 
 
 @asynccontextmanager
@@ -123,41 +128,54 @@ async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIte
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=PIPE,
-        stdout=DEVNULL,
+        stdout=PIPE,
         stderr=PIPE,
         start_new_session=True,
         pass_fds=inherited if os.name == "posix" else (),
     )
-    stderr_lines = deque[str](maxlen=_LAST_LINES)
-    # Read all the time: a server whose errors are not read would stand still once the pipe is full.
-    reading = asyncio.create_task(_read(process, stderr_lines))
+    assert process.stdout is not None  # noqa: S101 - for the type checker
+    assert process.stderr is not None  # noqa: S101 - as above
+    error_lines = deque[str](maxlen=_LAST_LINES)
+    greeting = asyncio.get_running_loop().create_future()
+    # Read all the time: a server whose output is not read would stand still once the pipe is full.
+    reading = asyncio.gather(_read_output(process.stdout, greeting), _read_errors(process.stderr, error_lines))
     try:
-        yield _Started(process, stderr_lines, reading)
+        yield _Started(process, greeting, error_lines, reading)
     finally:
         await _stop(process)
         reading.cancel()
         await asyncio.wait([reading])
 
 
-async def _read(process: Process, stderr_lines: deque[str]) -> None:
-    assert process.stderr is not None  # noqa: S101 - for the type checker
-    while chunk := await process.stderr.read(_CHUNK):
-        stderr_lines.extend(chunk.decode(errors="replace").splitlines())
+async def _read_output(output: asyncio.StreamReader, greeting: "asyncio.Future[bool]") -> None:
+    greeting.set_result(bool(await output.read(_CHUNK)))
+    while await output.read(_CHUNK):
+        pass
+
+
+async def _read_errors(errors: asyncio.StreamReader, error_lines: deque[str]) -> None:
+    while chunk := await errors.read(_CHUNK):
+        error_lines.extend(chunk.decode(errors="replace").splitlines())
 
 
 async def _ready(started: _Started, port: int, converter: DataConverter) -> Client:
-    """Return a client as soon as the server answers. Raises UsageError with what it said if it ended instead."""
-    process = started.process
-    for _ in range(_TRIES):
-        if process.returncode is not None:
-            await asyncio.wait([started.reading])
-            reason = " ".join(started.stderr_lines) or process.returncode
-            raise _StartError(f"the Temporal server ended as it started: {reason}")
-        if not is_free(port):
-            with suppress(RuntimeError, RPCError):
-                return await Client.connect(f"127.0.0.1:{port}", data_converter=converter)
-        await asyncio.sleep(_PAUSE)
-    raise UsageError(f"the Temporal server did not answer on port {port} in time")
+    """Return a client of the server, once it has started. Raises UsageError with what it wrote if it ended instead.
+
+    That something answers at *port* is not enough: it may be another server, which was quicker to take the port.
+    """
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            if not await started.greeting:
+                code = await started.process.wait()
+                await asyncio.wait([started.reading])
+                reason = " ".join(started.error_lines) or code
+                raise _StartError(f"the Temporal server ended as it started: {reason}")
+            while True:
+                with suppress(RuntimeError, RPCError):
+                    return await Client.connect(f"127.0.0.1:{port}", data_converter=converter)
+                await asyncio.sleep(_PAUSE)
+    except TimeoutError:
+        raise UsageError(f"the Temporal server did not answer on port {port} in time") from None
 
 
 async def _stop(process: Process) -> None:

@@ -6,9 +6,11 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
 
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import server as server_module
+from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.server import find_program, free_port, local_server
 
 pytestmark = pytest.mark.temporal
@@ -60,3 +62,34 @@ async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
         monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
         async with local_server(database=tmp_path / "db" if has_database else None) as server:
             assert await server.client.service_client.check_health()
+
+
+@pytest.mark.parametrize("has_database", [False, True], ids=["in memory", "database"])
+async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
+) -> None:
+    """Although it answers there."""
+    async with local_server() as quicker:
+        taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
+        ports = chain([taken], iter(free_port, None))
+        monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
+        async with local_server(database=tmp_path / "db" if has_database else None) as server:
+            of_both = [await _cluster_id(quicker), await _cluster_id(server)]
+
+    assert of_both[0] != of_both[1]
+
+
+async def test_a_port_that_was_asked_for_and_that_another_server_took_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else can be chosen: it is said to be taken."""
+    async with local_server() as quicker:
+        taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
+        looks = iter([True])
+        monkeypatch.setattr(server_module, "is_free", lambda port: next(looks, None) or is_free(port))
+        with pytest.raises(UsageError, match=f"port {taken} is taken"):
+            async with local_server(port=taken):
+                pass
+
+
+async def _cluster_id(server: Server) -> str:
+    answer = await server.client.workflow_service.get_cluster_info(GetClusterInfoRequest())
+    return str(answer.cluster_id)

@@ -72,6 +72,8 @@ class HeldMemory:
         self.evict: Callable[[str], None] | None = None
         """Removes a run from the worker's memory, if that can be done."""
         self._runs: dict[str, _Held] = {}
+        self._total = 0
+        """About how many bytes they hold: kept up to date, since it is asked for after every activation."""
         self._garbage = 0
         """About how many bytes removed runs have left since garbage was collected."""
         self._lock = threading.Lock()
@@ -84,17 +86,16 @@ class HeldMemory:
         elif given >= _COUNTED:
             with self._lock:
                 self._runs[run_id] = _Held(given=given)
+                self._total += given
 
     def end(self, run_id: str, made: int) -> None:
         """Take note that an activation ended in which so many bytes were *made*."""
-        held = self._runs.get(run_id)
-        if held is None:
-            if made < _COUNTED:
-                return
-            with self._lock:
-                held = self._runs[run_id] = _Held()
-        held.grown += made
-        held.ended = time.monotonic()
+        if made < _COUNTED and run_id not in self._runs:
+            return
+        with self._lock:
+            held = self._runs.setdefault(run_id, _Held())
+            self._change(held, held.size, held.grown + made)
+            held.ended = time.monotonic()
         self._make_room()
 
     def counts(self, run_id: str) -> bool:
@@ -107,6 +108,7 @@ class HeldMemory:
             held = self._runs.pop(run_id, None)
             if held is not None:
                 self._garbage += held.all
+                self._total -= held.all
 
     @property
     def is_littered(self) -> bool:
@@ -134,30 +136,33 @@ class HeldMemory:
         """Return what the run holds, which has *made* so much in this activation: if it has grown much, and else 0."""
         if not self.has_grown(run_id, made):
             return 0
+        size = memory_of(roots())
         with self._lock:
             held = self._runs.setdefault(run_id, _Held())
-        held.size = memory_of(roots())
-        held.grown = -made  # which is added when the activation ends
-        return held.size
+            self._change(held, size, -made)  # what it made is added when the activation ends
+        return size
 
     def check_room(self, run_id: str) -> None:
         """Raise NoRoom where the run is to make room for others that grew before it, and are at work."""
         with self._lock:
             own = self._runs.get(run_id)
-            if own is None or self._total() <= self.of_all:
+            if own is None or self._total <= self.of_all:
                 return
             for one_id, one in self._runs.items():
                 if one_id != run_id and one.since < own.since and one.size >= STEP and _is_at_work(one):
-                    raise NoRoom(f"{self._total():,} bytes are held by the runs of this worker")
+                    raise NoRoom(f"{self._total:,} bytes are held by the runs of this worker")
 
-    def _total(self) -> int:
-        return sum(one.all for one in self._runs.values())
+    def _change(self, held: _Held, size: int, grown: int) -> None:
+        """Set what is known of a run. Whoever calls this has the lock."""
+        self._total -= held.all
+        held.size, held.grown = size, grown
+        self._total += held.all
 
     def _make_room(self) -> None:
-        if self.evict is None or len(self._runs) < _SEVERAL or self._total_now() <= self.of_all:
+        if self.evict is None or len(self._runs) < _SEVERAL or self._total <= self.of_all:
             return
         with self._lock:
-            total = self._total()
+            total = self._total
             idle = sorted((one.ended, run_id) for run_id, one in self._runs.items() if not _is_at_work(one))
             for _, run_id in idle:
                 if total <= self.of_all:
@@ -167,10 +172,6 @@ class HeldMemory:
                 if not one.is_to_go:
                     one.is_to_go = True
                     self.evict(run_id)
-
-    def _total_now(self) -> int:
-        with self._lock:
-            return self._total()
 
 
 def held_too_much(most: int = OF_ONE_RUN) -> PayloadTooLarge:

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowRunner
 
@@ -154,6 +156,27 @@ def test_a_run_is_weighed_where_it_has_grown() -> None:
     assert memory.weigh("a", 10 * MIB, lambda: pytest.fail("it is not looked at")) == 0
     memory.end("a", 10 * MIB)
     assert memory.weigh("a", 10 * MIB, lambda: ["x"]) < 1_000
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["begin", "end", "weigh", "forget"]), st.sampled_from("abc"), st.integers(0, 40)),
+        max_size=30,
+    )
+)
+def test_what_all_runs_hold_is_what_each_of_them_does(steps: list[tuple[str, str, int]]) -> None:
+    """Whatever they make, and whenever they are weighed and removed."""
+    memory = HeldMemory()
+    for step, run_id, size in steps:
+        if step == "begin":
+            memory.begin(run_id, size * MIB)
+        elif step == "end":
+            memory.end(run_id, size * MIB)
+        elif step == "weigh":
+            memory.weigh(run_id, size * MIB, partial(list, ["x" * size]))
+        else:
+            memory.forget(run_id)
+        assert memory._total == sum(one.all for one in memory._runs.values())
 
 
 @pytest.fixture

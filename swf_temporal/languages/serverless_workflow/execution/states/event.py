@@ -24,7 +24,8 @@ from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
-    if not await _came(state, data, lane):
+    events = _Events()
+    if not await _came(state, data, lane, events):
         give_back(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
             raise lane.locate(TimedOut(f"the events of {state.name!r} came too far apart: this run does not begin"))
@@ -41,7 +42,7 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
             continue
         actions = lane.child(frame.setdefault("actions", {}), lane.path)
         if "merged" not in actions.frame:
-            data = _merged(entry, data, frame["taken"], lane)
+            data = _merged(entry, data, frame["taken"], lane, events)
             actions.frame["merged"] = True
             frame["data"] = data
         data = await run_actions(entry.actions, entry.action_mode, data, actions, timeout)
@@ -50,7 +51,29 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     return Step(data)
 
 
-async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
+class _Events:
+    """The events that a state takes, with their records, so that no record is read whose event is at hand."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[JSON, CloudEvent]] = []
+
+    def record_of(self, event: CloudEvent) -> JSON:
+        """Return the record of *event*, which has just come."""
+        record: JSON = event.to_record()
+        self._known.append((record, event))
+        return record
+
+    def event_of(self, record: dict[str, JSON]) -> CloudEvent:
+        """Return the event whose record this is."""
+        for known, event in self._known:
+            if known is record:
+                return event
+        event = CloudEvent.from_record(record)  # an earlier execution took it
+        self._known.append((record, event))
+        return event
+
+
+async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame], events: _Events) -> bool:
     """Take the events that the state needs; tell whether they came in time."""
     frame = lane.frame
     taken = frame.setdefault("taken", {})
@@ -61,7 +84,7 @@ async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
         wanted = list(dict.fromkeys(wanted))
 
     def fits(ref: str, event: JSON) -> bool:
-        return shares and isinstance(event, dict) and may_take(ref, CloudEvent.from_record(event), lane)
+        return shares and isinstance(event, dict) and may_take(ref, events.event_of(event), lane)
 
     shares = lane.semantics > FIRST_SEMANTICS
     while not taken if state.exclusive else len(taken) < len(wanted):
@@ -72,7 +95,7 @@ async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> bool:
         index, event = got
         if state.timeout_is_between_events and lane.is_starting:
             frame.pop("deadline", None)  # the time for the next begins anew
-        taken = frame["taken"] = assigned(event.to_record(), refs[index], wanted, taken, fits)
+        taken = frame["taken"] = assigned(events.record_of(event), refs[index], wanted, taken, fits)
         frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
     frame["complete"] = True
     return True
@@ -98,9 +121,9 @@ def _is_complete(state: EventState, entry: OnEvents, taken: dict[str, JSON]) -> 
     return entry is first
 
 
-def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane) -> JSON:
+def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane, events: _Events) -> JSON:
     for ref in entry.event_refs:
         event = taken.get(ref)
         if isinstance(event, dict):
-            data = merge_event(ref, CloudEvent.from_record(event), entry.event_data_filter, data, lane)
+            data = merge_event(ref, events.event_of(event), entry.event_data_filter, data, lane)
     return data

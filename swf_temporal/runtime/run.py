@@ -14,7 +14,7 @@ waited for is waited for until the same moment as before.
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -37,7 +37,7 @@ from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
 from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
 from swf_temporal.runtime.numbers import Numbers
-from swf_temporal.runtime.pacing import most_cost
+from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.progress import Frame, ProgressRecord
 from swf_temporal.runtime.semantics import is_compact, takes_turns
@@ -47,12 +47,6 @@ from swf_temporal.runtime.trace import Tracer
 from swf_temporal.runtime.turns import Turns
 
 T = TypeVar("T")
-
-MAX_STEPS_WITHOUT_WAIT = 200
-"""After how many states or tasks in a row the host is given control, in runs of the readings before the fifth."""
-
-_CALL_COST = 10
-"""How much it is to make a call, or to begin a sub-workflow."""
 
 
 class Awaited(NamedTuple):
@@ -113,18 +107,13 @@ class Run(Tracer):
         self.on_wait: Callable[[Awaited], None] | None = None
         """Is told what a path begins to wait for."""
         self._suspension = Suspension()
-        self.cost = 0
-        """How much was done in this activation: what the host's time has not moved on since."""
-        self._charged_at: datetime | None = None
-        self._most_cost: int | None = None
-        self._giving_way: list[asyncio.Future[None]] | None = None
-        """Who waits until the host has had control, if it is being given to it."""
-        self._steps = 0
         self.semantics = program.semantics
         self.is_compact = is_compact(program.semantics)
         """Whether what it carries on does not grow with the number of its iterations."""
         self._turns = Turns(host) if takes_turns(program.semantics) else None
         self._id = program.id
+        self.pacing = Pacing(host, program.semantics, lambda: self.execution.data)
+        """When its host is given control."""
         self.execution = program.begin(self, record)
 
     @property
@@ -185,19 +174,9 @@ class Run(Tracer):
         """Pass, unless a suspension was asked for: called before every step that does something outside."""
         self._suspension.checkpoint()
 
-    def charge(self, cost: int = 1) -> None:
-        """Count work of this activation: what is done without the host's time moving on.
-
-        An expression costs one, and so does a state; a call costs ten. `give_way` bounds the sum.
-        """
-        now = self.host.now()
-        if now is not self._charged_at and now != self._charged_at:
-            self.cost, self._charged_at = 0, now
-        self.cost += cost
-
     def next_id(self, what: str) -> str:
         """Return an id for *what*, which is about to be called, that was never given before in this run."""
-        self.charge(_CALL_COST)
+        self.pacing.charge_call()
         return f"{what}#{self._numbers.next(what)}"
 
     def begin_iterations(self, path: str, calls: int = 0) -> None:
@@ -220,51 +199,6 @@ class Run(Tracer):
         """
         self._numbers.forget_iteration(path, index, actions)
 
-    async def give_way(self) -> None:
-        """Count a step that need not wait for anything; give control to the host if much was done since it had it."""
-        if self._is_due():
-            await self._yield_control()
-        elif self._steps >= MAX_STEPS_WITHOUT_WAIT:
-            self._steps = 0
-            await self.host.yield_control()
-        else:
-            await self.yield_if_long()
-
-    async def yield_if_long(self) -> None:
-        """Give control to the host if it says that this took long: between steps of which one may be slow.
-
-        What was done tells how long it takes only where it is usual. Paths side by side give way together, and go on in
-        their order.
-        """
-        while self._giving_way is not None or self.host.has_worked_long():
-            await self._yield_control()
-
-    def _is_due(self) -> bool:
-        """Count a step; tell whether so much was done that the host is to have control, however long that took."""
-        if not self.is_compact:
-            self._steps += 1
-            return False
-        self.charge()
-        if self._most_cost is None:
-            self._most_cost = most_cost(self.execution.data)
-        return self.cost >= self._most_cost
-
-    async def _yield_control(self) -> None:
-        if self._giving_way is not None:
-            # A future for each: a task that is cancelled cancels the future that it waits for.
-            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._giving_way.append(waiting)
-            await waiting
-            return
-        others = self._giving_way = []
-        try:
-            await self.host.yield_control()
-        finally:
-            self.cost, self._most_cost, self._giving_way = 0, None, None
-            for waiting in others:
-                if not waiting.done():
-                    waiting.set_result(None)
-
     async def time_out_at(self, moment: float, why: str) -> None:
         """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs.
 
@@ -284,7 +218,7 @@ class Run(Tracer):
             if self._turns is not None:
                 await self._turns.at(moment)
             return
-        self._steps = 0
+        self.pacing.has_waited()
         await self._suspension.sleep(self._slept(remaining, moment, why))
 
     async def _slept(self, seconds: float, moment: float, why: str) -> None:
@@ -294,7 +228,7 @@ class Run(Tracer):
 
     async def outlast(self, work: "asyncio.Future[T]") -> T:
         """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""
-        self._steps = 0
+        self.pacing.has_waited()
         return await self._suspension.outlast(work)
 
     async def next_event(
@@ -311,7 +245,7 @@ class Run(Tracer):
         *refs* are the names of what *state* waits for: they are told to those who ask how far the instance is.
         *criterion* stands for what *accepts* goes by: see `Inbox.take`. *values* are what attributes must be.
         """
-        self._steps = 0
+        self.pacing.has_waited()
         waiting = id(accepts)
         awaited = self.awaited[waiting] = Awaited(state, list(refs), deadline, values)
         if self.on_wait is not None:

@@ -46,11 +46,15 @@ A run that holds more collected results than its worker's `maxHeldBytes` fails w
 `onParentComplete: continue`, may outlast the execution that began them: a run that should continue as new does not wait
 for them, and the next execution goes on to wait. Before, such metadata meant nothing, and `onParentComplete` meant
 nothing where a sub-workflow is awaited.
+
+8: the calls of a foreach that are made at once are begun in one workflow task, however many there are and however large
+the data are, unless that takes long. Before, a workflow task ended after so many calls, the fewer the larger the data,
+and on a fast server the results of these could have the tasks after it made again and again.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 7
+SEMANTICS: Final = 8
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
@@ -117,6 +121,11 @@ def lets_calls_outlast(semantics: int) -> bool:
     return semantics >= _LONG_RUNNING
 
 
+def begins_paths_at_once(semantics: int) -> bool:
+    """Tell whether a run of that reading begins iterations side by side without a pause, unless that takes long."""
+    return semantics >= _PATHS_AT_ONCE
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
@@ -125,3 +134,4 @@ _BUDGETS: Final = 5
 _COMPACT: Final = 5
 _TURNS: Final = 6
 _LONG_RUNNING: Final = 7
+_PATHS_AT_ONCE: Final = 8

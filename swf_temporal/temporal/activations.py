@@ -4,7 +4,7 @@ Theory of operation. The engine calls a workflow by *activations*: in each it do
 The SDK gives one two seconds, and the server ten for the whole workflow task; what takes longer is broken off and tried
 again, for ever, and the run looks as if it hung. Three things stand against that:
 
-- A run asks `seconds` between its steps, and yields when its activation has lasted long (`Run.give_way`).
+- A run asks `seconds` between its steps, and yields when its activation has lasted long (`Pacing.yield_if_long`).
 - One step that takes more than `LIMIT` of processor time, that of helper processes included, fails its run: an
   exception is raised where the step is. It is processor time, since a busy machine should not fail a run.
 - Loading a definition is tried again instead, some times: what was compiled by then is kept.
@@ -201,9 +201,11 @@ class _Loading:
 class WatchedWorkflows(UnsandboxedWorkflowRunner):
     """Runs workflows, and breaks off what takes too long."""
 
-    def __init__(self, memory: HeldMemory | None = None) -> None:
+    def __init__(self, memory: HeldMemory | None = None, *, tells_context: bool = True) -> None:
         self.memory = memory or HeldMemory()
         """What the workflows hold."""
+        self.tells_context = tells_context
+        """Whether the converter is told what a payload belongs to. The SDK asks six times for each call of a run."""
         self._running: dict[int, _Stretch] = {}
         self._late: OrderedDict[str, int] = OrderedDict()
         """How often each of the latest runs was broken off."""
@@ -285,8 +287,8 @@ class _Watched(WorkflowInstance):
             self._runner.end(stretch)
 
     def get_serialization_context(self, command_info: Any) -> Any:
-        """Return what the workflow says."""
-        return self._inner.get_serialization_context(command_info)
+        """Return what the workflow says, if a converter uses it."""
+        return self._inner.get_serialization_context(command_info) if self._runner.tells_context else None
 
     def get_external_store_context(self, command_info: Any) -> Any:
         """Return what the workflow says."""

@@ -14,7 +14,7 @@ from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.activations import WatchedWorkflows, let_go, set_sdk_limit
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE, WORKFLOWS
-from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.converter import limit_of, uses_context
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
@@ -89,7 +89,9 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
     memory = _memory(limit, capacity)
-    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows(memory)
+    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows(
+        memory, tells_context=uses_context(client.data_converter)
+    )
     held = variables or TemporalVariables(client, task_queue)
     ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
     worker = Worker(

@@ -10,7 +10,8 @@ import pytest
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Host, Instance, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
-from swf_temporal.runtime.run import MAX_STEPS_WITHOUT_WAIT, Run
+from swf_temporal.runtime.pacing import MAX_COST, MAX_STEPS_WITHOUT_WAIT
+from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
 
 
@@ -76,14 +77,14 @@ def test_the_work_of_an_activation_is_counted() -> None:
     clock = Clock()
     run = _run(NOTHING, clock)
 
-    run.charge()
+    run.pacing.charge()
     clock.time += timedelta()
-    run.charge(3)
-    assert run.cost == 4
+    run.pacing.charge(3)
+    assert run.pacing.cost == 4
 
     clock.time += timedelta(seconds=1)
-    run.charge()
-    assert run.cost == 1
+    run.pacing.charge()
+    assert run.pacing.cost == 1
 
 
 async def test_a_run_that_waits_for_an_event_is_suspended_at_once() -> None:
@@ -125,13 +126,13 @@ async def test_the_host_is_given_control_after_many_steps() -> None:
     clock = Clock()
     run = _run(NOTHING, clock, semantics=4)
     for _ in range(2 * MAX_STEPS_WITHOUT_WAIT):
-        await run.give_way()
+        await run.pacing.give_way()
     assert clock.had_control == 2
     for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
-        await run.give_way()
+        await run.pacing.give_way()
     await run.sleep_until(run.time() + 1, "a while")
     for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
-        await run.give_way()
+        await run.pacing.give_way()
     assert clock.had_control == 2
 
 
@@ -142,7 +143,7 @@ async def test_the_host_is_given_control_after_a_long_step() -> None:
     went_on: list[int] = []
 
     async def path(number: int) -> None:
-        await run.yield_if_long()
+        await run.pacing.yield_if_long()
         went_on.append(number)
 
     clock.long_steps = 1
@@ -154,26 +155,51 @@ async def test_the_host_is_given_control_after_a_long_step() -> None:
 
 @pytest.mark.parametrize(("size", "most"), [(10, 4000), (2000, 2000), (50_000, 400)])
 async def test_the_host_is_given_control_the_sooner_the_more_data_there_are(size: int, most: int) -> None:
-    """What is done is counted since it last had it, be that because the run waited."""
+    """So it is in readings before the eighth, counted since it last had it, be that because the run waited."""
     clock = Clock()
-    run = _run(NOTHING, clock, {"input": "x" * (size - 2)})
+    run = _run(NOTHING, clock, {"input": "x" * (size - 2)}, semantics=7)
     for _ in range(most - 1):
-        await run.give_way()
+        await run.pacing.give_way()
     assert clock.had_control == 0
-    await run.give_way()
+    await run.pacing.give_way()
     assert clock.had_control == 1
-    run.charge(most - 1)
+    run.pacing.charge(most - 1)
     await run.sleep_until(run.time() + 1, "a while")
-    await run.give_way()
+    await run.pacing.give_way()
     assert clock.had_control == 1
+
+
+async def test_the_host_is_given_control_after_much_was_done_with_large_data() -> None:
+    """Since the eighth reading, how large the data are makes no difference: what takes long is told by the host."""
+    clock = Clock()
+    run = _run(NOTHING, clock, {"input": "x" * 50_000})
+    for _ in range(MAX_COST - 1):
+        await run.pacing.give_way()
+    assert clock.had_control == 0
+    await run.pacing.give_way()
+    assert clock.had_control == 1
+
+
+@pytest.mark.parametrize(("semantics", "had_control"), [(8, 0), (7, 10), (4, 20)])
+async def test_paths_side_by_side_are_begun_without_a_pause(semantics: int, had_control: int) -> None:
+    """Before the eighth reading, each counted as a step, and its call as ten."""
+    clock = Clock()
+    run = _run(NOTHING, clock, semantics=semantics)
+    for _ in range(MAX_COST):
+        await run.pacing.give_way_between_paths()
+        run.next_id("call")
+    assert clock.had_control == had_control
+    clock.long_steps = 1
+    await run.pacing.give_way_between_paths()
+    assert clock.had_control == had_control + 1
 
 
 async def test_all_paths_wait_while_the_host_has_control() -> None:
     """Who is cancelled meanwhile holds up nobody else."""
     clock = Clock()
     run = _run(NOTHING, clock)
-    run.charge(4000)
-    paths = [asyncio.create_task(run.give_way()) for _ in range(3)]
+    run.pacing.charge(4000)
+    paths = [asyncio.create_task(run.pacing.give_way()) for _ in range(3)]
     await asyncio.sleep(0)
     paths[1].cancel()
     assert await asyncio.gather(*paths, return_exceptions=True) == [None, ANY, None]

@@ -41,7 +41,7 @@ async def perform(action: Action, lane: Lane, *, forget: bool = False) -> JSON:
         if "again" in frame:
             await run.sleep_until(frame["again"], f"retry of {action.function}")
         run.checkpoint()
-        await run.yield_if_long()
+        await run.pacing.yield_if_long()
         try:
             frame["result"] = await _attempt(action, lane, forget=forget)
         except WorkflowFault as fault:

@@ -61,7 +61,7 @@ class DirektivExecution(ExecutionBase):
             frame["state"], frame["data"] = self.program.workflow.first, instance_data(run.input)
         while frame["state"] is not None:
             run.checkpoint()
-            await run.give_way()
+            await run.pacing.give_way()
             if run.time() >= self._hard:
                 raise _hard_timeout()
             await self._pass(self.program.states[frame["state"]])

@@ -39,12 +39,12 @@ class Lane(Tracer):
 
     def evaluate(self, value: JSON, data: JSON) -> JSON:
         """Return *value* with the results of its queries on *data*; null is the data itself."""
-        self.run.charge()
+        self.run.pacing.charge()
         return self.execution.program.jq.evaluate(value, data, self.run.time())
 
     def results(self, value: JSON, data: JSON) -> list[JSON]:
         """Return all results, where *value* is a query with several."""
-        self.run.charge()
+        self.run.pacing.charge()
         return self.execution.program.jq.results(value, data, self.run.time())
 
     def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:

@@ -122,7 +122,7 @@ async def _run(
     action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> ActionResult | None:
     frame = lane.frame
-    await lane.run.yield_if_long()
+    await lane.run.pacing.yield_if_long()
     if "condition" not in frame:
         frame["condition"] = action.condition is None or lane.holds(action.condition, data)
         if not frame["condition"]:

@@ -167,7 +167,7 @@ class Execution:
             self.run.checkpoint()
             if "run" not in frame and self.deadline_passed and not self.compensation.is_undoing:
                 raise Expired
-            await self.run.give_way()
+            await self.run.pacing.give_way()
             state = scope.state(name)
             run = frame.get("run")
             if run is None:

@@ -117,7 +117,7 @@ class Lane(Tracer, Generic[F_co]):
         return list(value) if isinstance(value, Several) else value
 
     def _outcome(self, compiled: Compiled, data: JSON) -> Outcome:
-        self.run.charge()
+        self.run.pacing.charge()
         try:
             value = compiled(data, self.variables)
         except WorkflowFault as fault:
@@ -155,7 +155,7 @@ class Lane(Tracer, Generic[F_co]):
     def fill(self, template: JSON, data: JSON) -> JSON:
         """Return *template* with the expressions in it replaced by what they yield."""
         if template is None:  # most often, where there is nothing to be filled
-            self.run.charge()
+            self.run.pacing.charge()
             return None
         value = self.evaluate(self.program.expressions.template(template), data)
         return None if value is NOTHING else value

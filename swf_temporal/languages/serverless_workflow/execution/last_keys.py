@@ -150,7 +150,7 @@ def _selected(text: JSON, data: JSON, lane: Lane, *, first: JSON = None) -> tupl
     """Return where what the path *text* selects goes, and what that is: of *first*, or else of *data*, or else all."""
     if not isinstance(text, str):
         return None, data
-    lane.run.charge()
+    lane.run.pacing.charge()
     path = _path(text, lane)
     found = (path.found(first) if first is not None else []) or path.found(data)
     place = _place(path, is_found=bool(found))

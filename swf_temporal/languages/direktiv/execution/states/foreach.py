@@ -40,7 +40,7 @@ async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> lis
             return None
 
         async def path() -> None:
-            await lane.run.give_way()
+            await lane.run.pacing.give_way_between_paths()
             await perform(state.action, lane.iteration(index, elements[index]))
 
         return path

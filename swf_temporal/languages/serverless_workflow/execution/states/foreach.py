@@ -128,7 +128,7 @@ class _Iterations:
             return None
 
         async def path() -> None:
-            await self._lane.run.give_way()
+            await self._lane.run.pacing.give_way_between_paths()
             await self._one(index)
 
         return path

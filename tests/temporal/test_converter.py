@@ -1,11 +1,66 @@
 """What stands in a history of data and failures."""
 
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
+from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
+from temporalio.client import Client
+from temporalio.converter import (
+    ActivitySerializationContext,
+    PayloadCodec,
+    SerializationContext,
+    WithSerializationContext,
+)
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.events.sinks import Sinks
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
+from swf_temporal.performing import Calls
+from swf_temporal.temporal.client import start
+from swf_temporal.temporal.converter import CONVERTER, uses_context
 from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.worker import make_worker
+from tests.temporal.conftest import Bench
+
+CALLING = {
+    "id": "calling",
+    "version": "1.0.0",
+    "specVersion": "0.8",
+    "start": "Call",
+    "functions": [{"name": "answer", "type": "custom", "operation": "answer"}],
+    "states": [
+        {"name": "Call", "type": "operation", "actions": [{"name": "ask", "functionRef": "answer"}], "end": True}
+    ],
+}
+
+
+class Noting(PayloadCodec, WithSerializationContext):
+    """Changes nothing, and notes what the payloads belong to that it is given."""
+
+    def __init__(
+        self,
+        context: SerializationContext | None = None,
+        noted: list[tuple[SerializationContext | None, bytes]] | None = None,
+    ) -> None:
+        self.noted: list[tuple[SerializationContext | None, bytes]] = [] if noted is None else noted
+        self._context = context
+
+    def with_context(self, context: SerializationContext) -> "Noting":
+        """Return the codec for what belongs to that."""
+        return Noting(context, self.noted)
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Encode."""
+        self.noted += [(self._context, payload.data) for payload in payloads]
+        return list(payloads)
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Decode."""
+        return list(payloads)
 
 
 async def written(error: BaseException) -> Failure:
@@ -28,3 +83,23 @@ async def test_a_fault_is_told_without_the_stack_of_the_interpreter() -> None:
 async def test_any_other_error_keeps_its_stack() -> None:
     """Of a mistake that nobody foresaw the history tells where it was made."""
     assert "test_converter.py" in (await written(ValueError("no"))).stack_trace
+
+
+async def test_a_codec_of_your_own_knows_what_a_payload_belongs_to(bench: Bench) -> None:
+    """Ours depend on no context, and are not told of one: that is looked at when a worker is made."""
+    assert not uses_context(CONVERTER)
+    noting = Noting()
+    converter = replace(CONVERTER, payload_codec=noting)
+    assert uses_context(converter)
+    client = Client(bench.client.service_client, namespace=bench.client.namespace, data_converter=converter)
+    queue = f"contexts-{os.getpid()}"
+
+    async def answer() -> int:
+        return 42
+
+    async with make_worker(client, Catalogue(), Calls({"answer": answer}), Sinks(), task_queue=queue):
+        handle = await start(client, [load(CALLING)], {}, workflow_id=queue, task_queue=queue)
+        await handle.result()
+    of_call = [(of, data) for of, data in noting.noted if isinstance(of, ActivitySerializationContext)]
+    assert {of.activity_id for of, _ in of_call} == {"Call/ask#1"}
+    assert len(of_call) == 2, "the call, which the workflow writes, and its result"

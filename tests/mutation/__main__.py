@@ -183,7 +183,7 @@ def _try(
     for seconds in turns:
         for kind in Kind:
             function = mutant.lines if place[0] == mutant.file else (0, 0)
-            chosen = trials_for(place, kind, measured, killers, seconds, function)
+            chosen = trials_for(place, kind, measured, killers, seconds, function, mutant.file)
             trials = [trial for trial in chosen if (kind, trial.name) not in done]
             done.update((kind, trial.name) for trial in trials)
             fate, by = bench.fate(mutant, trials)

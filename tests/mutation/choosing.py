@@ -17,14 +17,15 @@ def trials_for(
     killers: Sequence[str] = (),
     most: float = math.inf,
     function: tuple[int, int] = (0, 0),
+    changed: str | None = None,
 ) -> list[Trial]:
     """Return the trials of a kind that come by *place*: *killers* of neighbours first, then one of every folder.
 
     Before these come the quickest that run each further line of the *function* with these lines: most trials take the
     same way through it, and what changes may show on another. Of each folder one of every file comes first, and of each
     file the quickest: those that are about the same thing mostly stand together, and many others may come by as well.
-    Together they take at most *most* seconds without a mutant; the others are left out. Those of the test file that
-    mirrors *place* come before, and take as much again.
+    Together they take at most *most* seconds without a mutant; the others are left out. Those of the test files that
+    mirror *place*, and the file that is *changed* if it runs in a helper process, come before, and take as much again.
     """
     file, line = place
     passing = [trial for trial in baseline if trial.kind is kind and line in trial.passes.get(file, ())]
@@ -38,9 +39,9 @@ def trials_for(
         passing.sort(key=lambda one: order[one.name])
     every_way = _of_every_line(passing, file, function)
     passing.sort(key=lambda one: (one.name not in killers, one.name not in every_way))
-    mirror = _mirror_of(file)
-    mirroring = [one for one in passing if file_of(one) == mirror]
-    others = [one for one in passing if file_of(one) != mirror]
+    mirrors = {_mirror_of(file), _mirror_of(changed or file)}
+    mirroring = [one for one in passing if file_of(one) in mirrors]
+    others = [one for one in passing if file_of(one) not in mirrors]
     return [*_affordable(mirroring, most), *_affordable(others, most)]
 
 

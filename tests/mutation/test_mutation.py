@@ -87,6 +87,10 @@ def test_the_tests_that_mirror_a_file_come_first() -> None:
     own = [Trial(Trying.TEST, f"{mirror}::test_{number}", 0.3, {FILE: [10]}) for number in range(3)]
     chosen = trials_for((FILE, 10), Trying.TEST, [*TRIALS, *own], most=0.7)
     assert [one.name for one in chosen] == [f"{mirror}::test_0", f"{mirror}::test_1", "test_a.py::test"]
+    of_helpers = Trial(Trying.TEST, "tests/expressions/test_js_process.py::test", 0.5, {FILE: [10]})
+    changed = "swf_temporal/expressions/js_process.py"
+    chosen = trials_for((FILE, 10), Trying.TEST, [*TRIALS, of_helpers], most=0.5, changed=changed)
+    assert [one.name for one in chosen] == [of_helpers.name, "test_a.py::test"]
 
 
 def test_both_packages_are_mutated() -> None:

@@ -1,0 +1,86 @@
+"""What the program in a helper process does with the requests that it is given."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.guarding import jq_process
+from swf_temporal.guarding.guard import JQ, Answer, Engine
+from swf_temporal.guarding.helper import Helper, Limits
+from swf_temporal.guarding.spending import spent_here
+
+COUNTING = """
+class compiled:
+    count = 0
+
+    def __init__(self, text):
+        compiled.count += 1
+        self.number = compiled.count
+
+    def input_text(self, text):
+        return [str(self.number)]
+
+WARMING = ("warming", "null")
+"""
+"""An engine whose programs yield how many programs were compiled when they were."""
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Iterator[Helper]:
+    """Return a helper with an engine that counts what it compiles."""
+    driver = tmp_path / "counting.py"
+    driver.write_text(COUNTING)
+    helper = Helper(Engine("counting", "json", "json", str(driver)), Limits(seconds=30), 0)
+    yield helper
+    helper.end()
+
+
+def test_a_program_is_compiled_once(counting: Helper) -> None:
+    """Asked for again, it is the one that was compiled before; the program that warms the engine is the first."""
+    assert [counting.ask(program, "null").text for program in "abaab"] == ["2", "3", "2", "2", "3"]
+
+
+def test_programs_that_were_not_used_for_long_are_forgotten(counting: Helper) -> None:
+    """4,096 are kept, with the one that warms the engine; one that was used again is none of the oldest."""
+    compiled = ["unused", "used", *map(str, range(4093))]
+    for program in compiled:
+        counting.ask(program, None)
+    assert counting.ask("used", "null").text == "3"
+    for program in ("more", "and more", "and one more"):  # than are kept: the first two, and the oldest number
+        counting.ask(program, None)
+    assert [counting.ask(program, "null").text for program in ("used", "1", "unused")] == ["3", "5", "4100"]
+
+
+def test_no_more_time_is_told_than_the_process_took() -> None:
+    """Of all evaluations together; what a helper does before the first counts for none."""
+    before = spent_here().seconds
+    helper = Helper(JQ, Limits(), 0)
+    try:
+        assert spent_here().seconds == before
+        for _ in range(10):
+            helper.ask("tojson", "null")
+        taken = int(Path(f"/proc/{helper._process.pid}/schedstat").read_text().split()[0]) / 1e9
+        assert 0 <= spent_here().seconds - before < taken
+    finally:
+        helper.end()
+
+
+def test_an_evaluation_that_fails_in_a_process_that_holds_much() -> None:
+    """The failure is told, and that this was the last answer."""
+    helper = Helper(JQ, Limits(seconds=30), 0)
+    try:
+        answer = helper.ask('("x" * 300000000) | length | error("too long")', "null")
+        assert answer == Answer(jq_process.FAILED, "too long")
+        assert helper.is_last()
+    finally:
+        helper.end()
+
+
+def test_an_evaluation_that_ran_out_of_memory_answers_with_nothing_else() -> None:
+    """What there was of the results by then is gone."""
+    helper = Helper(JQ, Limits(seconds=30, memory=64 << 20, output=1 << 30), 0)
+    try:
+        assert helper.ask("range(3000000) | tojson", "null") == Answer(jq_process.OUT_OF_MEMORY, "")
+    finally:
+        helper.end()

@@ -126,6 +126,26 @@ def test_an_evaluation_that_does_not_come_on_is_given_up(helper: Helper, monkeyp
         helper.ask(LONG, "null")
 
 
+@pytest.mark.parametrize(
+    ("ended_by", "told"),
+    [
+        (signal.SIGPROF, "an expression ran longer than 30 s"),
+        (signal.SIGSEGV, "an expression built a value that is nested too deeply"),
+        (signal.SIGABRT, "an expression took more than 256 MiB of memory"),
+        (signal.SIGKILL, "an expression ended the process that evaluated it (exit code -9)"),
+    ],
+)
+def test_the_signal_that_ended_a_helper_says_what_was_wrong(
+    helper: Helper, ended_by: signal.Signals, told: str
+) -> None:
+    """Its timer sends the first; the next are what becomes of a stack, or of memory, that is not enough."""
+    helper._process.send_signal(ended_by)
+    helper._process.wait()
+    with pytest.raises(ExpressionLimitExceeded) as raised:
+        helper.ask("tojson", "null")
+    assert raised.value.message == told
+
+
 class _Poll:
     """What a thread polls until something comes; it keeps for how many milliseconds it is asked to wait."""
 

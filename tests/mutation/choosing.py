@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 
-from tests.mutation.mutant import ROOT, Mutant
-from tests.mutation.mutants import HELPERS, JQ_PROCESS, starts_of
+from tests.mutation.mutant import Mutant
+from tests.mutation.mutants import HELPERS, JQ_PROCESS, line_of_helper
 from tests.mutation.trials import Baseline, Kind, Trial
 
 
@@ -72,14 +72,12 @@ def place_of(mutant: Mutant, baseline: Baseline) -> tuple[str, int]:
     """Return the line whose trials come by *mutant*: the one that changes, or the last before it that ever runs.
 
     Statements of several lines are known by some of these only. What runs in a helper process is come by where one is
-    started.
+    started, or asked.
     """
     running = _running(baseline, mutant.file, mutant.lines)
     module = mutant.name.rpartition(".")[0]
     if module == JQ_PROCESS or (module in HELPERS and not running):
-        file, function = HELPERS[module]
-        running = _running(baseline, file, starts_of((ROOT / file).read_text(encoding="utf-8"))[function])
-        return file, max(running, default=0)
+        return line_of_helper(module)
     before, after = [one for one in running if one <= mutant.line], [one for one in running if one > mutant.line]
     return mutant.file, max(before) if before else min(after, default=0)
 

@@ -31,11 +31,11 @@ KEPT: Final = ROOT / ".mutation"
 """Where is kept what takes long to find out."""
 JQ_PROCESS: Final = "swf_temporal.guarding.jq_process"
 HELPERS: Final[Mapping[str, tuple[str, str]]] = {
-    JQ_PROCESS: ("swf_temporal/guarding/helper.py", "Helper.__init__"),
-    "swf_temporal.expressions.js_process": ("swf_temporal/expressions/js.py", "JsProgram.__init__"),
-    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "JsonPathProgram.found"),
+    JQ_PROCESS: ("swf_temporal/guarding/helper.py", "self._await_answer(time.monotonic() + _STARTING_SECONDS"),
+    "swf_temporal.expressions.js_process": ("swf_temporal/expressions/js.py", "guard(JAVASCRIPT).run(text, None)"),
+    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "guard(JSONPATH).run("),
 }
-"""Modules that run in processes of their own, where their mutants are files; and the function that starts one."""
+"""Modules that run in processes of their own, where their mutants are files; and the line that starts or asks one."""
 
 _IN_HELPER: Final = """
 import importlib.util, runpy, sys
@@ -155,6 +155,13 @@ def _difference(original: list[str], changed: list[str]) -> tuple[int, str, str]
     first, last = differing[0], differing[-1]
     before, after = original[first[1] : last[2]], changed[first[3] : last[4]]
     return first[1], "\n".join(line.strip() for line in before), "\n".join(line.strip() for line in after)
+
+
+def line_of_helper(module: str) -> tuple[str, int]:
+    """Return the file and the line by which everything comes that has *module* run in a helper process."""
+    file, text = HELPERS[module]
+    lines = (ROOT / file).read_text(encoding="utf-8").split("\n")
+    return file, next(number for number, line in enumerate(lines, start=1) if text in line)
 
 
 def files() -> list[Path]:

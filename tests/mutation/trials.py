@@ -307,7 +307,10 @@ def _forked(task: Task) -> tuple[int, list[str]]:
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         told = stream.read().decode().split("\0")[:-1]
-    return os.waitpid(process, 0)[1], told
+    status = os.waitpid(process, 0)[1]
+    with contextlib.suppress(ProcessLookupError):  # a mutant may keep a helper from ending with its parent
+        os.killpg(process, signal.SIGKILL)
+    return status, told
 
 
 def in_processes(tasks: Sequence[Callable[[], None]]) -> None:

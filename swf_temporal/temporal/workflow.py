@@ -262,6 +262,7 @@ class Interpreter:
                 case Completed():
                     return checked(outcome.output)
                 case ContinuedAs():
+                    await host.outlasting.end()
                     await host.check_continuation()
                     begin_other(outcome, run, self._pin, host, self._log)
                 case Suspended():

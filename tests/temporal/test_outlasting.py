@@ -450,21 +450,24 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
     assert functions.calls == 1
 
 
-async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(bench: Bench) -> None:
+@pytest.mark.parametrize("end", [True, {"continueAs": {"workflowId": "last"}}], ids=["ends", "continues as another"])
+async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(bench: Bench, end: JSON) -> None:
     """Also where no path waits for it any more, since the run was given up as the execution began."""
     waits = define(
         {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["never"]}]},
         events=[{"name": "never", "type": "never", "source": "x"}], id="child",
     )  # fmt: skip
-    definition = define({"name": "end", "type": "inject", "data": {}})
-    async with bench.worker(definition, waits) as worker:
-        child = await worker.start({}, definition=1, workflow_id="left/both/long#1")
+    definition = define({"name": "end", "type": "inject", "data": {}, "end": end})
+    last = define({"name": "last", "type": "inject", "data": {}}, id="last")
+    left_id = f"left-{end is True}"
+    async with bench.worker(definition, waits, last) as worker:
+        child = await worker.start({}, definition=1, workflow_id=f"{left_id}/both/long#1")
         await worker.awaiting(child, "never")
         left: OutlastingRecord = {"run": str(child.first_execution_run_id), "since": 0.0}
         gone: OutlastingRecord = {"run": "another", "since": 0.0}
-        pin = Pin(pinned([definition]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
+        pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
         handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id="left", task_queue=worker.queue
+            definition.id, args=[{}, pin.to_json()], id=left_id, task_queue=worker.queue
         )
         assert await asyncio.wait_for(swf.result(handle), 60) == {}
         status = await status_of(bench, child.id)

@@ -1,4 +1,4 @@
-"""What data come to, found out before anything is made of them.
+"""Sizes of data: as JSON, before it is written, and in memory.
 
 Data share their parts: `[., .]` is two references, and thirty of these within one another are a billion elements once
 they are written. So what is written is weighed before; and what is held is weighed by what is there once.

@@ -25,14 +25,12 @@ from pathlib import Path
 
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.helper import Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
+from swf_temporal.guarding.helper import LOOK, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
 from swf_temporal.guarding.spending import check_size
 from swf_temporal.weighing import json_size
 
 __all__ = ["JAVASCRIPT", "JQ", "JSONPATH", "SCHEMAS", "Answer", "Engine", "Guard", "Limits", "guard", "written"]
 
-_LOOK = 0.25
-"""Seconds after which a waiting thread looks whether it is to wait on: an exception may have been raised in it."""
 _SPARE = 4
 """How many times as many helpers there are as may work at once without being slowed down."""
 _LARGE = 4 << 20
@@ -118,7 +116,7 @@ class Guard:
             # Those at work may be slow ones, for which others need not wait long.
             most = self.limits.processes
             while not self._idle and self._running >= most:
-                if not self._changed.wait(_LOOK):
+                if not self._changed.wait(LOOK):
                     most = self.limits.processes * _SPARE
             while self._idle:
                 helper = self._idle.pop()

@@ -19,7 +19,7 @@ from swf_temporal.guarding.spending import spent_here
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _CLOCK_ALLOWANCE = 10
 _STARTING_SECONDS = 30
-_LOOK = 0.25
+LOOK = 0.25
 """Seconds after which a waiting thread looks whether it is to wait on: an exception may have been raised in it."""
 _SLOW = 0.1
 """Seconds after which a helper at work lets others go first."""
@@ -177,7 +177,7 @@ class Helper:
         return b"".join(parts)
 
     def _wait(self, poll: select.poll, deadline: float) -> None:
-        while not poll.poll(max(0.0, min(_LOOK, deadline - time.monotonic())) * 1000):
+        while not poll.poll(max(0.0, min(LOOK, deadline - time.monotonic())) * 1000):
             if time.monotonic() >= deadline:
                 raise ExpressionLimitExceeded(self._too_long())
 

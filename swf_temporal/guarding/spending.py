@@ -1,4 +1,4 @@
-"""What evaluations take that one thread asks for, and how much one of them may come to."""
+"""Accounts for the evaluations that a thread asks for, and limits the data that one of them may make."""
 
 import threading
 from typing import Final
@@ -18,9 +18,9 @@ class Spent:
         self.answers = 0
         """How many answers helpers gave."""
         self.made = 0
-        """Bytes of data that came of it, or were read for it."""
+        """Bytes of what evaluations yielded, and of the payloads that were read."""
         self.most = MOST_WRITTEN
-        """How many there may be at the end of the evaluation that is under way."""
+        """The limit of `made` until the current evaluation ends."""
 
 
 class _Here(threading.local):

@@ -2,12 +2,12 @@
 
 Theory of operation. The engine calls a workflow by *activations*: in each it does all that it can do without waiting.
 The SDK gives one two seconds, and the server ten for the whole workflow task; what takes longer is broken off and tried
-again, for ever, and the run looks as if it hung. Three things stand against that:
+again, for ever, and the run looks as if it hung. Four rules prevent that:
 
 - A run asks `seconds` between its steps, and yields when its activation has lasted long (`Pacing.yield_if_long`).
 - One step that takes more than `LIMIT` of processor time, that of helper processes included, fails its run: an
   exception is raised where the step is. It is processor time, since a busy machine should not fail a run.
-- Loading a definition is tried again instead, some times: what was compiled by then is kept.
+- Loading a definition is a step that is tried again several times instead: each attempt keeps what it has compiled.
 - An activation that takes too long by the clock alone is broken off and tried again, and fails its run after the third
   time. The SDK's own limit, two seconds by the clock, is set beyond that.
 """
@@ -36,9 +36,9 @@ CLOCK_LIMIT: Final = 8.0
 SDK_LIMIT: Final = 9.5
 _ATTEMPTS: Final = 3
 _ATTEMPTS_TO_LOAD: Final = 8
-"""Of loading a definition with very many expressions, of which each attempt compiles some."""
+"""Of loading a definition, where an attempt has compiled so many expressions that a further one may finish."""
 _MANY_EXPRESSIONS: Final = 100
-"""So many of them are some."""
+"""How many expressions an attempt compiles at least for another to be made."""
 _REPLAY: Final = 3
 """How many times as long a replay may take: what was possible once has to be possible again."""
 _PAUSE: Final = 0.2
@@ -61,7 +61,7 @@ class _Stretch:
         self.run_id = act.run_id
         self.memory = memory
         self.markers = markers
-        """Those of patches that a replay has come near to, which it is told of before it comes there."""
+        """The patches that the history of a replay has markers of. Core announces each before the replay reaches it."""
         self._act = act
         self.thread = threading.get_ident()
         self.began = time.perf_counter()
@@ -144,7 +144,7 @@ def seconds() -> float:
 
 
 def has_time(limit: float) -> bool:
-    """Tell whether the activation that runs in this thread is known to be no replay, and to have lasted less than that.
+    """Tell whether the activation in this thread is known not to be a replay, and has lasted less than *limit* seconds.
 
     A run asks at every step: asking the SDK whether it replays takes several times as long.
     """

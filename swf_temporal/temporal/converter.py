@@ -54,7 +54,7 @@ class OrderedJSON(JSONPlainPayloadConverter):
         spent_here().made += len(data)
         if type_hint is None or type_hint is Any:
             with suppress(ValueError, RecursionError):
-                return json.loads(data.decode())  # the SDK finds out first in which encoding the text is
+                return json.loads(data.decode())  # of bytes, it would first find out in which encoding they are
         return super().from_payload(payload, type_hint)
 
 
@@ -81,14 +81,14 @@ class SwfPayloadConverter(CompositePayloadConverter):
         return payloads
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
-        """Read *payloads*. Nearly always it is one, and JSON, of which nothing is said."""
+        """Read *payloads*. Nearly always there is one, which is JSON, and no type is asked for."""
         if type_hints is None and len(payloads) == 1 and payloads[0].metadata.get("encoding") == _JSON:
-            with suppress(RuntimeError):  # which says less than what follows
+            with suppress(RuntimeError):  # the SDK's own error, which follows, says more
                 return [self.converters[_JSON].from_payload(payloads[0])]
         return super().from_payloads(payloads, type_hints)
 
     def with_context(self, context: SerializationContext) -> Self:  # noqa: ARG002 - the SDK's name
-        """Return the converter: what it does depends on nothing. The SDK asks twice for every call."""
+        """Return this converter, which does not depend on the context; the SDK would copy it twice for every call."""
         return self
 
 
@@ -140,7 +140,7 @@ def _ours(converter: EncodingPayloadConverter) -> EncodingPayloadConverter:
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
-"""What has itself within it is nested too deeply here, and the SDK says of it what it is."""
+"""A value that contains itself is nested too deeply for this encoder. The SDK's then says what is wrong with it."""
 _ENCODING = "json/plain"
 _JSON = _ENCODING.encode()
 _PLAIN: Final = frozenset({dict, list, str, int, float, bool})

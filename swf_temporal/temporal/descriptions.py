@@ -64,7 +64,7 @@ def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
 
 
 class LatestEntry:
-    """The entry that the UI is to show once what can be done now is done: few of many are ever seen."""
+    """The trace entry that the UI shows: the last one of an activation, since nobody could see those before it."""
 
     def __init__(self, show: Callable[[TraceEntry], None]) -> None:
         self._show = show

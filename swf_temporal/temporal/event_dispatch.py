@@ -56,9 +56,9 @@ async def dispatch(
     """Send *event* where it goes. When this returns the server has it: no worker need run.
 
     The instance that *has_it* already is not sent it again by what goes to all instances. *mailboxes* are those that
-    are known to run. Sent again, for example
-    because this was interrupted, the same event has no further effect. Raises UsageError if it is too large, or the
-    server refuses it; ServerUnavailableError if the server does not answer.
+    are known to run. Sent again, for example because this was interrupted, the same event has no further effect.
+    Raises UsageError if it is too large, or the server refuses it; ServerUnavailableError if the server does not
+    answer.
     """
     receipts = []
     post = _Post(client, event, family, task_queue, Mailboxes() if mailboxes is None else mailboxes)

@@ -1,12 +1,12 @@
-"""Which mailboxes a client need not begin again."""
+"""The mailboxes that are known to run, so that a client only signals them."""
 
 from collections import OrderedDict
 
 
 class Mailboxes:
-    """The mailboxes that a client has sent events to, the latest: they run for a day at least.
+    """The mailboxes to which a client has sent events lately; each runs for a day at least.
 
-    One that runs is signalled, which costs the server and the client less than to begin it unless it runs.
+    A signal costs the server and the client less than a signal that starts the mailbox if it does not run.
     """
 
     def __init__(self, most: int = 10_000) -> None:

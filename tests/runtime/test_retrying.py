@@ -39,6 +39,7 @@ def _dealt(*numbers: float) -> JitterSource:
         ({"delay": "PT10S", "multiplier": "PT2S"}, [10, 12, 14, 16]),
         ({"delay": "PT10S", "multiplier": "+PT2S"}, [10, 12, 14, 16]),
         ({"delay": "PT10S", "multiplier": 10, "maxDelay": "PT1M"}, [10, 60, 60, 60]),
+        ({"delay": "PT10S", "increment": "PT2S", "maxDelay": "PT15S"}, [10, 12, 14, 15]),
         ({"delay": "PT8S", "multiplier": 0.5}, [8, 4, 2, 1]),
         ({}, [1, 1, 1, 1]),
     ],

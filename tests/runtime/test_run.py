@@ -194,6 +194,17 @@ async def test_paths_side_by_side_are_begun_without_a_pause(semantics: int, had_
     assert clock.had_control == had_control + 1
 
 
+async def test_a_switch_asks_before_each_condition_whether_this_took_long() -> None:
+    """One condition may be slow, and there may be many."""
+    asked: list[int] = []
+    for count in (1, 4):
+        clock = Clock()
+        conditions = [{"condition": ".a == 1", "end": True}] * count
+        await _run({"type": "switch", "dataConditions": conditions, "defaultCondition": {"end": True}}, clock).run()
+        asked.append(-clock.long_steps)
+    assert asked[1] - asked[0] == 3
+
+
 async def test_all_paths_wait_while_the_host_has_control() -> None:
     """Who is cancelled meanwhile holds up nobody else."""
     clock = Clock()

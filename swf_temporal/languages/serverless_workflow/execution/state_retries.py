@@ -32,7 +32,6 @@ async def with_retries(
             lane.run.checkpoint()
             del frame["again"]
         fault: WorkflowFault | None = None
-        step = Step(data)
         try:
             step = await attempt()
         except WorkflowFault as met:

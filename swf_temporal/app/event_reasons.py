@@ -9,11 +9,11 @@ _SILENT = "no worker answers for it"
 def why_it_gets(answer: Mapping[str, Any] | None, names: Collection[str]) -> str:
     """Return what an instance does with an event that its definition knows by one of *names*."""
     if answer is None:
-        return f"it is sent to it; {_SILENT}"
+        return f"the event is sent to it; {_SILENT}"
     for wait in answer["awaiting"]:
         if any(event["name"] in names for event in wait["events"]):
-            return f"it waits for it in {wait['state']!r}"
-    return "it keeps it until a state waits for it"
+            return f"it waits for such an event in {wait['state']!r}"
+    return "it keeps the event until a state waits for it"
 
 
 def why_not(answer: Mapping[str, Any] | None, names: Collection[str], values: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from swf_temporal.app.live import stamps_of
 from swf_temporal.app.stopping import beside
@@ -18,7 +18,7 @@ _log = logging.getLogger("swf")
 INTERVAL: Final = 5.0
 """Seconds between two looks at the files."""
 
-Read = Callable[[], Catalogue]
+Read: TypeAlias = Callable[[], Catalogue]
 """Reads the definitions. Raises InvalidDefinition and UsageError."""
 
 

@@ -88,7 +88,7 @@ def test_explain_instances(swf: Swf, dev: Dev) -> None:
     assert ended.out.splitlines() == [
         "may be taken by the instances of 'parcel' that wait for it with parcel=7: it is its Arrived",
         f"on the server at {dev.address}:",
-        "  parcel-7 gets it: it waits for it in 'Wait'",
+        "  parcel-7 gets it: it waits for such an event in 'Wait'",
         "  parcel-8 does not get it: it waits for 'Found', not for this event",
         "  parcel-9 does not get it: it has ended (completed)",
     ]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE
@@ -14,8 +14,8 @@ NOT_TAKEN: Final = "not-taken"
 _AT_ONCE: Final = 16
 """The number of events of one batch that are sent at the same time."""
 
-Answer = dict[str, Any]
-Work = Callable[[CloudEvent], Awaitable[Answer]]
+Answer: TypeAlias = dict[str, Any]
+Work: TypeAlias = Callable[[CloudEvent], Awaitable[Answer]]
 """Sends an event; returns its answer. Raises SwfError and TimeoutError."""
 
 

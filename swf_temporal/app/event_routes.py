@@ -68,7 +68,8 @@ def _server_lines(route: Route, asked: Asked) -> list[str]:
     if asked.address is None:
         return [f"no server was queried for the instances that get it: {asked.reason}"]
     found = asked.recipients
-    lines = [f"on the server at {asked.address}:" if found.instances else f"no instances are at {asked.address}"]
+    server = f"on the server at {asked.address}"
+    lines = [f"{server}:" if found.instances else f"no instances {server}"]
     gets = {True: "gets it", False: "does not get it"}
     lines += [f"  {one.instance} {gets[one.gets]}: {one.reason}" for one in found.instances]
     return [*lines, *(f"  {note}" for note in found.notes)]
@@ -78,10 +79,10 @@ def _route_lines(event: CloudEvent, route: Route) -> list[str]:
     lines = []
     for start in route.starts:
         known = f", which is {start.instance_id}" if start.instance_id is not None else ""
-        others = [one.name for one in start.start.events if one.name != start.event]
+        others = [repr(one.name) for one in start.start.events if one.name != start.event]
         needs = f", together with {' and '.join(others)}" if start.start.join == "all" else ""
         which = "an instance" if start.key is None else f"the instance with {_text_of(start.key)}"
-        lines.append(f"starts {which} of {start.definition.id!r}{known}: it is its {start.event}{needs}")
+        lines.append(f"starts {which} of {start.definition.id!r}{known}, as its event {start.event!r}{needs}")
     for one in route.awaited:
         if one.key is None:
             which = f"all running instances of {one.definition.id!r}"
@@ -89,7 +90,7 @@ def _route_lines(event: CloudEvent, route: Route) -> list[str]:
             which = f"the instances of {one.definition.id!r} that wait for it with {_text_of(one.values)}"
         else:
             which = f"the instance with {_text_of(one.key)} of {one.definition.id!r}, which is {one.instance_id}"
-        lines.append(f"may be taken by {which}: it is its {one.event}")
+        lines.append(f"may be taken by {which}, as its event {one.event!r}")
     lines += [f"is ignored by {_place(one.definition, one.event)}: {one.reason}" for one in route.passed]
     if route.leads_nowhere:
         lines.insert(0, f"no definition consumes the event of type {event.type!r}")
@@ -101,11 +102,11 @@ def _facts(definition: Definition, event: str | None) -> dict[str, Any]:
 
 
 def _place(definition: Definition, event: str | None) -> str:
-    return repr(definition.id) if event is None else f"{definition.id!r} as its {event}"
+    return repr(definition.id) if event is None else f"{definition.id!r} as its event {event!r}"
 
 
 def _text_of(key: Mapping[str, str]) -> str:
-    return " and ".join(_pairs(key.items())) or "whatever values"
+    return " and ".join(_pairs(key.items())) or "any values"
 
 
 def _pairs(items: Iterable[tuple[str, str]]) -> list[str]:

@@ -47,7 +47,7 @@ def test_explain(swf: Swf) -> None:
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[:2] == [
-        "starts the instance with order=7 of 'order', which is order:c350c154131475f461029663: it is its Placed",
+        "starts the instance with order=7 of 'order', which is order:c350c154131475f461029663, as its event 'Placed'",
         "is ignored by 'hello': it consumes no events",
     ]
     reason = f"no Temporal server answers at {away}: nothing listens there (connection refused)"
@@ -86,7 +86,7 @@ def test_explain_instances(swf: Swf, dev: Dev) -> None:
     assert swf("event", "parcel-8", "--name", "Lost", "--data", "{}", *at).code == 0
     ended = swf("events", "explain", "parcel.yaml", ARRIVED, *at)
     assert ended.out.splitlines() == [
-        "may be taken by the instances of 'parcel' that wait for it with parcel=7: it is its Arrived",
+        "may be taken by the instances of 'parcel' that wait for it with parcel=7, as its event 'Arrived'",
         f"on the server at {dev.address}:",
         "  parcel-7 gets it: it waits for such an event in 'Wait'",
         "  parcel-8 does not get it: it waits for 'Found', not for this event",

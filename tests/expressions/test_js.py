@@ -114,7 +114,15 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (failed.value.name, failed.value.message) == ("NotInstalled", f"{told}: js(return 42.5)")
 
 
-@pytest.mark.parametrize(("script", "data"), [("throw 'no'", {}), ("return data", float("nan")), ("return data", {1j})])
+@pytest.mark.parametrize(
+    ("script", "data"),
+    [
+        ("throw 'no'", {}),
+        ("return data", float("nan")),
+        ("return data", {1j}),
+        ("let nested = []; for (let i = 0; i < 1500; i++) nested = [nested]; return nested", {}),
+    ],
+)
 def test_what_fails_would_fail_again(script: str, data: Any) -> None:
     """The same script on the same data comes to the same, so that trying again is in vain."""
     with pytest.raises(ExpressionFailed) as failed:

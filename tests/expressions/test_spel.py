@@ -59,6 +59,7 @@ def test_holds(text: str, *, holds: bool) -> None:
         ("T(java.lang.Runtime)", r"'\(' is not expected here", 1),
         ("#exec('ls')", "the function '#exec' is not known", 0),
         ("name = 'x'", "'=' is not known", 5),
+        ("name = 'x' and more", "^'=' is not known", 5),
         ("(name eq 'x'", r"'\(' is not closed", 0),
         ("name eq 'x", "\"'x\" is not known|''x' is not known", 8),
         ("name matches '['", "is not a regular expression", 13),
@@ -68,6 +69,7 @@ def test_holds(text: str, *, holds: bool) -> None:
         ("#jsonPath(name, '$.x[')", "is not a JSONPath", 17),
         ("(" * 60 + "name" + ")" * 60, "nested too deeply", 40),
         ("not " * 60 + "name", "nested too deeply", 160),
+        ("(name) and " * 60 + "(" * 60 + "name" + ")" * 60, "nested too deeply", 700),
         ("count eq 3 4", "'4' is not expected here", 11),
     ],
 )

@@ -93,3 +93,5 @@ def test_a_transition_does_not_leave_its_scope() -> None:
     scope = Scope("shop", {}, "Ship", "Ship/left")
     with pytest.raises(UnknownDefinition, match="'Elsewhere' is not a state of workflow 'shop' in 'Ship/left'"):
         scope.state("Elsewhere")
+    with pytest.raises(UnknownDefinition, match=r"'Elsewhere' is not a state of workflow 'shop'$"):
+        Scope("shop", {}, "Ship").state("Elsewhere")

@@ -39,8 +39,10 @@ def test_other_documents_are_fetched_as_before() -> None:
             _function("a", "api.json#a", resource="reader"),
             _function("b", "other.json#b"),
             _function("c", "rest:GET:https://shop/api.json"),
+            Function(name="d", type="expression", operation="api.json#d"),
         ]
     )
 
     assert functions["b"].auth_ref is None
     assert functions["c"].auth_ref is None
+    assert functions["d"].auth_ref is None

@@ -5,7 +5,6 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 from uuid import uuid4
 
 import httpx
@@ -29,13 +28,6 @@ from swf_temporal.functions.secrets import scrubbed
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
 """Delivers an event; tells whether somebody takes it. Raises CallFailed."""
-
-
-class Sink(Protocol):
-    """One sink."""
-
-    async def deliver(self, event: CloudEvent) -> bool:
-        """Deliver *event*, and tell whether somebody takes it. Raises CallFailed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from temporalio.exceptions import (
     ApplicationError,
     CancelledError,
     ChildWorkflowError,
-    FailureError,
     RetryState,
     TimeoutType,
 )
@@ -113,8 +112,3 @@ def _carried(cause: ApplicationError) -> WorkflowFault:
     if cause.type == "PayloadsTooLarge":
         return PayloadTooLarge(cause.message)
     return CallFailed(cause.message, name=cause.type or "ApplicationError", retryable=not cause.non_retryable)
-
-
-def is_engine_failure(error: BaseException) -> bool:
-    """Tell whether *error* is one that the engine raised to end the workflow in its own way."""
-    return isinstance(error, FailureError)

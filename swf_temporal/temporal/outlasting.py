@@ -14,7 +14,7 @@ asks its child to cancel, and a run that ends asks those that no path has waited
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from temporalio import workflow
@@ -35,7 +35,7 @@ class _Child:
     record: OutlastingRecord
     handle: "workflow.ChildWorkflowHandle[Any, Any] | None" = None
     """None for one that an earlier execution began."""
-    looking: "asyncio.Future[EndingRecord] | None" = field(default=None)
+    looking: "asyncio.Future[EndingRecord] | None" = None
     """The activity that waits for its end."""
 
 

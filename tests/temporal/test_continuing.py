@@ -369,7 +369,7 @@ WAIT = {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]}
     [
         (
             define(calling("slow", "f"), WAIT, functions=("f",), **MORE),
-            "it a timeout (actionExecTimeout), or let the run go on",
+            "it a timeout (actionExecTimeout), or mark it as long-running",
         ),
         (
             define(
@@ -379,7 +379,7 @@ WAIT = {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]}
                 specVersion="0.7",
                 **MORE,
             ),
-            "it a timeout, or let the run go on",
+            "it a timeout, or mark it as long-running",
         ),
         (
             load(
@@ -392,7 +392,7 @@ WAIT = {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]}
                     ],
                 }
             ),
-            "its state a timeout, or do not wait for it, by async: true",
+            "its state a timeout, or call it with async: true",
         ),
     ],
     ids=["0.8", "0.7", "Direktiv"],

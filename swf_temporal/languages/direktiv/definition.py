@@ -31,7 +31,7 @@ from swf_temporal.text.origin import Source
 if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
 
-_SLOW_CALL: Final = "give its state a timeout, or do not wait for it, by async: true of an action state"
+_SLOW_CALL: Final = "give its state a timeout, or call it with async: true, which does not wait for it"
 
 
 class DirektivDefinition(Definition):

@@ -43,11 +43,11 @@ _HANDLERS: Final = {"May 2020": "onError entry", "November 2019": "retry"}
 """What handles an error in drafts that have no `onErrors`."""
 _BEFORE_0_8: Final = frozenset({"November 2019", "May 2020", "0.5", "0.6", "0.7"})
 _SLOW_CALL: Final = (
-    "give it a timeout (actionExecTimeout), or let the run go on without waiting for it, by metadata: "
-    "{longRunning: 'true'} of the function, or onParentComplete: continue of the sub-workflow"
+    "give it a timeout (actionExecTimeout), or mark it as long-running (longRunning: 'true' in the metadata of the "
+    "function, or onParentComplete: continue of the sub-workflow)"
 )
 _SLOW_CALL_BEFORE_0_8: Final = (
-    "give it a timeout, or let the run go on without waiting for it, by metadata: {longRunning: 'true'} of the function"
+    "give it a timeout, or mark it as long-running (longRunning: 'true' in the metadata of the function)"
 )
 
 

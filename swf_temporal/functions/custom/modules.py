@@ -31,7 +31,7 @@ class Modules:
         if is_in(module_name, self._allowed):
             return self._imported(module_name, name)
         if module_name in self._offered:
-            message = f"the module '{module_name}' has no functions '{name}'{suggestion(name, offered)}"
+            message = f"the module '{module_name}' has no function '{name}'{suggestion(name, offered)}"
             raise permanent_failure("UnknownFunction", message)
         message = (
             f"'{module_name}:{name}' may not be called here, as the worker was not given the module '{module_name}': "

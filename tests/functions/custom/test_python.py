@@ -198,7 +198,7 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
         assert await functions.call(custom(f"loud:{name}", "hi", name="other")) == "HI"
     for name in refused:
         fault = await failed(functions, custom(f"loud:{name}", "echo hacked", name="other"))
-        assert (fault.code, f"the module 'loud' has no functions '{name}'" in fault.message) == (
+        assert (fault.code, f"the module 'loud' has no function '{name}'" in fault.message) == (
             "UnknownFunction", True,
         )  # fmt: skip
 

@@ -81,7 +81,7 @@ def _works() -> dict[str, dict[str, Any]]:
 
 async def _measured(works: Sequence[dict[str, Any]], rounds: int, before: Path | None) -> Times:
     async with AsyncExitStack() as stack:
-        contenders = {}
+        contenders, unknown = {}, set()
         server = local_server()
         address = (await server.__aenter__()).client.service_client.config.target_host
         try:
@@ -90,7 +90,7 @@ async def _measured(works: Sequence[dict[str, Any]], rounds: int, before: Path |
                 if tree is not None:
                     kind = UNSANDBOXED if name == UNSANDBOXED else INTERPRETED
                     contenders[name] = await stack.enter_async_context(_process(kind, tree, address))
-                    await _recorded(contenders[name], works)
+                    unknown |= {(name, one) for one in await _unknown(contenders[name], works)}
         finally:
             await server.__aexit__(None, None, None)
         found: Times = {work["title"]: {name: {} for name in contenders} for work in works}
@@ -98,6 +98,8 @@ async def _measured(works: Sequence[dict[str, Any]], rounds: int, before: Path |
             print(f"round {number + 1} of {rounds} …", file=sys.stderr, flush=True)
             for work in works:
                 for name, one in contenders.items():
+                    if (name, work["name"]) in unknown:
+                        continue
                     least = found[work["title"]][name]
                     for how, seconds in (await _answer(one, work["name"])).items():
                         least[how] = min(seconds, least.get(how, seconds))
@@ -119,10 +121,11 @@ async def _process(contender: str, tree: Path, address: str) -> AsyncIterator[Pr
         await process.wait()
 
 
-async def _recorded(process: Process, works: Sequence[dict[str, Any]]) -> None:
-    for work in works:
-        await _answer(process, json.dumps(work))
+async def _unknown(process: Process, works: Sequence[dict[str, Any]]) -> list[str]:
+    """Have all work recorded, and return the names of that whose language the revision does not know."""
+    unknown = [work["name"] for work in works if await _answer(process, json.dumps(work)) is None]
     await _answer(process, "")
+    return unknown
 
 
 async def _answer(process: Process, line: str) -> Any:
@@ -140,8 +143,8 @@ def _table(found: Times, how: str) -> str:
         ours, by_hand = one[INTERPRETED][how], one[UNSANDBOXED][how]
         cells = [title, f"{1000 * ours:.3f}", f"{1000 * by_hand:.3f}", f"{ours / by_hand:.2f}"]
         if compares:
-            before = one[BEFORE][how]
-            cells += [f"{1000 * before:.3f}", f"{ours / before:.2f}"]
+            before = one[BEFORE].get(how)
+            cells += ["-", "-"] if before is None else [f"{1000 * before:.3f}", f"{ours / before:.2f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

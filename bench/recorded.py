@@ -2,7 +2,8 @@
 
 It needs nothing of this release, so that the workflow code of an earlier one can be run by it.
 
-Each line of its input is work as JSON, which is run once on a server while its activations are recorded. After an empty
+Each line of its input is work as JSON, which is run once on a server while its activations are recorded; the answer is
+its name, or null where the release does not know the language of its definition. After an empty
 line its worker ends, and each further line is the name of such work: the answer is what its activations take, in
 seconds of processor time. The server and the worker have no part in that any more, so that little is measured but
 workflow code, with the SDK around it.
@@ -28,6 +29,7 @@ from temporalio.worker import Worker, WorkflowInstance, WorkflowInstanceDetails,
 from temporalio.workflow import Info
 
 from bench.worker import INTERPRETED, worker_of
+from swf_temporal.errors import InvalidDefinition
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
@@ -144,13 +146,22 @@ async def _recorded(contender: str, address: str) -> dict[str, Work]:
             if not line:  # who asked is gone, and a server, without which a worker does not end
                 os._exit(0)
             work = json.loads(line)
-            for _ in range(_ATTEMPTS):
-                found[work["name"]] = recorded = recording.work[await _run(client, contender, work)]
-                # Work that was broken off because the machine was busy is not done in the same steps again.
-                if await recorded.seconds(replays=True) < inf:
-                    break
-            print(ANSWER, json.dumps(work["name"]), flush=True)
+            try:
+                found[work["name"]] = await _recorded_once(client, contender, work, recording)
+            except InvalidDefinition:
+                print(ANSWER, json.dumps(None), flush=True)
+            else:
+                print(ANSWER, json.dumps(work["name"]), flush=True)
     return found
+
+
+async def _recorded_once(client: Client, contender: str, work: dict[str, Any], recording: Recording) -> Work:
+    for _ in range(_ATTEMPTS):
+        recorded = recording.work[await _run(client, contender, work)]
+        # Work that was broken off because the machine was busy is not done in the same steps again.
+        if await recorded.seconds(replays=True) < inf:
+            break
+    return recorded
 
 
 def _record(worker: Worker) -> Recording:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from swf_temporal.app.scenarios.host import run_on_temporal
+from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run
 from tests.cli.conftest import Swf
 
@@ -180,11 +180,12 @@ def test_broken_workflow(swf: Swf) -> None:
 async def test_time_is_virtual_on_temporal(tmp_path: Path) -> None:
     """Hours, retries and timeouts pass at once on Temporal, in the order in which they pass in simulation."""
     (tmp_path / "timely.yaml").write_text(TIMELY)
-    scenarios = find_scenarios([tmp_path])
-    simulation, differences = run(scenarios[0])
+    [scenario] = find_scenarios([tmp_path])
+    simulation, differences = run(scenario)
     assert simulation is not None
     assert not differences
-    [(scenario, observed)] = await run_on_temporal(scenarios)
+    async with scenario_host() as host:
+        observed = await host.observe(scenario)
     assert check(scenario, observed) == []
     assert canonical(observed.trace) == canonical(simulation.trace)
 

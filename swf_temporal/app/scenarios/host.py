@@ -1,6 +1,6 @@
 """A server and a worker on which scenarios run."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -153,12 +153,6 @@ def _disable_deadlock_detection(worker: Worker) -> None:
     """
     workflows: Any = worker._workflow_worker  # noqa: SLF001 - see above
     workflows._deadlock_timeout_seconds = None  # noqa: SLF001 - see above
-
-
-async def run_on_temporal(scenarios: Iterable[Scenario]) -> Sequence[tuple[Scenario, Observed]]:
-    """Run *scenarios* on a server that is started for them; return what was seen of each."""
-    async with scenario_host() as host:
-        return [(scenario, await host.observe(scenario)) for scenario in scenarios]
 
 
 def _beginning(client: Client, scenario: Scenario) -> Client:

@@ -19,10 +19,11 @@ def main() -> None:
     parser.add_argument("--only", choices=[work.name for work in WORK], action="append", help="only this work")
     parser.add_argument("--items", type=int, help="so many items of each, for a short run")
     parser.add_argument("--sandboxed", action="store_true", help="run what is written by hand in the SDK's sandbox")
+    parser.add_argument("--alone", action="store_true", help="run the interpreter only, and compare nothing")
     parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
     given = parser.parse_args()
     works = [work for work in WORK if given.only is None or work.name in given.only]
-    by_hand = SANDBOXED if given.sandboxed else BY_HAND
+    by_hand = None if given.alone else SANDBOXED if given.sandboxed else BY_HAND
     measured = asyncio.run(measure(works, given.items, by_hand))
     if given.json:
         print(
@@ -32,27 +33,31 @@ def main() -> None:
     print(table(works, measured, by_hand))
 
 
-async def measure(works: list[Work], items: int | None, by_hand: str = BY_HAND) -> dict[str, Costs]:
-    """Measure each of *works* once, by both contenders, on one server."""
-    async with contenders(by_hand) as both:
+async def measure(works: list[Work], items: int | None, by_hand: str | None = BY_HAND) -> dict[str, Costs]:
+    """Measure each of *works* once, by both contenders, on one server; only interpreted if *by_hand* is None."""
+    async with contenders(by_hand) as all_:
         return {
-            work.name: {one.name: await one.measure(work, items or work.items, _tell) for one in both} for work in works
+            work.name: {one.name: await one.measure(work, items or work.items, _tell) for one in all_} for work in works
         }
 
 
-def table(works: list[Work], measured: dict[str, Costs], by_hand: str = BY_HAND) -> str:
+def table(works: list[Work], measured: dict[str, Costs], by_hand: str | None = BY_HAND) -> str:
     """Return what was measured as a table."""
+    other = by_hand or BY_HAND
     head = (
-        f"| work | items | items/s, interpreted | {by_hand} | ratio | CPU, interpreted : {by_hand} | executions "
-        f"| longest, events | peak, MiB | {by_hand} | growth, MiB | {by_hand} |"
+        f"| work | items | items/s, interpreted | {other} | ratio | CPU, interpreted : {other} | executions "
+        f"| longest, events | peak, MiB | {other} | growth, MiB | {other} |"
     )
     rows = [head, "|---" * (head.count("|") - 1) + "|"]
     for work in works:
-        ours, theirs = measured[work.name][INTERPRETED], measured[work.name][by_hand]
+        ours, theirs = measured[work.name][INTERPRETED], measured[work.name].get(other)
+        rate, ratio, cpu, peak, slope = ("-",) * 5
+        if theirs is not None:
+            rate, ratio, cpu = f"{theirs.rate:,.0f}", f"{ours.rate / theirs.rate:.2f}", f"{ours.cpu / theirs.cpu:.2f}"
+            peak, slope = f"{theirs.peak:.0f}", f"{theirs.slope:+.0f}"
         rows.append(
-            f"| {work.title} | {ours.items:,} | {ours.rate:,.0f} | {theirs.rate:,.0f} | {ours.rate / theirs.rate:.2f} "
-            f"| {ours.cpu / theirs.cpu:.2f} | {ours.executions} | {ours.longest:,} | {ours.peak:.0f} "
-            f"| {theirs.peak:.0f} | {ours.slope:+.0f} | {theirs.slope:+.0f} |"
+            f"| {work.title} | {ours.items:,} | {ours.rate:,.0f} | {rate} | {ratio} | {cpu} | {ours.executions} "
+            f"| {ours.longest:,} | {ours.peak:.0f} | {peak} | {ours.slope:+.0f} | {slope} |"
         )
     return "\n".join(rows)
 

@@ -89,6 +89,9 @@ class Contender:
         if done != items:
             raise RuntimeError(f"{work.title}, {self.name}: {done!r} of {items:,} items were done")
         cost.executions, cost.longest = await _lengths(self._client, handle)
+        each = f"{cost.rate:,.0f} a second, CPU {1000 * cost.cpu / items:.2f} ms each"
+        length = f"{cost.executions} executions, {cost.longest:,} events in the longest"
+        tell(f"{work.name}, {self.name}: {items:,} items done, {each}; {length}; peak {cost.peak:.0f} MiB")
         return cost
 
     async def _started(self, work: Work, items: int) -> WorkflowHandle[object, JSON]:
@@ -107,13 +110,18 @@ class Contender:
 
 
 @asynccontextmanager
-async def contenders(by_hand: str = BY_HAND) -> AsyncIterator[Sequence[Contender]]:
-    """Start a server and both contenders, the interpreted one first, for as long as the context lasts."""
+async def contenders(by_hand: str | None = BY_HAND) -> AsyncIterator[Sequence[Contender]]:
+    """Start a server and both contenders, the interpreted one first, for as long as the context lasts.
+
+    There is no other where *by_hand* is None.
+    """
     async with AsyncExitStack() as stack:
         storage = stack.enter_context(tempfile.TemporaryDirectory())
         server = await stack.enter_async_context(local_server(payloads=stored_in(storage)))
         yield [
-            await stack.enter_async_context(_contender(name, server.client, storage)) for name in (INTERPRETED, by_hand)
+            await stack.enter_async_context(_contender(name, server.client, storage))
+            for name in (INTERPRETED, by_hand)
+            if name is not None
         ]
 
 

@@ -17,3 +17,12 @@ async def test_both_do_all_items(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = table(list(WORK), measured).splitlines()
     assert len(rows) == 2 + len(WORK)
     assert {row.count("|") for row in rows} == {13}
+
+
+async def test_the_interpreter_can_be_measured_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compared is missing then."""
+    monkeypatch.setenv("TEMPORAL_DEBUG", "1")  # as above
+    works = [work for work in WORK if work.name == "loop"]
+    row = table(works, await measure(works, 40, None), None).splitlines()[-1]
+    assert row.startswith("| loop of two transitions | 40 |")
+    assert row.count(" - |") == 5

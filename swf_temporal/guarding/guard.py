@@ -21,6 +21,8 @@ environment is empty but for the locale and the time zone.
 import atexit
 import json
 import threading
+import time
+from collections import deque
 from pathlib import Path
 
 from swf_temporal.errors import ExpressionLimitExceeded
@@ -58,6 +60,8 @@ class Guard:
         self._running = 0
         self._generation = 0
         self._changed = threading.Condition()
+        self._waiting: deque[object] = deque()
+        """Who waits for a helper, in the order in which they came."""
 
     def run(self, program: str, data: str | None) -> Answer:
         """Run *program* on the JSON text *data*, or only compile it where that is None.
@@ -113,11 +117,7 @@ class Guard:
 
     def _take(self, *, is_fresh: bool = False) -> Helper:
         with self._changed:
-            # Those at work may be slow ones, for which others need not wait long.
-            most = self.limits.processes
-            while not self._idle and self._running >= most:
-                if not self._changed.wait(LOOK):
-                    most = self.limits.processes * _SPARE
+            self._wait_for_turn()
             while self._idle:
                 helper = self._idle.pop()
                 if not is_fresh and helper.is_alive():
@@ -132,6 +132,27 @@ class Guard:
             self._give_back(None)
             raise
 
+    def _wait_for_turn(self) -> None:
+        """Wait until it is this thread's turn, and there is a helper or room for one.
+
+        Whoever came first is first: a thread that has one expression after the other evaluated would otherwise take the
+        helper again that it has just given back, before any that waits for it.
+        """
+        turn = object()
+        self._waiting.append(turn)
+        # Those at work may be slow ones, for which others need not wait long.
+        until = time.monotonic() + LOOK
+        try:
+            while self._waiting[0] is not turn or not self._has_helper(is_late=time.monotonic() >= until):
+                self._changed.wait(LOOK)
+        finally:
+            self._waiting.remove(turn)
+            self._changed.notify_all()
+
+    def _has_helper(self, *, is_late: bool) -> bool:
+        most = self.limits.processes * (_SPARE if is_late else 1)
+        return bool(self._idle) or self._running < most
+
     def _give_back(self, helper: Helper | None) -> None:
         with self._changed:
             if helper is not None and helper.generation == self._generation:
@@ -139,7 +160,7 @@ class Guard:
                 helper = None
             else:
                 self._running -= 1
-            self._changed.notify()
+            self._changed.notify_all()
         if helper is not None:
             helper.end()
 

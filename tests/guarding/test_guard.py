@@ -140,6 +140,29 @@ def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
     assert [answer.text for answer in answers] == ["300000"]
 
 
+def test_a_thread_with_many_expressions_lets_others_have_its_helper() -> None:
+    """Whoever waits for a helper is next, though the thread that gave it back wants it again at once."""
+    many, pool = 3_000, Guard(Limits(processes=1))
+    done = 0
+
+    def evaluate_many() -> None:
+        nonlocal done
+        for _ in range(many):
+            pool.run(". | tojson", "1")
+            done += 1
+
+    thread = threading.Thread(target=evaluate_many)
+    thread.start()
+    try:
+        for _ in range(5):
+            before = done
+            pool.run(". | tojson", "1")
+            assert done - before < many / 10
+    finally:
+        thread.join()
+        pool.stop()
+
+
 def test_a_pool_that_was_stopped_has_its_helpers_again() -> None:
     """As many as it may have: none of those that were ended counts."""
     pool = Guard(Limits(processes=1))

@@ -49,7 +49,8 @@ nothing where a sub-workflow is awaited.
 
 8: the calls of a foreach that are made at once are begun in one workflow task, however many there are and however large
 the data are, unless that takes long. Before, a workflow task ended after so many calls, the fewer the larger the data,
-and on a fast server the results of these could have the tasks after it made again and again.
+and on a fast server the results of these could have the tasks after it made again and again. An execution that gets
+very many signals in a short time continues as new early.
 """
 
 from typing import Final
@@ -123,6 +124,11 @@ def lets_calls_outlast(semantics: int) -> bool:
 
 def begins_paths_at_once(semantics: int) -> bool:
     """Tell whether a run of that reading begins iterations side by side without a pause, unless that takes long."""
+    return semantics >= _PATHS_AT_ONCE
+
+
+def keeps_up_with_signals(semantics: int) -> bool:
+    """Tell whether a run of that reading continues as new early where signals come very fast."""
     return semantics >= _PATHS_AT_ONCE
 
 

@@ -25,7 +25,7 @@ from swf_temporal.runtime.limits import CARRY_LESS
 from swf_temporal.runtime.outputs import fronts_in
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import outlasts_slow_calls
+from swf_temporal.runtime.semantics import keeps_up_with_signals, outlasts_slow_calls
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.outgoing import Slowest
 
@@ -68,6 +68,36 @@ _BY_THE_CLOCK: Final = "slow-by-the-clock"
 """The change that takes no call for slow because of the calls alone that have overtaken it."""
 
 
+MANY_SIGNALS: Final = 1_000
+"""After how many signals in a short time an execution continues as new."""
+SHORT_TIME: Final = 5.0
+"""Seconds in which so many are many."""
+
+
+class SignalRate:
+    """Whether one execution gets very many signals in a short time.
+
+    Then its history must be short, well before the server suggests to continue as new. A server that has more than a
+    hundred signals to hand over while a workflow task is in progress fails the task, and the worker replays the
+    execution. That takes the longer the longer its history is, and once it takes so long that another hundred signals
+    come, no task ends any more until the server refuses signals.
+    """
+
+    def __init__(self) -> None:
+        self.is_high = False
+        self._count = 0
+        self._since = 0.0
+
+    def note(self, now: float) -> None:
+        """Count a signal that comes *now*, in seconds of the epoch."""
+        if self._count == 0:
+            self._since = now
+        self._count += 1
+        if self._count == MANY_SIGNALS:
+            self.is_high = self.is_high or now - self._since <= SHORT_TIME
+            self._count = 0
+
+
 class LengthCheck:
     """Looks at how long one execution is."""
 
@@ -80,6 +110,7 @@ class LengthCheck:
         self._words = words
         self._stepped_at: datetime | None = None
         self._came_at: datetime | None = None
+        self._signals = SignalRate()
         self._again_from: int | None = None
         """From how many events on a run is looked at again that could not be carried over."""
 
@@ -92,8 +123,12 @@ class LengthCheck:
         at = host.now()
         if at is not self._stepped_at:  # the host's time is one object as long as a workflow task lasts
             self._stepped_at = at
-            if self._is_due() and self._can_leave(run, host):
+            if self._is_due(run) and self._can_leave(run, host):
                 run.suspend()
+
+    def at_signal(self, now: float) -> None:
+        """Count a signal that comes *now*, in seconds of the epoch."""
+        self._signals.note(now)
 
     def at_event(self, run: Run, host: TemporalHost) -> None:
         """Suspend *run*, which keeps an event that has come, if it should continue as new.
@@ -103,7 +138,7 @@ class LengthCheck:
         at = host.now()
         if at is not self._came_at:
             self._came_at = at
-            if self._is_due() and self._can_leave(run, host) and workflow.patched(_ANYWHERE):
+            if self._is_due(run) and self._can_leave(run, host) and workflow.patched(_ANYWHERE):
                 run.suspend()
             if run.is_suspending and self._is_at_its_end() and outlasts_slow_calls(run.semantics):
                 self._give_up(host.slowest, at)
@@ -137,8 +172,8 @@ class LengthCheck:
             )
         self._again_from = length + TRY_AGAIN
 
-    def _is_due(self) -> bool:
-        if not self._is_long():
+    def _is_due(self, run: Run) -> bool:
+        if not self._is_long() and not (self._signals.is_high and keeps_up_with_signals(run.semantics)):
             return False
         if self._again_from is None:
             return True

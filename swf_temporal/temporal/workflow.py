@@ -144,6 +144,7 @@ class Interpreter:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         if name == PROBE:
             return
+        self._length.at_signal(workflow.time())
         try:
             value = value_of(args[0]) if args else None
         except UNREADABLE as error:

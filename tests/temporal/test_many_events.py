@@ -18,9 +18,11 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.client_errors import InboxFullError
+from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
 from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
@@ -110,6 +112,47 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert kept_in != handle.first_execution_run_id
     assert all([await replays(one, handle.id) for one in histories])
+
+
+@pytest.mark.parametrize("semantics", [SEMANTICS, 7])
+async def test_an_instance_that_gets_many_signals_in_a_short_time_continues_as_new_early(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, semantics: int
+) -> None:
+    """Its history is short then, so that it can be replayed before too many others come; since the eighth reading."""
+    monkeypatch.setattr(continuing, "MANY_SIGNALS", 20)
+    monkeypatch.setattr(continuing, "SHORT_TIME", PATIENCE)
+    definition = waiting()
+    async with bench.worker(definition) as worker:
+        pin = Pin(pinned([definition]), definition.version, semantics=semantics)
+        handle = await bench.client.start_workflow(
+            definition.id, args=[{"numbers": []}, pin.to_json()], id=f"fast-{semantics}", task_queue=worker.queue
+        )
+        async with executions(bench, handle) as histories:
+            await worker.awaiting(handle, "go")
+            await send(worker, handle, 1, LAST)
+            await swf.send_event(bench.client, handle.id, go())
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+
+        assert output == {"numbers": list(range(1, LAST + 1))}
+        assert all([await replays(one, handle.id) for one in histories])
+    assert len(histories) > 1 if semantics == SEMANTICS else len(histories) == 1
+
+
+@pytest.mark.parametrize(("seconds", "is_high"), [(continuing.SHORT_TIME, True), (continuing.SHORT_TIME + 1, False)])
+def test_signals_come_fast_that_are_many_in_a_short_time(seconds: float, *, is_high: bool) -> None:
+    """How many came before makes no difference, and once they were many that is remembered."""
+    rate = continuing.SignalRate()
+    for n in range(continuing.MANY_SIGNALS):
+        rate.note(60.0 * n)
+    assert not rate.is_high
+    began = 60.0 * continuing.MANY_SIGNALS
+    for n in range(continuing.MANY_SIGNALS):
+        assert not rate.is_high
+        rate.note(began + seconds * n / (continuing.MANY_SIGNALS - 1))
+    assert rate.is_high is is_high
+    for n in range(2 * continuing.MANY_SIGNALS):
+        rate.note(2 * began + 60.0 * n)
+    assert rate.is_high is is_high
 
 
 async def test_runs_of_an_earlier_release_are_looked_at_where_they_take_steps(

@@ -18,7 +18,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.contender import line_of
+from bench.contender import end, line_of
 from bench.recorded import ANSWER
 from bench.revisions import ROOT, checked_out
 from bench.signals import SOURCE, TYPE, Kind, definition
@@ -117,8 +117,7 @@ async def _process(contender: str, tree: Path, address: str) -> AsyncIterator[Pr
     try:
         yield process
     finally:
-        process.stdin.close()
-        await process.wait()
+        await end(process)
 
 
 async def _unknown(process: Process, works: Sequence[dict[str, Any]]) -> list[str]:

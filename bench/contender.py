@@ -19,6 +19,9 @@ from swf_temporal.temporal.client import start
 
 _numbers = count(1)
 
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of the longest line that a worker may write: the SDK's own log goes to the same output."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -76,15 +79,14 @@ async def contender(name: str, client: Client, service: str) -> AsyncIterator[Co
     """Start the worker *name*, which may call *service*, for as long as the context lasts."""
     address = client.service_client.config.target_host
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.worker", name, address, service, stdin=PIPE, stdout=PIPE
+        sys.executable, "-m", "bench.worker", name, address, service, stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
     )
     assert process.stdin
     await line_of(process, READY)
     try:
         yield Contender(name, client, process, service)
     finally:
-        process.stdin.close()
-        await process.wait()
+        await end(process)
 
 
 @asynccontextmanager
@@ -95,8 +97,12 @@ async def service() -> AsyncIterator[str]:
     try:
         yield (await line_of(process, "http")).strip()
     finally:
-        process.stdin.close()
-        await process.wait()
+        await end(process)
+
+
+async def end(process: Process) -> None:
+    """End a worker by closing its input. Its output is read until then: a full pipe would keep it from ending."""
+    await process.communicate(b"")
 
 
 async def line_of(process: Process, word: str) -> str:

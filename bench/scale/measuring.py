@@ -12,7 +12,7 @@ from itertools import count
 
 from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilterType
 
-from bench.contender import line_of
+from bench.contender import LONGEST_LINE, end, line_of
 from bench.scale.work import Work
 from bench.scale.worker import BY_HAND, INTERPRETED, READY, USED, stored_in
 from swf_temporal.data import JSON
@@ -129,15 +129,14 @@ async def contenders(by_hand: str | None = BY_HAND) -> AsyncIterator[Sequence[Co
 async def _contender(name: str, client: Client, storage: str) -> AsyncIterator[Contender]:
     address = client.service_client.config.target_host
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.scale.worker", name, address, storage, stdin=PIPE, stdout=PIPE
+        sys.executable, "-m", "bench.scale.worker", name, address, storage, stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
     )
     assert process.stdin
     try:
         await line_of(process, READY)
         yield Contender(name, client, process)
     finally:
-        process.stdin.close()
-        await process.wait()
+        await end(process)
 
 
 async def _lengths(client: Client, handle: WorkflowHandle[object, JSON]) -> tuple[int, int]:

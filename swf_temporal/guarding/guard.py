@@ -136,18 +136,23 @@ class Guard:
         """Wait until it is this thread's turn, and there is a helper or room for one.
 
         Whoever came first is first: a thread that has one expression after the other evaluated would otherwise take the
-        helper again that it has just given back, before any that waits for it.
+        helper again that it has just given back, before any that waits for it. Who has waited long needs no turn: those
+        before it have, too, or were broken off, which can happen at any place.
         """
         turn = object()
-        self._waiting.append(turn)
         # Those at work may be slow ones, for which others need not wait long.
         until = time.monotonic() + LOOK
         try:
-            while self._waiting[0] is not turn or not self._has_helper(is_late=time.monotonic() >= until):
+            self._waiting.append(turn)
+            while not self._may_go(turn, is_late=time.monotonic() >= until):
                 self._changed.wait(LOOK)
         finally:
-            self._waiting.remove(turn)
+            while turn in self._waiting:
+                self._waiting.popleft()
             self._changed.notify_all()
+
+    def _may_go(self, turn: object, *, is_late: bool) -> bool:
+        return (is_late or next(iter(self._waiting), None) is turn) and self._has_helper(is_late=is_late)
 
     def _has_helper(self, *, is_late: bool) -> bool:
         most = self.limits.processes * (_SPARE if is_late else 1)

@@ -140,6 +140,15 @@ def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
     assert [answer.text for answer in answers] == ["300000"]
 
 
+def test_a_turn_that_nobody_takes_holds_nobody_up() -> None:
+    """A thread can be broken off at any place, also where it has a turn and does not give it back."""
+    pool = Guard(Limits(processes=1))
+    pool._waiting.append("of a thread that was broken off")
+    assert pool.run("1 | tojson", "null").text == "1"
+    assert not pool._waiting
+    pool.stop()
+
+
 def test_a_thread_with_many_expressions_lets_others_have_its_helper() -> None:
     """Whoever waits for a helper is next, though the thread that gave it back wants it again at once."""
     many, pool = 3_000, Guard(Limits(processes=1))

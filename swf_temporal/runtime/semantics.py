@@ -124,12 +124,12 @@ def lets_calls_outlast(semantics: int) -> bool:
 
 def begins_paths_at_once(semantics: int) -> bool:
     """Tell whether a run of that reading begins iterations side by side without a pause, unless that takes long."""
-    return semantics >= _PATHS_AT_ONCE
+    return semantics >= _FAST_SERVERS
 
 
 def keeps_up_with_signals(semantics: int) -> bool:
     """Tell whether a run of that reading continues as new early where signals come very fast."""
-    return semantics >= _PATHS_AT_ONCE
+    return semantics >= _FAST_SERVERS
 
 
 _FATAL_PATTERNS: Final = 3
@@ -140,4 +140,4 @@ _BUDGETS: Final = 5
 _COMPACT: Final = 5
 _TURNS: Final = 6
 _LONG_RUNNING: Final = 7
-_PATHS_AT_ONCE: Final = 8
+_FAST_SERVERS: Final = 8

@@ -89,9 +89,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
     memory = _memory(limit, capacity)
-    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or WatchedWorkflows(
-        memory, tells_context=uses_context(client.data_converter)
-    )
+    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or _watched(client, memory)
     held = variables or TemporalVariables(client, task_queue)
     ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
     worker = Worker(
@@ -110,6 +108,10 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     set_sdk_limit(worker)
     let_go(worker, memory)
     return worker
+
+
+def _watched(client: Client, memory: HeldMemory) -> WatchedWorkflows:
+    return WatchedWorkflows(memory, tells_context=uses_context(client.data_converter))
 
 
 def _memory(limit: int, capacity: Capacity) -> HeldMemory:

@@ -40,12 +40,7 @@ from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
-from swf_temporal.temporal.records import (
-    RESOLVE,
-    Pinned,
-    catalogue_of,
-    program_of,
-)
+from swf_temporal.temporal.records import RESOLVE, Pinned, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
     NotTakenError,

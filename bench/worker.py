@@ -14,10 +14,11 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
-from bench.work import POST
+from bench.work import POST, WORK
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
@@ -30,7 +31,9 @@ READY, CPU = "ready", "cpu"
 def worker_of(contender: str, client: Client, service: str) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
-        tune_gc()  # as `swf worker` does
+        for work in WORK:  # as `swf worker` does before it asks for work
+            load(work.definition(service), name=work.name)
+        tune_gc()
         calls = Calls({"answer": answer}, settings=Settings(base_urls={POST: service}))
         return make_worker(client, Catalogue(), calls, Sinks(), task_queue=contender)
     capacity, asking = Capacity(), Asking()

@@ -16,8 +16,10 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from bench.scale.handwritten import WORKFLOWS, answer, answer_activity
+from bench.scale.work import WORK
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
 from swf_temporal.payloads.settings import PayloadSettings, StorageSettings
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import converter_of
@@ -39,7 +41,9 @@ def stored_in(folder: str) -> PayloadSettings:
 def worker_of(contender: str, client: Client) -> Worker:
     """Return the worker of *contender*, which polls the task queue of that name."""
     if contender == INTERPRETED:
-        tune_gc()  # as `swf worker` does
+        for one in (one for work in WORK for one in work.definitions()):  # as `swf worker` does before it asks for work
+            load(one, name=str(one["id"]))
+        tune_gc()
         return make_worker(client, Catalogue(), Calls({"answer": answer}), Sinks(), task_queue=contender)
     capacity = Capacity()
     return Worker(

@@ -34,7 +34,7 @@ _TIMES_THE_SAME: Final = 5_000
 _STATES_OF_ONE_ROUND: Final = 2_000
 """By so many times less than states may run a state may begin with the same data, where that is more."""
 
-_DEPTH, _STATES, _EXECUTIONS = "depth", "states", "executions"
+_DEPTH, _STATES, _EXECUTIONS, _ASKS_AT = "depth", "states", "executions", "asksAtDepth"
 _WITHIN, _CONTINUED = "within:", "continued:"
 """Keys among the numbers that a run carries. Those of ids have a slash in them, and these have none."""
 
@@ -84,8 +84,13 @@ class Limits:
 class Budget:
     """The part of the limits that one execution, and those before it, have used up."""
 
-    def __init__(self, workflow_id: str, numbers: Mapping[str, int]) -> None:
-        """Go on from the *numbers* that an execution of the workflow was begun with."""
+    def __init__(self, workflow_id: str, numbers: Mapping[str, int], *, asks_seldom: bool = True) -> None:
+        """Go on from the *numbers* that an execution of the workflow was begun with.
+
+        If it *asks_seldom*, its sub-workflows know up to which depth the limit was asked for.
+        """
+        self._asks_seldom = asks_seldom
+        self._asks_at_depth = max(MIN_DEPTH, numbers.get(_ASKS_AT, 0) if asks_seldom else 0)
         self._workflow = workflow_id
         self.depth = numbers.get(_DEPTH, 0)
         self._within = _of_prefix(_WITHIN, numbers)
@@ -130,7 +135,7 @@ class Budget:
         return {
             **_with_prefix(_WITHIN, self._within),
             **_with_prefix(_CONTINUED, self._continued),
-            **_named(_DEPTH, self.depth),
+            **self._depths(self.depth),
             **_named(_STATES, self._states),
             **_named(_EXECUTIONS, self._executions),
         }
@@ -143,18 +148,23 @@ class Budget:
 
     def of_detached(self) -> dict[str, int]:
         """Return what a sub-workflow begins with whose parent does not wait for it."""
-        return {key: number for key, number in self.of_next().items() if key != _DEPTH and _WITHIN not in key}
+        dropped = (_DEPTH, _ASKS_AT)
+        return {key: n for key, n in self.of_next().items() if key not in dropped and _WITHIN not in key}
 
     def of_child(self) -> dict[str, int]:
         """Return what a sub-workflow begins with that this instance waits for."""
         depth = self.depth + 1
         # One that was met before is met again: it stands where it was first.
         within = {**self._within, self._workflow: depth}
-        return {**_with_prefix(_WITHIN, within), _DEPTH: depth}
+        return {**_with_prefix(_WITHIN, within), **self._depths(depth)}
+
+    def _depths(self, depth: int) -> dict[str, int]:
+        asked = self._asks_at_depth if self._asks_at_depth > MIN_DEPTH else 0
+        return {**_named(_DEPTH, depth), **_named(_ASKS_AT, asked)}
 
     def over(self, numbers: Mapping[str, int], mine: Mapping[str, int]) -> dict[str, int]:
         """Return the *numbers* that a run carries with *mine* in the place of those that it began with."""
-        own = (_DEPTH, _STATES, _EXECUTIONS)
+        own = (_DEPTH, _STATES, _EXECUTIONS, _ASKS_AT)
         kept = {key: n for key, n in numbers.items() if key not in own and not key.startswith((_WITHIN, _CONTINUED))}
         return {**kept, **mine}
 
@@ -194,13 +204,15 @@ class Budget:
     @property
     def asks_for_depth(self) -> bool:
         """Whether so many instances wait for this one that the limit has to be known."""
-        return self.depth >= MIN_DEPTH
+        return self.depth >= self._asks_at_depth
 
     def check_depth(self, limits: Limits) -> None:
         """Raise StepLimitExceeded where one more sub-workflow would be deeper than *limits* let it be."""
         depth = self.depth + 1
         if depth > limits.depth:
             raise StepLimitExceeded(too_deep({**self._within, self._workflow: depth}, depth, limits.depth))
+        if self._asks_seldom:
+            self._asks_at_depth = max(MIN_DEPTH, min(limits.depth, 2 * self.depth))
 
     def _latest(self) -> str:
         return named_states(self._met, self._entered)

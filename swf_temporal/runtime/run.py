@@ -41,7 +41,7 @@ from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.progress import Frame, ProgressRecord
 from swf_temporal.runtime.semantics import is_compact, takes_turns
-from swf_temporal.runtime.sharing import with_copies, without_copies
+from swf_temporal.runtime.sharing import is_worth_sharing, with_copies, without_copies
 from swf_temporal.runtime.suspension import Suspension
 from swf_temporal.runtime.trace import Tracer
 from swf_temporal.runtime.turns import Turns
@@ -271,4 +271,14 @@ class Run(Tracer):
         }
         kept = {**record, **self.execution.record()}
         kept = {key: value for key, value in kept.items() if value not in ({}, [], None) or key == "input"}
-        return without_copies(kept) if self.is_compact else kept
+        return _compact(kept) if self.is_compact else kept
+
+
+def _compact(record: dict[str, Any]) -> dict[str, Any]:
+    """Return *record* with every large value once. The ids of events are many, and none of them is large."""
+    inbox = record.get("inbox", {})
+    seen = inbox.get("seen", ())
+    if not seen or any(is_worth_sharing(text) for key in seen for text in key):
+        return without_copies(record)
+    compact = without_copies({**record, "inbox": {name: value for name, value in inbox.items() if name != "seen"}})
+    return {**compact, "inbox": {**compact["inbox"], "seen": seen}}

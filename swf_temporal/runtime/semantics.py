@@ -51,11 +51,16 @@ nothing where a sub-workflow is awaited.
 the data are, unless that takes long. Before, a workflow task ended after so many calls, the fewer the larger the data,
 and on a fast server the results of these could have the tasks after it made again and again. An execution that gets
 very many signals in a short time continues as new early.
+
+9: of sub-workflows that wait for one another, only those ask for the worker's limit that are twice as deep as the
+latest that asked, and a sub-workflow carries the definitions that it may need. Before, each deeper than 20 asked, and a
+sub-workflow carried all definitions of its parent. Signals that come fast make an execution shorter than before, and
+those that come so fast that this is no use, no longer make it short.
 """
 
 from typing import Final
 
-SEMANTICS: Final = 8
+SEMANTICS: Final = 9
 """The number of this release: new runs begin with it."""
 
 FIRST_SEMANTICS: Final = 1
@@ -132,6 +137,21 @@ def keeps_up_with_signals(semantics: int) -> bool:
     return semantics >= _FAST_SERVERS
 
 
+def leaves_bursts(semantics: int) -> bool:
+    """Tell whether a run of that reading goes by how fast signals come, and not only by how many come."""
+    return semantics >= _LEAN_CHILDREN
+
+
+def asks_seldom_for_depth(semantics: int) -> bool:
+    """Tell whether a run of that reading asks for the limit of depth only where it is twice as deep as before."""
+    return semantics >= _LEAN_CHILDREN
+
+
+def gives_on_what_is_needed(semantics: int) -> bool:
+    """Tell whether sub-workflows of a run of that reading carry no definition that they cannot lead to."""
+    return semantics >= _LEAN_CHILDREN
+
+
 _FATAL_PATTERNS: Final = 3
 _OWN_VERSIONS: Final = 4
 _DIREKTIV_ERRORS: Final = 5
@@ -141,3 +161,4 @@ _COMPACT: Final = 5
 _TURNS: Final = 6
 _LONG_RUNNING: Final = 7
 _FAST_SERVERS: Final = 8
+_LEAN_CHILDREN: Final = 9

@@ -21,6 +21,11 @@ _Place: TypeAlias = "tuple[_Place, str | int] | None"
 """The place of what holds it, and its key there."""
 
 
+def is_worth_sharing(text: str) -> bool:
+    """Tell whether a copy of *text* is left out."""
+    return len(text) >= _WORTH
+
+
 def without_copies(record: dict[str, Any]) -> dict[str, Any]:
     """Return *record* with every large value once. What has none twice is the same object as before."""
     sharing = _Sharing()
@@ -54,7 +59,7 @@ class _Sharing:
         self._places[id(value)] = place
         changed: Any = None
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            if not isinstance(item, dict | list) and not (isinstance(item, str) and len(item) >= _WORTH):
+            if not isinstance(item, dict | list) and not (isinstance(item, str) and is_worth_sharing(item)):
                 continue
             own = (place, key)
             if id(item) in self._places and size_of(item) >= _WORTH:

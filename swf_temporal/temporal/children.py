@@ -15,12 +15,17 @@ from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
 from swf_temporal.runtime.joining import noticing
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_cancelled_subflows
+from swf_temporal.runtime.semantics import (
+    FIRST_SEMANTICS,
+    SEMANTICS,
+    gives_on_what_is_needed,
+    tells_cancelled_subflows,
+)
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.outlasting import OutlastingChildren
-from swf_temporal.temporal.records import Pin, call_to_json, catalogue_of
+from swf_temporal.temporal.records import Pin, call_to_json, catalogue_of, reachable_from
 from swf_temporal.temporal.sizes import check_together
 
 _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": ParentClosePolicy.ABANDON}
@@ -55,13 +60,16 @@ class Children:
         Raises UnknownDefinition if the run does not carry its definition.
         """
         parent = self._pin
-        definition = catalogue_of(tuple(parent.definitions)).find(call.workflow_id, call.version)
+        definitions = tuple(parent.definitions)
+        definition = catalogue_of(definitions).find(call.workflow_id, call.version)
         is_first = parent.semantics == FIRST_SEMANTICS
         broken_off: list[bool] = []
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
         if not self.outlasting.knows(call.id):
             numbers = await self._numbers_of(call)
-            pin = Pin(parent.definitions, call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
+            if gives_on_what_is_needed(parent.semantics or SEMANTICS):
+                definitions = reachable_from(call.workflow_id, call.version, definitions)
+            pin = Pin(list(definitions), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
             pin.hops = parent.hops
             handle = await self._begun(call.workflow_id, call, pin, broken_off)
         if handle is not None and call.fire_and_forget:

@@ -15,7 +15,7 @@ What does not fit into one payload cannot be carried over: the run then goes on 
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from temporalio import workflow
 
@@ -25,7 +25,7 @@ from swf_temporal.runtime.limits import CARRY_LESS
 from swf_temporal.runtime.outputs import fronts_in
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import keeps_up_with_signals, outlasts_slow_calls
+from swf_temporal.runtime.semantics import keeps_up_with_signals, leaves_bursts, outlasts_slow_calls
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.outgoing import Slowest
 
@@ -68,23 +68,36 @@ _BY_THE_CLOCK: Final = "slow-by-the-clock"
 """The change that takes no call for slow because of the calls alone that have overtaken it."""
 
 
-MANY_SIGNALS: Final = 1_000
-"""After how many signals in a short time an execution continues as new."""
-SHORT_TIME: Final = 5.0
-"""Seconds in which so many are many."""
+class Burst(NamedTuple):
+    """How fast signals come so that an execution continues as new early."""
+
+    signals: int
+    shortest: float
+    longest: float
+    """Seconds within which so many signals come."""
+
+
+BURST: Final = Burst(500, 1.0, 5.0)
+"""Faster ones gain nothing: to be short enough, an execution would have to leave all the time."""
+LASTING_BURST: Final = BURST._replace(shortest=0.0)
+"""The same in the execution after: those that were sent meanwhile come faster than usual."""
+FIRST_BURST: Final = Burst(1_000, 0.0, 5.0)
+"""The same in runs of the eighth reading."""
 
 
 class SignalRate:
-    """Whether one execution gets very many signals in a short time.
+    """Whether one execution gets signals so fast that its history must be short.
 
-    Then its history must be short, well before the server suggests to continue as new. A server that has more than a
-    hundred signals to hand over while a workflow task is in progress fails the task, and the worker replays the
-    execution. That takes the longer the longer its history is, and once it takes so long that another hundred signals
-    come, no task ends any more until the server refuses signals.
+    It must be so well before the server suggests to continue as new. A server that has more than a hundred signals to
+    hand over while a workflow task is in progress fails the task, and the worker replays the execution. That takes the
+    longer the longer its history is, and once it takes so long that another hundred signals come, no task ends any more
+    until the server refuses signals. So a worker that is restarted, or stands still for a moment, must be able to
+    replay the execution in the time of a hundred signals.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, burst: Burst) -> None:
         self.is_high = False
+        self._burst = burst
         self._count = 0
         self._since = 0.0
 
@@ -93,26 +106,35 @@ class SignalRate:
         if self._count == 0:
             self._since = now
         self._count += 1
-        if self._count == MANY_SIGNALS:
-            self.is_high = self.is_high or now - self._since <= SHORT_TIME
+        if self._count == self._burst.signals:
+            self.is_high = self.is_high or self._burst.shortest <= now - self._since <= self._burst.longest
             self._count = 0
 
 
 class LengthCheck:
     """Looks at how long one execution is."""
 
-    def __init__(self, is_long: Callable[[], bool], words: Callable[[], Words]) -> None:
+    def __init__(self, is_long: Callable[[], bool], words: Callable[[], Words], *, was_in_burst: bool = False) -> None:
         """Look at an execution of which *is_long* tells whether it should continue as new.
 
-        *words* gives those of its definition's language.
+        *words* gives those of its definition's language. The execution before it *was_in_burst*.
         """
         self._is_long = is_long
         self._words = words
         self._stepped_at: datetime | None = None
         self._came_at: datetime | None = None
-        self._signals = SignalRate()
+        # Signals may come before it is known under which reading the run began.
+        self._signals, self._signals_before = (
+            SignalRate(LASTING_BURST if was_in_burst else BURST),
+            SignalRate(FIRST_BURST),
+        )
         self._again_from: int | None = None
         """From how many events on a run is looked at again that could not be carried over."""
+
+    def is_in_burst(self, run: Run) -> bool:
+        """Tell whether signals come so fast that the execution of *run* is to be short."""
+        rate = self._signals if leaves_bursts(run.semantics) else self._signals_before
+        return rate.is_high and keeps_up_with_signals(run.semantics)
 
     def at_step(self, run: Run, host: TemporalHost) -> None:
         """Suspend *run*, which takes a step, if it should continue as new.
@@ -129,6 +151,7 @@ class LengthCheck:
     def at_signal(self, now: float) -> None:
         """Count a signal that comes *now*, in seconds of the epoch."""
         self._signals.note(now)
+        self._signals_before.note(now)
 
     def at_event(self, run: Run, host: TemporalHost) -> None:
         """Suspend *run*, which keeps an event that has come, if it should continue as new.
@@ -173,7 +196,7 @@ class LengthCheck:
         self._again_from = length + TRY_AGAIN
 
     def _is_due(self, run: Run) -> bool:
-        if not self._is_long() and not (self._signals.is_high and keeps_up_with_signals(run.semantics)):
+        if not self._is_long() and not self.is_in_burst(run):
             return False
         if self._again_from is None:
             return True

@@ -22,6 +22,7 @@ from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.semantics import (
     FIRST_SEMANTICS,
     SEMANTICS,
+    asks_seldom_for_depth,
     gives_cycles_up,
     limits_what_is_held,
     slow_is_fatal,
@@ -82,7 +83,10 @@ class TemporalHost:
         self.runs_external_activities = runs_external_activities
         semantics = SEMANTICS if pin.semantics is None else pin.semantics
         numbers = (pin.progress or {}).get("numbers", pin.numbers)
-        self.budget = Budget(workflow.info().workflow_type, numbers) if gives_cycles_up(semantics) else None
+        self.budget: Budget | None = None
+        if gives_cycles_up(semantics):
+            seldom = asks_seldom_for_depth(semantics)
+            self.budget = Budget(workflow.info().workflow_type, numbers, asks_seldom=seldom)
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._places = self._steps = 0

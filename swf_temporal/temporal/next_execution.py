@@ -37,14 +37,14 @@ class Carried(NamedTuple):
         workflow.continue_as_new(args=[None, self.record, *self.parts], initial_versioning_behavior=_onto())
 
 
-def carried(run: Run, pin: Pin, host: TemporalHost) -> Carried:
-    """Return what *run* goes on with, with events that came since it was suspended."""
+def carried(run: Run, pin: Pin, host: TemporalHost, *, in_burst: bool = False) -> Carried:
+    """Return what *run* goes on with, with events that came since it was suspended; fast ones if it is *in_burst*."""
     progress = host.with_budget(run.progress())
     numbers = parts_in(progress.get("frame"))
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
-    following = _following(pin, progress=progress, outlasting=host.outlasting.to_json())
+    following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), burst=in_burst)
     if run.is_compact:
         following.format = max(following.format, COMPACT_FORMAT)
     payload, size = _written(following.to_json())
@@ -90,7 +90,7 @@ def _written(value: Any) -> tuple[Payload, int]:
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
-    of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None, outlasting={})
+    of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None, outlasting={}, burst=False)
     return replace(of_the_run, **changes)
 
 

@@ -104,6 +104,7 @@ class PinRecord(TypedDict, total=False):
     hops: int
     untaken: bool
     outlasting: dict[str, OutlastingRecord]
+    burst: bool
 
 
 _KNOWN: Final = frozenset(PinRecord.__annotations__)
@@ -134,6 +135,8 @@ class Pin:
     """Whether the log has said that no sink takes an event of this run."""
     outlasting: Mapping[str, OutlastingRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
+    burst: bool = False
+    """Whether the execution before this one was left early because signals came fast."""
     semantics: int | None = SEMANTICS
     """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
     format: int = FIRST_FORMAT
@@ -161,6 +164,7 @@ class Pin:
             "hops": self.hops or None,
             "untaken": self.untaken or None,
             "outlasting": dict(self.outlasting),
+            "burst": self.burst or None,
         }
         return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})
 
@@ -189,6 +193,7 @@ class Pin:
             hops=record.get("hops", 0),
             untaken=record.get("untaken", False),
             outlasting=dict(record.get("outlasting", {})),
+            burst=record.get("burst", False),
             semantics=semantics,
             format=number,
             others={key: value for key, value in record.items() if key not in _KNOWN},
@@ -214,6 +219,15 @@ def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
     return Catalogue(
         load_pinned(one.text, name=one.name) if one.sha256 else load(one.text, name=one.name) for one in definitions
     )
+
+
+@lru_cache(maxsize=512)
+def reachable_from(workflow_id: str, version: str | None, definitions: tuple[Pinned, ...]) -> tuple[Pinned, ...]:
+    """Return the part of *definitions* that an instance of *workflow_id*, which is one of them, may need."""
+    catalogue = catalogue_of(definitions)
+    sources = [one.source for one in catalogue.with_reachable(catalogue.find(workflow_id, version))]
+    needed = {(source.text, source.name) for source in sources}
+    return tuple(one for one in definitions if (one.text, one.name) in needed)
 
 
 @lru_cache(maxsize=512)

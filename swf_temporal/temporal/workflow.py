@@ -100,7 +100,7 @@ class Interpreter:
         self._host: TemporalHost | None = None
         self._subscriptions: Subscriptions | None = None
         self._lifecycle = Lifecycle()
-        self._length = LengthCheck(self.is_long, self._words)
+        self._length = LengthCheck(self.is_long, self._words, was_in_burst=self._pin.burst)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
         self._shown = LatestEntry(self._show)
@@ -263,7 +263,7 @@ class Interpreter:
                     begin_other(outcome, run, self._pin, host, self._log)
                 case Suspended():
                     await host.check_held()
-                    following = carried(run, self._pin, host)
+                    following = carried(run, self._pin, host, in_burst=self._length.is_in_burst(run))
                     if fits(following.size, following.most):
                         self._log.goes_on()
                         following.begin()

@@ -114,13 +114,14 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
     assert all([await replays(one, handle.id) for one in histories])
 
 
-@pytest.mark.parametrize("semantics", [SEMANTICS, 7])
+@pytest.mark.parametrize("semantics", [SEMANTICS, 8, 7])
 async def test_an_instance_that_gets_many_signals_in_a_short_time_continues_as_new_early(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, semantics: int
 ) -> None:
     """Its history is short then, so that it can be replayed before too many others come; since the eighth reading."""
-    monkeypatch.setattr(continuing, "MANY_SIGNALS", 20)
-    monkeypatch.setattr(continuing, "SHORT_TIME", PATIENCE)
+    few = continuing.Burst(20, 0.0, PATIENCE)
+    for name, reading in (("BURST", SEMANTICS), ("LASTING_BURST", SEMANTICS), ("FIRST_BURST", 8)):
+        monkeypatch.setattr(continuing, name, few if reading == semantics else continuing.Burst(20, PATIENCE, PATIENCE))
     definition = waiting()
     async with bench.worker(definition) as worker:
         pin = Pin(pinned([definition]), definition.version, semantics=semantics)
@@ -135,23 +136,54 @@ async def test_an_instance_that_gets_many_signals_in_a_short_time_continues_as_n
 
         assert output == {"numbers": list(range(1, LAST + 1))}
         assert all([await replays(one, handle.id) for one in histories])
-    assert len(histories) > 1 if semantics == SEMANTICS else len(histories) == 1
+    assert len(histories) > 1 if semantics >= 8 else len(histories) == 1
 
 
-@pytest.mark.parametrize(("seconds", "is_high"), [(continuing.SHORT_TIME, True), (continuing.SHORT_TIME + 1, False)])
-def test_signals_come_fast_that_are_many_in_a_short_time(seconds: float, *, is_high: bool) -> None:
-    """How many came before makes no difference, and once they were many that is remembered."""
-    rate = continuing.SignalRate()
-    for n in range(continuing.MANY_SIGNALS):
-        rate.note(60.0 * n)
+async def test_the_execution_after_one_that_was_left_early_is_left_early_too(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was put off while the instance continued as new comes all at once then: too fast to count otherwise."""
+    monkeypatch.setattr(continuing, "BURST", continuing.Burst(40, 0.0, PATIENCE))
+    monkeypatch.setattr(continuing, "LASTING_BURST", continuing.Burst(5, 0.0, PATIENCE))
+    async with bench.worker(waiting()) as worker:
+        handle = await worker.start({"numbers": []})
+        async with executions(bench, handle) as histories:
+            await worker.awaiting(handle, "go")
+            await send(worker, handle, 1, LAST)
+            await swf.send_event(bench.client, handle.id, go())
+            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+
+    assert output == {"numbers": list(range(1, LAST + 1))}
+    begun = [one.events[0].workflow_execution_started_event_attributes for one in histories]
+    assert len(begun) > 2
+    assert [b'"burst":true' in one.input.payloads[1].data for one in begun] == [True] * (len(begun) - 1) + [False]
+
+
+@pytest.mark.parametrize("burst", [continuing.BURST, continuing.LASTING_BURST, continuing.FIRST_BURST])
+@pytest.mark.parametrize("way", ["shortest", "longest", "too long", "too short"])
+def test_signals_come_fast_that_are_many_in_a_short_time(burst: continuing.Burst, way: str) -> None:
+    """How many came before makes no difference, and once they were many that is remembered.
+
+    Where they come faster still, they do not count as many: an execution would have to be left all the time.
+    """
+    seconds = {
+        "shortest": burst.shortest,
+        "longest": burst.longest,
+        "too long": burst.longest + 1,
+        "too short": burst.shortest - 0.1,
+    }[way]
+    rate = continuing.SignalRate(burst)
+    for n in range(burst.signals):
+        rate.note(64.0 * n)
     assert not rate.is_high
-    began = 60.0 * continuing.MANY_SIGNALS
-    for n in range(continuing.MANY_SIGNALS):
+    began = 64.0 * burst.signals
+    for n in range(burst.signals):
         assert not rate.is_high
-        rate.note(began + seconds * n / (continuing.MANY_SIGNALS - 1))
+        rate.note(began if n < burst.signals - 1 else began + seconds)
+    is_high = not way.startswith("too")
     assert rate.is_high is is_high
-    for n in range(2 * continuing.MANY_SIGNALS):
-        rate.note(2 * began + 60.0 * n)
+    for n in range(2 * burst.signals):
+        rate.note(2 * began + 64.0 * n)
     assert rate.is_high is is_high
 
 

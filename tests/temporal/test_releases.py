@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
@@ -10,11 +11,20 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.errors import InvalidDefinition, NewerRecord, Problem
+from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import validate
 from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.records import Pin, Pinned, call_from_json, catalogue_of, pinned, program_of
+from swf_temporal.temporal.records import (
+    Pin,
+    Pinned,
+    call_from_json,
+    catalogue_of,
+    pinned,
+    program_of,
+    reachable_from,
+)
 from tests.temporal.conftest import Bench, define, events_of
 
 _UNRULY = """
@@ -46,6 +56,34 @@ def test_a_pin_of_a_newer_release_is_read() -> None:
 
     assert Pin.from_json(newer) == replace(Pin.from_json(record), others={"colour": "blue"})
     assert Pin.from_json(newer).to_json() == {**record, "colour": "blue"}
+
+
+def test_a_part_of_a_pin_means_what_the_whole_does() -> None:
+    """An instance of a version finds the same definitions in what it may need as in all that there are."""
+
+    def of(id_: str, version: str, *sub_workflows: Any) -> Definition:
+        actions = [{"subFlowRef": one} for one in sub_workflows]
+        state = (
+            {"name": "a", "type": "operation", "actions": actions}
+            if actions
+            else {"name": "a", "type": "inject", "data": {}}
+        )
+        return define(state, id=id_, version=version)
+
+    latest = of("part", "2.0.0")
+    old = of("part", "1.0.0", {"workflowId": "part", "version": "1.5.0"})
+    between = of("part", "1.5.0", "other")
+    all_ = tuple(pinned([of("whole", "1.0.0", "part"), old, between, latest, of("other", "1.0.0")]))
+
+    def needed(id_: str, version: str | None) -> list[str]:
+        part = reachable_from(id_, version, all_)
+        assert catalogue_of(part).find(id_, version).version == catalogue_of(all_).find(id_, version).version
+        return [f"{one.id} {one.version}" for one in catalogue_of(part)]
+
+    assert needed("whole", None) == ["whole 1.0.0", "part 2.0.0"]
+    assert needed("part", None) == ["part 2.0.0"]
+    assert needed("part", "1.0.0") == ["part 1.0.0", "part 1.5.0", "other 1.0.0"]
+    assert reachable_from("part", "1.0.0", all_) == (all_[1], all_[2], all_[4])
 
 
 @pytest.mark.parametrize("number", ["format", "semantics"])

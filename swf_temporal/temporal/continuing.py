@@ -124,10 +124,8 @@ class LengthCheck:
         self._stepped_at: datetime | None = None
         self._came_at: datetime | None = None
         # Signals may come before it is known under which reading the run began.
-        self._signals, self._signals_before = (
-            SignalRate(LASTING_BURST if was_in_burst else BURST),
-            SignalRate(FIRST_BURST),
-        )
+        self._signals = SignalRate(LASTING_BURST if was_in_burst else BURST)
+        self._signals_before = SignalRate(FIRST_BURST)
         self._again_from: int | None = None
         """From how many events on a run is looked at again that could not be carried over."""
 

@@ -1,18 +1,21 @@
 """A run counts what one activation of it costs, and stops where it is asked to."""
 
 import asyncio
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from unittest.mock import ANY
 
 import pytest
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Host, Instance, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.pacing import MAX_COST, MAX_STEPS_WITHOUT_WAIT
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.runtime.sharing import with_copies
 
 
 class Clock:
@@ -104,6 +107,23 @@ async def test_a_run_that_waits_for_an_event_is_suspended_at_once() -> None:
     assert set(outcome.progress) == {"frame", "input", "started"}
     assert outcome.progress["frame"] == run.frame
     assert not run.awaited
+
+
+@pytest.mark.parametrize("length", [10, 1000])
+async def test_what_a_run_carries_on_of_its_events_is_there_once(length: int) -> None:
+    """The data of those that it keeps, and the ids of those that came: all alike where their source is long."""
+    source, large = "s" * length, [{"number": n} for n in range(100)]
+    run = _run(NOTHING, Clock())
+    run.input = {"large": large}
+    for id_ in ("1", "2"):
+        run.deliver(CloudEvent(id=id_, source=source, type="t", data=large))
+
+    written = json.dumps(run.progress())
+    assert written.count('{"number": 99}') == 1
+    assert written.count(source) == (4 if length == 10 else 1)
+    inbox = with_copies(json.loads(written))["inbox"]
+    assert inbox["seen"] == [[source, "1"], [source, "2"]]
+    assert [event["data"] for event in inbox["kept"]] == [large, large]
 
 
 async def test_what_a_run_does_by_itself_belongs_to_no_path() -> None:

@@ -28,7 +28,7 @@ from swf_temporal.temporal.workflow import Interpreter
 
 _WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
 """The workflows of a worker beside the one that runs definitions."""
-_THRESHOLDS = 50_000, 4, 50
+_THRESHOLDS = 50_000, 4, 20
 """The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""
 
 

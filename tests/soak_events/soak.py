@@ -22,7 +22,7 @@ from time import monotonic
 import httpx
 import nats
 from nats.errors import Error as NatsError
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from swf_temporal.routing.keys import instance_id
@@ -227,32 +227,39 @@ class Soak:
             self._start(name)
 
     async def _compare(self) -> None:
-        """Wait for every instance, and compare what it took with what it was sent."""
+        """Wait for the instances, and compare what each took with what it was sent."""
         wanted = list(range(self.each))
-        end = monotonic() + self.size.patience
+        all_taken = await self._all_taken()
         for key in range(self.size.keys):
-            name = instance_id("tally", {"account": f"a{key}"})
-            taken = await self._numbers(name, end)
-            if taken is not None:
-                end = monotonic() + self.size.patience
-            found = Counter(taken or [])
+            found = Counter(all_taken.get(key, []))
             self.figures.lost += [f"event {n} of a{key}" for n in wanted if not found[n]]
             self.figures.double += [f"event {n} of a{key}" for n in wanted if found[n] > 1]
-            self.figures.right += sorted(taken or []) == wanted
+            self.figures.right += sorted(found.elements()) == wanted
         listed = [one.id async for one in self.client.list_workflows("WorkflowType = 'tally'")]
         for name, count in Counter(listed).items():
             if count > 1:
                 self.figures.others.append(f"{name}: {count} runs")
 
-    async def _numbers(self, instance: str, end: float) -> list[int] | None:
-        """Return what the instance took; None if it has not come to its end."""
-        while monotonic() < end:
-            try:
-                output = await asyncio.wait_for(result(self.client.get_workflow_handle(instance)), 20)
-            except RunEnded:
+    async def _all_taken(self) -> dict[int, list[int]]:
+        """Return what the instances took, by key; those are missing that did not end as long as others did."""
+        found: dict[int, list[int]] = {}
+        left, changed = list(range(self.size.keys)), monotonic()
+        while left and monotonic() - changed < self.size.patience:
+            for key in left:
+                taken = await self._numbers(instance_id("tally", {"account": f"a{key}"}))
+                if taken is not None:
+                    found[key], changed = taken, monotonic()
+            left = [key for key in left if key not in found]
+            await asyncio.sleep(0.5)
+        return found
+
+    async def _numbers(self, instance: str) -> list[int] | None:
+        """Return what the instance took; None as long as it has not completed."""
+        handle = self.client.get_workflow_handle(instance)
+        try:
+            if (await handle.describe()).status is not WorkflowExecutionStatus.COMPLETED:
                 return None
-            except (RPCError, TimeoutError, Exception):  # noqa: BLE001 - it is not there yet, or waits
-                await asyncio.sleep(0.5)
-            else:
-                return list(output["numbers"]) if isinstance(output, dict) else None  # type: ignore[arg-type]  # its numbers are a list
-        return None
+            output = await result(handle)
+        except (RPCError, RunEnded):  # it is not there yet, or the server is not
+            return None
+        return list(output["numbers"]) if isinstance(output, dict) else None  # type: ignore[arg-type]  # its numbers are a list

@@ -13,11 +13,12 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -42,6 +43,7 @@ _ALSO_TWICE = 100
 """Every event whose number can be divided by this is sent twice."""
 _PAUSE = 0.05
 """Seconds before it is asked again how much was counted."""
+_STOPS_EVERY = 4
 _PATIENCE = 120
 """Seconds without progress after which events count as lost."""
 
@@ -147,6 +149,8 @@ class Stream:
     kind: Kind = Kind.COUNTS
     updates: bool = False
     """Whether they are sent by the update `deliver`."""
+    stops: float = 0
+    """For how many seconds the worker stands still every four: its machine is busy with something else."""
 
 
 async def measure(one: Contender, client: Client, stream: Stream) -> Outcome:
@@ -165,8 +169,9 @@ async def measure(one: Contender, client: Client, stream: Stream) -> Outcome:
             for _ in range(2 if n % _ALSO_TWICE == 0 else 1):
                 await sent(send, workflow_id, event, outcome)
 
-    await asyncio.gather(*(sender() for _ in range(stream.senders)))
-    data = await _counted(handle, number, stream.kind)
+    async with _standing_still(one.pid, stream.stops):
+        await asyncio.gather(*(sender() for _ in range(stream.senders)))
+        data = await _counted(handle, number, stream.kind)
     outcome.seconds, outcome.cpu = time.perf_counter() - begun, await one.cpu() - cpu
     outcome.memory = _memory(one.pid)
     outcome.unexpected = data["count"] - number
@@ -182,6 +187,27 @@ async def measure(one: Contender, client: Client, stream: Stream) -> Outcome:
 
 
 _FAILED = EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
+
+
+@asynccontextmanager
+async def _standing_still(pid: int, seconds: float) -> AsyncIterator[None]:
+    """Stop a process for so many seconds every four, as long as the context lasts; never if that is 0."""
+
+    async def stop() -> None:
+        while True:
+            await asyncio.sleep(_STOPS_EVERY)
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+
+    stopping = asyncio.ensure_future(stop() if seconds else asyncio.sleep(0))
+    try:
+        yield
+    finally:
+        stopping.cancel()
+        await asyncio.wait([stopping])
 
 
 async def _started(one: Contender, client: Client, workflow_id: str, kind: Kind) -> WorkflowHandle[Any, Any]:
@@ -281,9 +307,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=0, help="events a second; as fast as the server takes them if 0")
     parser.add_argument("--kind", type=Kind, choices=list(Kind), default=Kind.COUNTS, help="what the instance does")
     parser.add_argument("--updates", action="store_true", help="send them by the update `deliver`")
+    parser.add_argument("--stops", type=float, default=0, help="seconds for which the worker stands still every four")
     parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
     given = parser.parse_args()
-    stream = Stream(given.events, given.senders, given.rate, given.kind, given.updates)
+    stream = Stream(given.events, given.senders, given.rate, given.kind, given.updates, given.stops)
     found = asyncio.run(compare(stream, given.rounds))
     if given.json:
         print(json.dumps([{name: got.to_json() for name, got in one.items()} for one in found], indent=2))

@@ -9,6 +9,7 @@ from unittest.mock import ANY
 import pytest
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Host, Instance, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
@@ -112,8 +113,8 @@ async def test_a_run_that_waits_for_an_event_is_suspended_at_once() -> None:
 @pytest.mark.parametrize("length", [10, 1000])
 async def test_what_a_run_carries_on_of_its_events_is_there_once(length: int) -> None:
     """The data of those that it keeps, and the ids of those that came: all alike where their source is long."""
-    source, large = "s" * length, [{"number": n} for n in range(100)]
-    run = _run(NOTHING, Clock())
+    source, run = "s" * length, _run(NOTHING, Clock())
+    large: JSON = [{"number": n} for n in range(100)]
     run.input = {"large": large}
     for id_ in ("1", "2"):
         run.deliver(CloudEvent(id=id_, source=source, type="t", data=large))

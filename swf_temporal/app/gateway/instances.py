@@ -39,13 +39,13 @@ def link_to(instance_id: str) -> str:
     return f"/instances/{quote(instance_id, safe='')}"
 
 
-async def instance_of(asked: Asked, instance_id: str, seconds: float = _PATIENCE) -> Found:
-    """Return an instance of the tenant's, for which it waits *seconds* at most.
+async def instance_of(asked: Asked, instance_id: str, seconds: float | None = None) -> Found:
+    """Return an instance of the tenant's, for which it waits *seconds* at most: two if that is not said.
 
     Raises NotThereError, also if it is one of another tenant: after the same time, so that nobody learns which ids are
     taken.
     """
-    until = time.monotonic() + seconds
+    until = time.monotonic() + (_PATIENCE if seconds is None else seconds)
     while True:
         try:
             return await _instance_of(asked, instance_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from temporalio import workflow
@@ -25,7 +26,7 @@ from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.outlasting import OutlastingChildren
-from swf_temporal.temporal.records import Pin, call_to_json, catalogue_of, reachable_from
+from swf_temporal.temporal.records import Pin, Pinned, call_to_json, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
 _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": ParentClosePolicy.ABANDON}
@@ -195,3 +196,12 @@ class Children:
             )
         except ChildWorkflowError as error:
             raise fault_of_child(error, workflow_id) from None
+
+
+@lru_cache(maxsize=512)
+def reachable_from(workflow_id: str, version: str | None, definitions: tuple[Pinned, ...]) -> tuple[Pinned, ...]:
+    """Return the part of *definitions* that an instance of *workflow_id*, which is one of them, may need."""
+    catalogue = catalogue_of(definitions)
+    sources = [one.source for one in catalogue.with_reachable(catalogue.find(workflow_id, version))]
+    needed = {(source.text, source.name) for source in sources}
+    return tuple(one for one in definitions if (one.text, one.name) in needed)

@@ -222,15 +222,6 @@ def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
 
 
 @lru_cache(maxsize=512)
-def reachable_from(workflow_id: str, version: str | None, definitions: tuple[Pinned, ...]) -> tuple[Pinned, ...]:
-    """Return the part of *definitions* that an instance of *workflow_id*, which is one of them, may need."""
-    catalogue = catalogue_of(definitions)
-    sources = [one.source for one in catalogue.with_reachable(catalogue.find(workflow_id, version))]
-    needed = {(source.text, source.name) for source in sources}
-    return tuple(one for one in definitions if (one.text, one.name) in needed)
-
-
-@lru_cache(maxsize=512)
 def program_of(
     definitions: tuple[Pinned, ...], workflow_id: str, version: str | None, semantics: int
 ) -> tuple[Definition, Program]:

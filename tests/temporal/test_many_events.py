@@ -89,6 +89,16 @@ async def send(worker: Running, handle: swf.Handle, first: int, last: int, **mor
             await swf.send_event(worker.bench.client, handle.id, number(n, **more))
 
 
+async def takes_all(worker: Running, handle: swf.Handle) -> None:
+    """Send all numbers while the instance only keeps them, let it go on, and check that it took each once, in order."""
+    await worker.awaiting(handle, "go")
+    await send(worker, handle, 1, LAST)
+    await swf.send_event(worker.bench.client, handle.id, go())
+    latest = worker.bench.client.get_workflow_handle(handle.id)
+    output = await asyncio.wait_for(swf.result(latest), PATIENCE)
+    assert output == {"numbers": list(range(1, LAST + 1))}
+
+
 async def replays(history: WorkflowHistory, workflow_id: str) -> bool:
     """Tell whether a worker that knows nothing but *history* comes to the same."""
     replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner())
@@ -129,12 +139,8 @@ async def test_an_instance_that_gets_many_signals_in_a_short_time_continues_as_n
             definition.id, args=[{"numbers": []}, pin.to_json()], id=f"fast-{semantics}", task_queue=worker.queue
         )
         async with executions(bench, handle) as histories:
-            await worker.awaiting(handle, "go")
-            await send(worker, handle, 1, LAST)
-            await swf.send_event(bench.client, handle.id, go())
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+            await takes_all(worker, handle)
 
-        assert output == {"numbers": list(range(1, LAST + 1))}
         assert all([await replays(one, handle.id) for one in histories])
     assert len(histories) > 1 if semantics >= 8 else len(histories) == 1
 
@@ -148,12 +154,8 @@ async def test_the_execution_after_one_that_was_left_early_is_left_early_too(
     async with bench.worker(waiting()) as worker:
         handle = await worker.start({"numbers": []})
         async with executions(bench, handle) as histories:
-            await worker.awaiting(handle, "go")
-            await send(worker, handle, 1, LAST)
-            await swf.send_event(bench.client, handle.id, go())
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+            await takes_all(worker, handle)
 
-    assert output == {"numbers": list(range(1, LAST + 1))}
     begun = [one.events[0].workflow_execution_started_event_attributes for one in histories]
     assert len(begun) > 2
     assert [b'"burst":true' in one.input.payloads[1].data for one in begun] == [True] * (len(begun) - 1) + [False]

@@ -16,6 +16,7 @@ from swf_temporal.languages.serverless_workflow.validation import validate
 from swf_temporal.loading import load
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.children import reachable_from
 from swf_temporal.temporal.records import (
     Pin,
     Pinned,
@@ -23,7 +24,6 @@ from swf_temporal.temporal.records import (
     catalogue_of,
     pinned,
     program_of,
-    reachable_from,
 )
 from tests.temporal.conftest import Bench, define, events_of
 

@@ -41,6 +41,8 @@ class Catalogue:
                     f"no version {version!r} of definition {workflow_id!r} is known; known: {known}"
                 )
             return versions[version]
+        if len(versions) == 1:  # nearly always, and asked for by every instance
+            return next(iter(versions.values()))
         latest = next((one for one in versions.values() if one.is_latest), None)
         return latest or versions[max(versions, key=_precedence)]
 

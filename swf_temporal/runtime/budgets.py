@@ -124,9 +124,11 @@ class Budget:
 
     def waited(self) -> None:
         """Take note that something was waited for."""
-        if self._states or self._executions:
-            self._states, self._executions, self._continued = 0, 0, {}
+        if self.is_suspicious:  # otherwise nothing was noted of rounds
             self._rounds, self._same, self._asks_at = Rounds(), ("", 0), MIN_STATES
+        self._states = 0
+        if self._executions:
+            self._executions, self._continued = 0, {}
 
     # What is carried on
 

@@ -151,7 +151,8 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
-                self._returnable.pop((event.source, event.id), None)
+                if self._returnable:
+                    self._returnable.pop((event.source, event.id), None)
                 if self._unmeasured.pop(id(event), None) is None:
                     self._measured -= self._sizes.pop(id(event))
                 self._note_searched(criterion, index)

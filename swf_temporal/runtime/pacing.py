@@ -70,7 +70,8 @@ class Pacing:
             self._steps = 0
             await self._host.yield_control()
         else:
-            await self.yield_if_long()
+            while self._giving_way is not None or self._host.has_worked_long():  # as in `yield_if_long`
+                await self._yield_control()
 
     async def give_way_between_paths(self) -> None:
         """Give control to the host before a path that is begun beside others, if it says that this took long.

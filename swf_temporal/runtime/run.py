@@ -246,8 +246,8 @@ class Run(Tracer):
         *criterion* stands for what *accepts* goes by: see `Inbox.take`. *values* are what attributes must be.
         """
         self.pacing.has_waited()
-        waiting = id(accepts)
-        awaited = self.awaited[waiting] = Awaited(state, list(refs), deadline, values)
+        awaited = Awaited(state, list(refs), deadline, values)
+        self.awaited[id(awaited)] = awaited
         if self.on_wait is not None:
             self.on_wait(awaited)
         try:
@@ -257,7 +257,7 @@ class Run(Tracer):
             got = await within(self.inbox.wait(accepts, criterion), self.time_out_at(deadline, why))
             return None if got is MISSING else got
         finally:
-            del self.awaited[waiting]
+            del self.awaited[id(awaited)]
 
     def progress(self) -> dict[str, Any]:
         """Return all that must survive a suspension, as plain JSON."""

@@ -18,6 +18,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from string import digits
 from typing import Any, Final
 
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation
@@ -49,6 +50,25 @@ class ActivationTooLong(Exception):  # noqa: N818 - named for what it is about
     """The machine is busy: the workflow task is to be tried again."""
 
 
+class Markers:
+    """The patches that the history of a replay has markers of. Core announces each before the replay reaches it."""
+
+    __slots__ = ("_known", "kinds")
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self.kinds: set[str] = set()
+        """What they are called without the numbers at their ends: those of places in a run are numbered."""
+
+    def add(self, marker: str) -> None:
+        """Take note of one."""
+        self._known.add(marker)
+        self.kinds.add(marker.rstrip(digits))
+
+    def __contains__(self, marker: str) -> bool:
+        return marker in self._known
+
+
 class _Stretch:
     """An activation that is under way."""
 
@@ -57,11 +77,10 @@ class _Stretch:
         "is_interrupted", "is_loading", "is_replaying", "markers", "memory", "run_id", "thread",
     )  # fmt: skip
 
-    def __init__(self, act: WorkflowActivation, memory: HeldMemory, markers: set[str]) -> None:
+    def __init__(self, act: WorkflowActivation, memory: HeldMemory, markers: Markers) -> None:
         self.run_id = act.run_id
         self.memory = memory
         self.markers = markers
-        """The patches that the history of a replay has markers of. Core announces each before the replay reaches it."""
         self._act = act
         self.thread = threading.get_ident()
         self.began = time.perf_counter()
@@ -103,9 +122,11 @@ class _Stretch:
             return 0
         return sum(len(one.data) for one in jobs[0].initialize_workflow.arguments)
 
-    def has_grown(self) -> bool:
-        """Tell whether the run may hold much more than it did; a replay is to be told."""
-        return self.is_replaying or self.memory.has_grown(self.run_id, self._helpers.made - self._made_before)
+    def has_grown(self, marker: str) -> bool:
+        """Tell whether the run may hold much more than it did; a replay, whether a *marker* of that kind may say so."""
+        if self.is_replaying:
+            return marker in self.markers.kinds
+        return self.memory.has_grown(self.run_id, self._helpers.made - self._made_before)
 
     def is_step(self) -> bool:
         """Tell whether it is a step of the run. After each that is broken off, the engine has the run removed."""
@@ -143,13 +164,24 @@ def seconds() -> float:
     return 0.0 if here.stretch is None else time.perf_counter() - here.stretch.began
 
 
-def has_time(limit: float) -> bool:
-    """Tell whether the activation in this thread is known not to be a replay, and has lasted less than *limit* seconds.
+def has_time(limit: float, marker: str) -> bool:
+    """Tell whether the activation in this thread is known to have lasted less than *limit* seconds.
 
-    A run asks at every step: asking the SDK whether it replays takes several times as long.
+    Of a replay, whether its history is known to have no *marker* of that kind. A run asks at every step: asking the SDK
+    whether it replays takes several times as long.
     """
     stretch = here.stretch
-    return stretch is not None and not stretch.is_replaying and time.perf_counter() - stretch.began < limit
+    if stretch is None:
+        return False
+    if stretch.is_replaying:
+        return marker not in stretch.markers.kinds
+    return time.perf_counter() - stretch.began < limit
+
+
+def is_unmarked(marker: str) -> bool:
+    """Tell whether the activation in this thread is known to be no replay, or one of a history without *marker*."""
+    stretch = here.stretch
+    return stretch is not None and not (stretch.is_replaying and marker in stretch.markers)
 
 
 def replays_without(marker: str) -> bool:
@@ -272,14 +304,15 @@ class _Watched(WorkflowInstance):
     def __init__(self, inner: WorkflowInstance, runner: WatchedWorkflows) -> None:
         self._inner = inner
         self._runner = runner
-        self._markers: set[str] = set()
+        self._markers = Markers()
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
         stretch = _Stretch(act, self._runner.memory, self._markers)
         if stretch.is_replaying:
-            told = (job.notify_has_patch for job in act.jobs if job.HasField("notify_has_patch"))
-            self._markers.update(one.patch_id for one in told)
+            for job in act.jobs:
+                if job.HasField("notify_has_patch"):
+                    self._markers.add(job.notify_has_patch.patch_id)
         self._runner.begin(stretch)
         try:
             return self._inner.activate(act)

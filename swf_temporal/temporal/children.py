@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from temporalio import workflow
+from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 from temporalio.exceptions import CancelledError, ChildWorkflowError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
@@ -42,6 +43,9 @@ class Children:
         self._outgoing = outgoing
         self._budget = budget
         self._limits = limits
+        self._id: str | None = None
+        self._latest: tuple[Pin, Payload] | None = None
+        """The pin of the sub-workflow that was begun last, and its payload."""
         self._ending_with_this: list[asyncio.Future[Any]] = []
         self.outlasting = OutlastingChildren(pin.outlasting, self.id_of)
 
@@ -52,7 +56,9 @@ class Children:
 
     def id_of(self, child: str) -> str:
         """Return the workflow id of *child*, which is its id within this execution."""
-        parent = workflow.info().workflow_id
+        if self._id is None:
+            self._id = workflow.info().workflow_id
+        parent = self._id
         return unshortened_id_of_child(parent, child) if self._budget is None else id_of_child(parent, child)
 
     async def run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
@@ -179,7 +185,7 @@ class Children:
 
     async def _start(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
         data = await self._outgoing.payload(call.data)
-        record = await self._outgoing.payload(pin.to_json())
+        record = await self._outgoing.in_turn(self._written(pin))
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
         if call.fire_and_forget or call.outlast is not None:
@@ -196,6 +202,13 @@ class Children:
             )
         except ChildWorkflowError as error:
             raise fault_of_child(error, workflow_id) from None
+
+
+    def _written(self, pin: Pin) -> Payload:
+        """Return the payload of *pin*; sub-workflows of the same kind are given the same."""
+        if self._latest is None or self._latest[0] != pin:
+            self._latest = pin, self._outgoing.written(pin.to_json())
+        return self._latest[1]
 
 
 @lru_cache(maxsize=512)

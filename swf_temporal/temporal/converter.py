@@ -81,7 +81,9 @@ class SwfPayloadConverter(CompositePayloadConverter):
         return payloads
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
-        """Read *payloads*. Nearly always there is one, which is JSON, and no type is asked for."""
+        """Read *payloads*. Nearly always there is one, which is JSON or to be left as it is."""
+        if type_hints == _RAW and len(payloads) == 1:
+            return [RawValue(payloads[0])]
         if type_hints is None and len(payloads) == 1 and payloads[0].metadata.get("encoding") == _JSON:
             with suppress(RuntimeError):  # the SDK's own error, which follows, says more
                 return [self.converters[_JSON].from_payload(payloads[0])]
@@ -143,6 +145,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 """A value that contains itself is nested too deeply for this encoder. The SDK's then says what is wrong with it."""
 _ENCODING = "json/plain"
 _JSON = _ENCODING.encode()
+_RAW: Final = [RawValue]
 _PLAIN: Final = frozenset({dict, list, str, int, float, bool})
 
 CONVERTER: Final = DataConverter(

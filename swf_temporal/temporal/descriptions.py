@@ -66,14 +66,15 @@ def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
 class LatestEntry:
     """The trace entry that the UI shows: the last one of an activation, since nobody could see those before it."""
 
-    def __init__(self, show: Callable[[TraceEntry], None]) -> None:
+    def __init__(self, show: Callable[[TraceEntry], None], loop: asyncio.AbstractEventLoop) -> None:
         self._show = show
+        self._loop = loop
         self._entry: TraceEntry | None = None
 
     def note(self, entry: TraceEntry) -> None:
         """Take note of an entry, which is shown if none comes after it."""
         if self._entry is None:
-            asyncio.get_running_loop().call_soon(self._show_it)
+            self._loop.call_soon(self._show_it)
         self._entry = entry
 
     def _show_it(self) -> None:

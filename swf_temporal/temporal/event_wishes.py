@@ -11,6 +11,8 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 
+from swf_temporal.temporal import activations
+
 _NAME: Final = "swf_event_wishes"
 
 
@@ -45,6 +47,8 @@ def is_asked(marker: str, *, wanted: bool) -> bool:
 
     Each place has a *marker* of its own: what the SDK answered once for one, it answers for good.
     """
+    if not wanted and activations.is_unmarked(marker):
+        return False
     return (wanted or workflow.unsafe.is_replaying()) and workflow.patched(marker)
 
 

@@ -175,7 +175,7 @@ class TemporalHost:
         which a replay knows. Nothing is recorded where it was not.
         """
         self._places += 1
-        if activations.has_time(LONG):
+        if activations.has_time(LONG, YIELDED):
             return False
         marker = f"{YIELDED}{self._places}"
         if activations.replays_without(marker) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
@@ -197,7 +197,7 @@ class TemporalHost:
         """
         self._steps += 1
         stretch = here.stretch
-        if stretch is not None and not stretch.has_grown():
+        if stretch is not None and not stretch.has_grown(HELD):
             return None
         marker = f"{HELD}{self._steps}"
         if activations.replays_without(marker):

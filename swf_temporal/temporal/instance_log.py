@@ -34,12 +34,11 @@ _calls.activity_info_on_message = False
 class InstanceLog:
     """Tells what becomes of one execution."""
 
-    def __init__(self, *, is_call: bool, is_continued: bool) -> None:
-        """Tell of an execution that consists in a single call if it *is_call*; of one that goes on with another's work.
+    def __init__(self, info: workflow.Info, *, is_call: bool, is_continued: bool) -> None:
+        """Tell of the execution of *info*: a single call if it *is_call*, or going on with another's work.
 
         Of a fire-and-forget call only its failure is logged.
         """
-        info = workflow.info()
         self._usual = logging.DEBUG if is_call else logging.INFO
         # The parent of a sub-workflow decides what its failure means.
         self._failure = logging.ERROR if info.parent is None else logging.WARNING

@@ -14,6 +14,7 @@ from temporalio import workflow
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.routing.keys import MAILBOX_PREFIX
+from swf_temporal.temporal import activations
 from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
 from swf_temporal.text.origin import Source
 
@@ -25,6 +26,8 @@ _HOW = "this worker runs only definitions that it serves (--known-definitions-on
 
 def needs_check(pin: Pin, *, only_known: bool) -> bool:
     """Tell whether the worker has to be asked about this run, or was asked when it began."""
+    if not only_known and activations.is_unmarked(_ASKED):
+        return False
     brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
     if not brings or not _begins():
         return False

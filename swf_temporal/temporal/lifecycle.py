@@ -34,6 +34,7 @@ from swf_temporal.text.parsing import read_data
 
 KINDS: Final = ("workflow", "task", "status")
 """The kinds of lifecycle events that can be asked for: of the instance, of its states, and changes of its status."""
+_MARKERS: Final = {kind: f"swf-lifecycle-{kind}" for kind in KINDS}
 _PREFIX: Final = "io.serverlessworkflow."
 _TASKS: Final[Mapping[TraceKind, tuple[str, str]]] = {
     TraceKind.STATE_ENTERED: ("started", "startedAt"),
@@ -53,6 +54,8 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self._asked: frozenset[str] = frozenset()
+        self.is_asked = False
+        """Whether there is anything to tell."""
         self._definition: Definition | None = None
         self._outgoing: Outgoing | None = None
         self._queue: deque[CloudEvent] = deque()
@@ -66,9 +69,9 @@ class Lifecycle:
         """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain."""
         self._hops = hops
         wanted = wishes().lifecycle
-        if wanted or workflow.unsafe.is_replaying():
-            self._asked = frozenset(kind for kind in KINDS if is_asked(f"swf-lifecycle-{kind}", wanted=kind in wanted))
+        self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_asked(marker, wanted=kind in wanted))
         if self._asked:
+            self.is_asked = True
             self._definition, self._outgoing, self._pointers = definition, outgoing, _pointers(definition)
 
     async def reported(self, outcome: Awaitable[Any]) -> Any:

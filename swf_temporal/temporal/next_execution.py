@@ -47,8 +47,8 @@ def carried(run: Run, pin: Pin, host: TemporalHost, *, in_burst: bool = False) -
     following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), burst=in_burst)
     if run.is_compact:
         following.format = max(following.format, COMPACT_FORMAT)
-    payload, size = _written(following.to_json())
-    return Carried(progress, RawValue(payload), parts, size, limit_of(workflow.payload_converter()))
+    payload, size, most = _written(following.to_json())
+    return Carried(progress, RawValue(payload), parts, size, most)
 
 
 def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog) -> NoReturn:
@@ -75,18 +75,19 @@ def continue_call(record: CallRecord, pin: Pin) -> NoReturn:
 
 def checked(value: Any) -> RawValue:
     """Return *value* as it is sent, if one payload holds it. Raises PayloadTooLarge."""
-    payload, size = _written(value)
-    check_fits(size, ONE_RUN, limit_of(workflow.payload_converter()))
+    payload, size, most = _written(value)
+    check_fits(size, ONE_RUN, most)
     return RawValue(payload)
 
 
-def _written(value: Any) -> tuple[Payload, int]:
-    """Return the payload of *value*, and its size: an empty one and about its size where none holds it."""
+def _written(value: Any) -> tuple[Payload, int, int]:
+    """Return the payload of *value*, its size, and what one holds: an empty one and about its size if that is less."""
     converter = workflow.payload_converter()
-    if (least := json_size(value)) > limit_of(converter):
-        return Payload(), least
+    most = limit_of(converter)
+    if (least := json_size(value)) > most:
+        return Payload(), least, most
     payload = converter.to_payload(value)
-    return payload, len(payload.data)
+    return payload, len(payload.data), most
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:

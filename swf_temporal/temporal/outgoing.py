@@ -66,13 +66,20 @@ class Outgoing:
 
         *large* is all of it that may be large, where that is known.
         """
+        return await self.in_turn(self.written(value, large))
+
+    def written(self, value: Any, large: Any = _ALL) -> Payload:
+        """Return the payload of *value*, which is to be sent by `in_turn`. Raises PayloadTooLarge."""
         least = json_size(value if large is _ALL else large)
         if least > self.limit:  # it is not even written
             check_fits(least, ONE_STEP, self.limit)
         payload = self._converter.to_payload(value)
-        size = len(payload.data)
-        check_fits(size, ONE_STEP, self.limit)
-        size = min(size, MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
+        check_fits(len(payload.data), ONE_STEP, self.limit)
+        return payload
+
+    async def in_turn(self, payload: Payload) -> Payload:
+        """Return *payload* once there is room to send it."""
+        size = min(len(payload.data), MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
         while len(self._under_way) >= MAX_PENDING:
             # A future for each: whoever is cancelled cancels the one that it waits for.
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -67,6 +67,9 @@ _SHOWN = frozenset(
 )
 """The entries that change the details of an instance in the UI."""
 
+_LOOKED_AT = _SHOWN | MAY_CONTINUE_AS_NEW
+"""The entries that are looked at, beside being kept."""
+
 _RESOLVE_LIMIT = timedelta(seconds=30)
 
 _WAITS_FOR_DEFINITION = 2
@@ -92,6 +95,8 @@ class Interpreter:
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
+        loop = asyncio.get_running_loop()  # looked up once, which takes longer than most of what follows
+        self._clock = loop.time
         self._data, self._pin, self._wrong = read_input(args)
         self._parts = [arg.payload for arg in args[2:]]
         self._signals: list[tuple[str, JSON]] = []
@@ -103,9 +108,9 @@ class Interpreter:
         self._length = LengthCheck(self.is_long, self._words, was_in_burst=self._pin.burst)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
-        self._shown = LatestEntry(self._show)
+        self._shown = LatestEntry(self._show, loop)
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
-        self._log = InstanceLog(is_call=is_call, is_continued=is_continued)
+        self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
@@ -139,7 +144,7 @@ class Interpreter:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         if name == PROBE:
             return
-        self._length.at_signal(workflow.time())
+        self._length.at_signal(self._clock())
         try:
             value = value_of(args[0]) if args else None
         except UNREADABLE as error:
@@ -332,8 +337,12 @@ class Interpreter:
     def _on_trace(self, entry: TraceEntry) -> None:
         if self._log.is_detailed:
             self._log.noted(entry)
-        self._lifecycle.note(entry)
-        run, host, kind = self._run, self._host, entry.kind
+        if self._lifecycle.is_asked:
+            self._lifecycle.note(entry)
+        kind = entry.kind
+        if kind not in _LOOKED_AT:
+            return
+        run, host = self._run, self._host
         if run is None or host is None:
             return
         if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:  # of the main path: no branch or iteration

@@ -6,7 +6,6 @@ where it is read, it would fail the workflow task again and again.
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -19,6 +18,7 @@ from swf_temporal.temporal.records import Pin
 UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
 """Errors that the converter raises on a payload that is not JSON, or is nested too deeply."""
 
+_DECODER = json.JSONDecoder()
 _JSON = b"json/plain"
 _NO_NUMBERS = (b"NaN", b"Infinity")
 
@@ -47,8 +47,11 @@ def semantics_of(pin: Pin) -> int:
 def value_of(raw: RawValue) -> JSON:
     """Return the JSON that *raw* holds. Raises one of `UNREADABLE`."""
     if raw.payload.metadata.get("encoding") == _JSON:  # nearly always: of an instance that gets many events, most work
-        with suppress(ValueError, RecursionError):
-            plain: JSON = json.loads(raw.payload.data.decode())
+        try:
+            plain: JSON = _DECODER.decode(raw.payload.data.decode())
+        except (ValueError, RecursionError):
+            pass  # the converter says what is wrong with it
+        else:
             return plain
     value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
     if isinstance(value, bytes):

@@ -6,7 +6,6 @@ all the runs of its definition and never changes.
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 
 from swf_temporal.calls import Auth, Function
@@ -22,6 +21,8 @@ from swf_temporal.languages.serverless_workflow.execution.parameters import has_
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
+from swf_temporal.languages.serverless_workflow.execution.sought import Sought
+from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
@@ -39,18 +40,6 @@ from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_in_own_words
-
-
-@dataclass(frozen=True, slots=True)
-class StatePlan:
-    """The plan of a state: its timeouts, and whether it is retried."""
-
-    timeouts: StateTimeouts
-    """Its own, and those that it inherits from the workflow."""
-    limits: tuple[tuple[Deadline, str], ...]
-    """How long the state itself may take: durations, each with the key that its end is kept under."""
-    retries_errors: bool
-    """Whether entries of its onErrors try it again."""
 
 
 class Program:
@@ -77,6 +66,7 @@ class Program:
         self.expressions = expressions or expressions_of(workflow, guesses=semantics == FIRST_SEMANTICS)
         self._plans: dict[int, StatePlan] = {}
         self._rules: dict[int, RetryRule | None] = {}
+        self._sought: dict[tuple[str, ...], Sought] = {}
 
     @property
     def id(self) -> str:
@@ -156,6 +146,13 @@ class Program:
             return Event(name=name, type=name)
         raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
 
+    def sought(self, refs: tuple[str, ...]) -> Sought:
+        """Return the events that *refs* define, for what asks for them."""
+        known = self._sought.get(refs)
+        if known is None:
+            known = self._sought[refs] = Sought(refs, tuple(self.event(ref) for ref in refs))
+        return known
+
     def auth_of(self, function: Function) -> tuple[Auth, ...]:
         """Return the credentials that *function* refers to."""
         ref = function.auth_ref
@@ -210,6 +207,7 @@ class Program:
             timeouts=timeouts,
             limits=tuple((key, length) for key, length in given if length is not None),
             retries_errors=any(entry.retry_ref is not None for entry in state.on_errors),
+            events=_events_of(state),
         )
 
     def _retry(self, name: str) -> Retry:
@@ -241,6 +239,12 @@ def _scopes(
             below = scope.path_of(state.name)
             inside = f"{below}/{branch}" if branch else below
             yield from _scopes(workflow_id, inner.states, inner.start, inner.window, inside)
+
+
+def _events_of(state: State) -> tuple[str, ...]:
+    if not isinstance(state, EventState):
+        return ()
+    return tuple(dict.fromkeys(ref for entry in state.on_events for ref in entry.event_refs))
 
 
 def _validator(key: str, declared: DataSchema | None) -> DataSchemaValidator | None:

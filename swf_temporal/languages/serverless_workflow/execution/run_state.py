@@ -14,6 +14,7 @@ from swf_temporal.languages.serverless_workflow.execution.error_retries import w
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.state_retries import with_retries
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted, Step
@@ -30,7 +31,7 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.semantics import slow_is_fatal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: each state has one, and that would double what it costs
 class StateResult:
     """The result of a state: its data, and where it leads."""
 
@@ -73,11 +74,11 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     try:
         data = flow.state_input(state, data, lane)
         if plan.retries_errors:
-            step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane))
+            step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane, plan))
         elif state.retries:
-            step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane))
+            step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane, plan))
         else:
-            step = await _in_time(state, data, lane)
+            step = await _in_time(state, data, lane, plan)
         output = flow.state_output(state, given, step.data, lane)
         return step if output is step.data else Step(output, step.exit)
     except WorkflowFault as fault:
@@ -98,17 +99,16 @@ def _goes_on(state: State, fault: WorkflowFault) -> bool:
     return state.goes_on_when_late and isinstance(fault, TimedOut) and fault.is_of_action
 
 
-async def _in_time(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
+async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: StatePlan) -> Step:
     """Run the body of *state* within its timeout.
 
     The state runs once: nothing tries it again. So the times for all of its attempts and for one are for the same
     thing, and the shorter decides.
     """
     body = lane.child(lane.frame.setdefault("body", {}), lane.path)
-    limits = lane.program.plan(state).limits
-    if not limits:
+    if not plan.limits:
         return await run_body(state, data, body)
-    deadline = min(lane.deadline(key, length, data) for key, length in limits)
+    deadline = min(lane.deadline(key, length, data) for key, length in plan.limits)
     return await lane.within(deadline, run_body(state, data, body), f"{lane.program.state_word} {state.name!r}")
 
 
@@ -153,15 +153,15 @@ def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: 
 
 def _leaving(state: State, exit_: str) -> Transition | End:
     """Return the transition or end that *exit_* names; a node that has neither ends there."""
+    if exit_ == "own":
+        return state.transition or state.end or End()
     kind, _, number = exit_.partition(" ")
     node: Leaving = state
-    if kind == "own":
-        pass
-    elif kind == "to":
+    if kind == "to":
         return Transition(next_state=number)
-    elif kind == "nowhere":
+    if kind == "nowhere":
         return End()
-    elif kind == "error":
+    if kind == "error":
         node = state.on_errors[int(number)]
     elif isinstance(state, EventExpressionState) and kind == "entry":
         node = state.on_events[int(number)]

@@ -7,7 +7,7 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.model.states import End
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: each state has some, and that would double what they cost
 class Step:
     """The data a state's body ended with, and by which exit the state is left.
 
@@ -20,7 +20,7 @@ class Step:
     exit: str = "own"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: as above
 class Ended:
     """The end of a walk, and its data."""
 

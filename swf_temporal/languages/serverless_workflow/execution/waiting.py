@@ -1,7 +1,7 @@
 """Waiting for events that belong to this instance."""
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 from swf_temporal.cloud_event import CloudEvent
@@ -9,6 +9,7 @@ from swf_temporal.data import JSON, as_text
 from swf_temporal.languages.serverless_workflow.execution.correlation import known_values, required_values
 from swf_temporal.languages.serverless_workflow.execution.frames import WaitingFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.sought import Sought
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import TraceKind
@@ -36,19 +37,17 @@ async def wait_for_event(
     refs: Sequence[str], deadline: float | None, lane: Lane[WaitingFrame]
 ) -> tuple[int, CloudEvent] | None:
     """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
-    definitions = [lane.program.event(ref) for ref in refs]
-    # Once, and here: what fails where an event is delivered fails for the one who sends it.
-    required = [_required(definition, lane) for definition in definitions]
-    run = lane.run
-
-    def which(event: CloudEvent) -> int:
-        for index, definition in enumerate(definitions):
-            if _belongs(definition, event, required[index], lane):
-                return index
-        return -1
-
-    criterion = _criterion(refs, definitions, required, lane)
-    event = run.inbox.take(lambda event: which(event) >= 0, criterion)
+    run, sought = lane.run, lane.program.sought(tuple(refs))
+    which: Callable[[CloudEvent], int] = sought.which
+    accepts: Callable[[CloudEvent], bool] = sought.accepts
+    criterion: Hashable = sought.refs
+    required: Sequence[dict[str, JSON]] = ()
+    if sought.is_correlated:
+        # Once, and here: what fails where an event is delivered fails for the one who sends it.
+        required = [_required(definition, lane) for definition in sought.definitions]
+        which, accepts = partial(_which, sought, required, lane), partial(_accepts, sought, required, lane)
+        criterion = (*sought.refs, json.dumps([lane.correlation.to_json(), *required]))
+    event = run.inbox.take(accepts, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:
             # In the moment in which it was handed over another path took one that fixed an attribute.
@@ -57,38 +56,36 @@ async def wait_for_event(
         if "awaited" not in lane.frame:
             lane.frame["awaited"] = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
-        values = _values(refs, definitions, required, lane)
-        event = await run.next_event(
-            lambda event: which(event) >= 0, refs, deadline, lane.state_path, criterion, values
-        )
+        values = _values(sought, required, lane) if sought.is_correlated else {}
+        event = await run.next_event(accepts, refs, deadline, lane.state_path, criterion, values)
         if event is None:
             del lane.frame["awaited"]
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
             return None
     lane.frame.pop("awaited", None)
-    lane.correlation.fix(definitions[index], event)
+    lane.correlation.fix(sought.definitions[index], event)
     lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
     return index, event
 
 
-def _criterion(
-    refs: Sequence[str], definitions: Sequence[Event], required: Sequence[dict[str, JSON]], lane: Lane
-) -> Hashable:
-    """Return what decides which events are taken: the definitions and, where they correlate, the values to be met."""
-    if not any(definition.correlation for definition in definitions):
-        return tuple(refs)
-    return (*refs, json.dumps([lane.correlation.to_json(), *required]))
+def _which(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> int:
+    for index, definition in enumerate(sought.definitions):
+        if _belongs(definition, event, required[index], lane):
+            return index
+    return -1
 
 
-def _values(
-    refs: Sequence[str], definitions: Sequence[Event], required: Sequence[dict[str, JSON]], lane: Lane
-) -> dict[str, dict[str, str]]:
+def _accepts(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> bool:
+    return _which(sought, required, lane, event) >= 0
+
+
+def _values(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane) -> dict[str, dict[str, str]]:
     """Return what the attributes of each event that is correlated must be, as far as this instance knows."""
     return {
         ref: {
             name: as_text(value) for name, value in known_values(definition, lane.correlation.to_json(), values).items()
         }
-        for ref, definition, values in zip(refs, definitions, required, strict=True)
+        for ref, definition, values in zip(sought.refs, sought.definitions, required, strict=True)
         if definition.correlation
     }
 

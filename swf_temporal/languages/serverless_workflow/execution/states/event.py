@@ -6,6 +6,8 @@ several definitions goes to one of them, and moves on to another if that lets th
 before all of them came, those that did are given back.
 """
 
+from collections.abc import Iterable
+
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
@@ -15,6 +17,7 @@ from swf_temporal.languages.serverless_workflow.execution.events import merge_ev
 from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
@@ -24,8 +27,8 @@ from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
-    events = _Events()
-    if not await _came(state, data, lane, events):
+    events, plan = _Events(), lane.program.plan(state)
+    if not await _came(state, plan, data, lane, events):
         give_back(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
             raise lane.locate(TimedOut(f"the events of {state.name!r} came too far apart: this run does not begin"))
@@ -36,16 +39,17 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     frame = lane.frame
     done = frame.get("entry", 0)
     data = frame.get("data", data)
-    timeout = lane.program.timeouts(state).action_exec_timeout
-    for index, entry in enumerate(state.on_events):
-        if index < done or not _is_complete(state, entry, frame["taken"]):
+    timeout = plan.timeouts.action_exec_timeout
+    for index, entry in _complete_entries(state, frame["taken"]):
+        if index < done:
             continue
         actions = lane.child(frame.setdefault("actions", {}), lane.path)
         if "merged" not in actions.frame:
             data = _merged(entry, data, frame["taken"], lane, events)
             actions.frame["merged"] = True
             frame["data"] = data
-        data = await run_actions(entry.actions, entry.action_mode, data, actions, timeout)
+        if entry.actions:
+            data = await run_actions(entry.actions, entry.action_mode, data, actions, timeout)
         frame["data"], frame["entry"] = data, index + 1
         del frame["actions"]
     return Step(data)
@@ -73,52 +77,59 @@ class _Events:
         return event
 
 
-async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame], events: _Events) -> bool:
+async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[BodyFrame], events: _Events) -> bool:
     """Take the events that the state needs; tell whether they came in time."""
     frame = lane.frame
     taken = frame.setdefault("taken", {})
     if frame.get("complete"):
         return True
-    wanted = [ref for entry in state.on_events for ref in entry.event_refs]
-    if len(wanted) > 1:
-        wanted = list(dict.fromkeys(wanted))
+    wanted, time = plan.events, plan.timeouts.event_timeout
 
     def fits(ref: str, event: JSON) -> bool:
         return shares and isinstance(event, dict) and may_take(ref, events.event_of(event), lane)
 
     shares = lane.semantics > FIRST_SEMANTICS
     while not taken if state.exclusive else len(taken) < len(wanted):
-        refs, known = usable(wanted, taken, fits), set(lane.correlation.names)
-        got = await wait_for_event(refs, _deadline(state, taken, data, lane), lane)
+        refs, known = usable(wanted, taken, fits), lane.correlation.names
+        got = await wait_for_event(refs, _deadline(state, time, taken, data, lane), lane)
         if got is None:
             return False
         index, event = got
         if state.timeout_is_between_events and lane.is_starting:
             frame.pop("deadline", None)  # the time for the next begins anew
         taken = frame["taken"] = assigned(events.record_of(event), refs[index], wanted, taken, fits)
-        frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
+        if names := lane.correlation.names:
+            frame["fixed"] = [*frame.get("fixed", ()), *(name for name in names if name not in known)]
     frame["complete"] = True
     return True
 
 
-def _deadline(state: EventState, taken: dict[str, JSON], data: JSON, lane: Lane[BodyFrame]) -> float | None:
+def _deadline(
+    state: EventState, time: str | None, taken: dict[str, JSON], data: JSON, lane: Lane[BodyFrame]
+) -> float | None:
     """Return until when the state waits for its next event (section "Event Timeout Definition").
 
     A state in which an instance starts has all the time in the world until its first event comes: that is what, by the
     specification, makes the instance.
     """
+    if time is None:
+        return None
     is_any_time = not taken or (state.timeout_is_between_events and state.exclusive)
     if lane.semantics > FIRST_SEMANTICS and is_any_time and lane.is_starting:
         return None
-    return lane.deadline("deadline", lane.program.timeouts(state).event_timeout, data)
+    return lane.deadline("deadline", time, data)
 
 
-def _is_complete(state: EventState, entry: OnEvents, taken: dict[str, JSON]) -> bool:
-    """Tell whether *entry*'s actions are to run. An event that several entries name belongs to the first of them."""
+def _complete_entries(state: EventState, taken: dict[str, JSON]) -> Iterable[tuple[int, OnEvents]]:
+    """Return the entries whose actions are to run. An event that several entries name belongs to the first of them."""
+    entries = enumerate(state.on_events)
     if not state.exclusive:
-        return True
-    first = next(e for e in state.on_events if any(ref in taken for ref in e.event_refs))
-    return entry is first
+        return entries
+    for index, entry in entries:
+        for ref in entry.event_refs:
+            if ref in taken:
+                return ((index, entry),)
+    return ()
 
 
 def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane, events: _Events) -> JSON:

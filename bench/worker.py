@@ -13,6 +13,7 @@ from temporalio.converter import DataConverter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from bench.ending import end_with_input
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST, WORK
 from swf_temporal.events.sinks import Sinks
@@ -51,6 +52,7 @@ def worker_of(contender: str, client: Client, service: str) -> Worker:
 
 async def main(contender: str, address: str, service: str) -> None:
     """Work until the input ends."""
+    end_with_input()
     converter = CONVERTER if contender == INTERPRETED else DataConverter.default
     async with worker_of(contender, await Client.connect(address, data_converter=converter), service):
         print(READY, flush=True)

@@ -15,6 +15,7 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from bench.ending import end_with_input
 from bench.scale.handwritten import WORKFLOWS, answer, answer_activity
 from bench.scale.work import WORK
 from swf_temporal.events.sinks import Sinks
@@ -65,6 +66,7 @@ def _used() -> tuple[Any, ...]:
 
 async def main(contender: str, address: str, storage: str) -> None:
     """Work until the input ends."""
+    end_with_input()
     converter = converter_of(stored_in(storage))
     async with worker_of(contender, await Client.connect(address, data_converter=converter)):
         print(READY, flush=True)

@@ -203,7 +203,6 @@ class Children:
         except ChildWorkflowError as error:
             raise fault_of_child(error, workflow_id) from None
 
-
     def _written(self, pin: Pin) -> Payload:
         """Return the payload of *pin*; sub-workflows of the same kind are given the same."""
         if self._latest is None or self._latest[0] != pin:

@@ -20,6 +20,7 @@ from temporalio.service import RPCError
 from tests.hostile.cases import Case
 from tests.hostile.starting import arguments
 from tests.hostile.worker import READY
+from tests.processes import ending_with_us
 
 PATIENCE = 30.0
 """Seconds in which a run has to end or, if it goes on, to come further."""
@@ -68,7 +69,8 @@ class Hostile:
     async def start_worker(self) -> None:
         """Start the process, and wait until it polls."""
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.hostile.worker", self.address, self.queue, stdin=PIPE, stdout=PIPE,
+            *ending_with_us(), sys.executable, "-m", "tests.hostile.worker", self.address, self.queue,
+            stdin=PIPE, stdout=PIPE,
             stderr=None if os.environ.get("HOSTILE_LOG") else asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         assert self._process.stdout is not None
@@ -154,7 +156,14 @@ class Hostile:
     async def probed(self, probes: list[Probe]) -> AsyncIterator[None]:
         """Start a small workflow every tenth of a second for as long as the context lasts; note how long each takes."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.hostile.probe", self.address, self.queue, stdin=PIPE, stdout=PIPE
+            *ending_with_us(),
+            sys.executable,
+            "-m",
+            "tests.hostile.probe",
+            self.address,
+            self.queue,
+            stdin=PIPE,
+            stdout=PIPE,
         )
         try:
             yield

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import ending_with_us
+
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
 STARTED = re.compile(r"\b(?:Popen|create_subprocess_exec)\(")
@@ -24,7 +26,6 @@ ENDS_BY_ITSELF = {
     "bench/activations.py": "it ends with its standard input, which is a pipe",
     "bench/contender.py": "it ends with its standard input, which is a pipe",
     "bench/scale/measuring.py": "it ends with its standard input, which is a pipe",
-    "tests/hostile/running.py": "it ends with its standard input, which is a pipe",
     "bench/starting.py": "a command that ends once it has shown what it is asked for",
 }
 """Where processes are started that need not be told to end with their parent, and why."""
@@ -118,6 +119,15 @@ def test_what_is_killed_leaves_nothing(tmp_path: Path, module: list[str], count:
         process.send_signal(how)
         process.wait(PATIENCE)
     assert until_gone(lambda: list(filter(is_there, started))) == []
+
+
+def test_a_command_whose_parent_is_gone_is_not_run() -> None:
+    """Killed between starting it and its asking for a signal, a parent would leave it behind."""
+    if not (prefix := ending_with_us()):
+        pytest.skip("processes end with their parent on Linux only")
+    for command, told in ((prefix, "ran"), ((*prefix[:-1], "1"), "")):
+        ran = subprocess.run([*command, "echo", "ran"], check=False, capture_output=True, text=True, timeout=PATIENCE)
+        assert ran.stdout.strip() == told
 
 
 def family(process: int) -> list[int]:

@@ -18,7 +18,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from string import digits
 from typing import Any, Final
 
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation
@@ -29,6 +28,7 @@ from temporalio.workflow import Info
 from swf_temporal.errors import PayloadTooLarge, StepTooLong
 from swf_temporal.guarding.spending import spent_here
 from swf_temporal.temporal.held_memory import HeldMemory, held_too_much
+from swf_temporal.temporal.replay_markers import Markers
 
 LIMIT: Final = 3.0
 """Seconds of processor time for one step."""
@@ -48,25 +48,6 @@ _MAX_REMEMBERED: Final = 1_000
 
 class ActivationTooLong(Exception):  # noqa: N818 - named for what it is about
     """The machine is busy: the workflow task is to be tried again."""
-
-
-class Markers:
-    """The patches that the history of a replay has markers of. Core announces each before the replay reaches it."""
-
-    __slots__ = ("_known", "kinds")
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-        self.kinds: set[str] = set()
-        """What they are called without the numbers at their ends: those of places in a run are numbered."""
-
-    def add(self, marker: str) -> None:
-        """Take note of one."""
-        self._known.add(marker)
-        self.kinds.add(marker.rstrip(digits))
-
-    def __contains__(self, marker: str) -> bool:
-        return marker in self._known
 
 
 class _Stretch:

@@ -63,6 +63,12 @@ def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
     }
 
 
+SHOWN: Final = frozenset(
+    {TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT}
+)
+"""The entries that change the details of an instance in the UI."""
+
+
 class LatestEntry:
     """The trace entry that the UI shows: the last one of an activation, since nobody could see those before it."""
 

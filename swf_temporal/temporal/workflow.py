@@ -33,7 +33,7 @@ from swf_temporal.temporal import activations
 from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.descriptions import LatestEntry, details, entry_to_json, failure_text, status_of
+from swf_temporal.temporal.descriptions import SHOWN, LatestEntry, details, entry_to_json, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
@@ -62,12 +62,7 @@ from swf_temporal.weighing import json_size
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
 
-_SHOWN = frozenset(
-    {TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT}
-)
-"""The entries that change the details of an instance in the UI."""
-
-_LOOKED_AT = _SHOWN | MAY_CONTINUE_AS_NEW
+_LOOKED_AT = SHOWN | MAY_CONTINUE_AS_NEW
 """The entries that are looked at, beside being kept."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
@@ -339,17 +334,14 @@ class Interpreter:
             self._log.noted(entry)
         if self._lifecycle.is_asked:
             self._lifecycle.note(entry)
-        kind = entry.kind
-        if kind not in _LOOKED_AT:
-            return
-        run, host = self._run, self._host
-        if run is None or host is None:
+        run, host, kind = self._run, self._host, entry.kind
+        if kind not in _LOOKED_AT or run is None or host is None:
             return
         if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:  # of the main path: no branch or iteration
             budget = host.budget
             if budget is not None and budget.is_suspicious:
                 budget.enter_with(entry.state, run.execution.data)
-        if kind in _SHOWN:
+        if kind in SHOWN:
             self._shown.note(entry)
         if kind in MAY_CONTINUE_AS_NEW:
             host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))

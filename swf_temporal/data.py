@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.json_writing import json_text
 from swf_temporal.weighing import MOST_WRITTEN, json_size
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 """A value that JSON can write."""
 
+_SORTED = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
@@ -178,7 +180,7 @@ def identity(value: JSON) -> str:
     """
     if isinstance(value, dict | list) and (size := json_size(value)) > MOST_WRITTEN:
         raise PayloadTooLarge(f"{size:,} bytes of data are too many to be compared with other data")
-    return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
+    return json_text(_normal(value), _SORTED)
 
 
 def as_text(value: JSON) -> str:

@@ -4,7 +4,8 @@ Data share their parts: `[., .]` is two references, and thirty of these within o
 they are written. So what is written is weighed before; and what is held is weighed by what is there once.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import Any, Final
 
 MOST_WRITTEN: Final = 64 * 1024 * 1024
@@ -23,23 +24,36 @@ _ESCAPED, _NUMBER_LENGTH, _LARGE_INT = 12, 25, 10**20
 many digits."""
 _FEW: Final = 16
 """So many elements are looked at one by one: it takes longer to find out whether all are plain."""
+_AT_ONCE: Final = 1 << 16
+"""Elements of which one call finds out whether they are plain. No other thread gets on while it does."""
 
 
-def json_size(value: Any, enough: int = MOST_WRITTEN) -> int:
+def json_size(value: Any, enough: int = MOST_WRITTEN, sizes: dict[int, int] | None = None) -> int:
     """Return how many bytes *value* takes as JSON at least: nothing that is written in full takes fewer.
 
     Each object and array is looked at once, however often it occurs, and none once there is *enough*. What is nested so
-    deeply that it cannot be written counts as nothing.
+    deeply that it cannot be written counts as nothing. *sizes* is given those of the objects and arrays that were met,
+    by their `id`.
     """
     kind = type(value)
     if kind is str:
         return len(value) + _QUOTES
     if kind in _PLAIN:
         return 1
+    known = {} if sizes is None else sizes
     try:
-        return _json_size(value, {}, enough)
+        size = _json_size(value, known, enough)
     except RecursionError:
         return 0
+    known[id(value)] = size
+    return size
+
+
+def size_of_items(items: Collection[Any], sizes: Mapping[int, int]) -> int:
+    """Return how many bytes *items* take as JSON at least; *sizes* are those of the objects and arrays among them."""
+    if _are_plain(items):
+        return len(items)
+    return sum(sizes[id(item)] if id(item) in sizes else len(item) if type(item) is str else 1 for item in items)
 
 
 def is_at_most(most: int, value: object) -> bool:
@@ -67,9 +81,17 @@ def memory_of(values: Iterable[object]) -> int:
             stack.extend(value.values())
         elif isinstance(value, list):
             total += _ARRAY_BYTES + _ELEMENT_BYTES * len(value)
-            if not _PLAIN.issuperset(map(type, value)):
+            if not _are_plain(value):
                 stack.extend(value)
     return total
+
+
+def _are_plain(items: Collection[Any]) -> bool:
+    """Tell whether all are numbers, true, false or null."""
+    if len(items) <= _AT_ONCE:
+        return _PLAIN.issuperset(map(type, items))
+    rest = iter(items)
+    return all(_PLAIN.issuperset(map(type, islice(rest, _AT_ONCE))) for _ in range(0, len(items), _AT_ONCE))
 
 
 def _left(most: int, value: Any) -> int:
@@ -104,7 +126,7 @@ def _json_size(value: dict[str, Any] | list[Any], known: dict[int, int], enough:
     else:
         total = _BRACKETS + len(value)
         items = value
-    if len(items) > _FEW and _PLAIN.issuperset(map(type, items)):
+    if len(items) > _FEW and _are_plain(items):
         return total + len(items)
     for item in items:
         kind = type(item)

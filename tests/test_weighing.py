@@ -7,22 +7,23 @@ from typing import Any
 from swf_temporal.weighing import is_at_most, json_size, memory_of
 
 
-def _any(choices: random.Random, depth: int = 0) -> Any:
+def any_json(choices: random.Random, depth: int = 0) -> Any:
+    """Return some JSON, which is small."""
     kind = choices.randrange(8 if depth < 4 else 5)
     if kind < 2:
         return choices.choice([1, 0, -1.5, True, None, 12_345])
     if kind < 5:
         return "x" * choices.randrange(5)
     if kind == 5:
-        return {"k" * number: _any(choices, depth + 1) for number in range(choices.randrange(4))}
-    return [_any(choices, depth + 1) for _ in range(choices.randrange(4))]
+        return {"k" * number: any_json(choices, depth + 1) for number in range(choices.randrange(4))}
+    return [any_json(choices, depth + 1) for _ in range(choices.randrange(4))]
 
 
 def test_never_more_than_the_json_takes() -> None:
     """The size is one that what is written has at least."""
     choices = random.Random(1)  # noqa: S311 - the same values each time
     for _ in range(5_000):
-        value = _any(choices)
+        value = any_json(choices)
         assert json_size(value) <= len(json.dumps(value, separators=(",", ":")))
 
 
@@ -70,7 +71,7 @@ def test_memory_of_what_is_held_counts_each_object_once() -> None:
 def test_what_is_surely_small_is_no_larger_when_it_is_written() -> None:
     """Nothing is taken for smaller than it can be written: escapes, long numbers and shared parts count in full."""
     choices = random.Random(2)  # noqa: S311 - the same values each time
-    values = [_any(choices) for _ in range(2_000)]
+    values = [any_json(choices) for _ in range(2_000)]
     values += ["\U0001f600" * 5, "\x00" * 5, -1.7976931348623157e308, 10**30, [[[]]] * 9, {"\U0001f600": None}, True, 0]
     for value in values:
         size = len(json.dumps(value, separators=(",", ":")))

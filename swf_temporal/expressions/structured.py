@@ -21,6 +21,7 @@ from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.expressions.template import joined
 from swf_temporal.guarding.spending import check_size
+from swf_temporal.json_writing import json_text
 from swf_temporal.weighing import json_size
 
 LANGUAGE: Final = "structured-jq"
@@ -36,6 +37,7 @@ NOT_INSTALLED: Final = "NotInstalled"
 
 _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
+_SORTED = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 _MAX_PLAIN = 1e21
 """From here on numbers are written with an exponent."""
 _MAX_KEPT = 10_000
@@ -152,8 +154,7 @@ def as_text(value: JSON) -> str:
     if isinstance(value, str):
         return value
     check_size(json_size(value))
-    written = json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return written.translate(_ESCAPED)
+    return json_text(_plain_numbers(value), _SORTED).translate(_ESCAPED)
 
 
 class _Single:

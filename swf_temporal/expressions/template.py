@@ -14,9 +14,11 @@ from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, 
 from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.guarding.spending import check_size, spent_here
+from swf_temporal.json_writing import json_text
 from swf_temporal.weighing import json_size
 
 _OPENING = "${"
+_READABLE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 class EmbeddedExpression(NamedTuple):
@@ -158,8 +160,9 @@ def _as_text(value: Outcome) -> str:
         return value
     if value is NOTHING:
         return ""
-    check_size(json_size(value))
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    sizes: dict[int, int] = {}
+    check_size(json_size(value, sizes=sizes))
+    return json_text(value, _READABLE, sizes)
 
 
 def _mentions(parts: Sequence[Compiled]) -> frozenset[str]:

@@ -29,6 +29,7 @@ from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
 from swf_temporal.guarding.helper import LOOK, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
 from swf_temporal.guarding.spending import check_size
+from swf_temporal.json_writing import PLAIN, json_text
 from swf_temporal.weighing import json_size
 
 __all__ = ["JAVASCRIPT", "JQ", "JSONPATH", "SCHEMAS", "Answer", "Engine", "Guard", "Limits", "guard", "written"]
@@ -38,6 +39,7 @@ _SPARE = 4
 _LARGE = 4 << 20
 """Characters of input from which on evaluations wait for one another."""
 _one_by_one = threading.Lock()
+_FINITE = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 _PACKAGE = Path(__file__).parents[1]
 JQ = Engine("jq", "jq", "jq")
@@ -184,8 +186,9 @@ def written(value: object, engine: Engine = JQ) -> str:
     Raises ExpressionLimitExceeded, before it is written, where that is more than one may be given, and what `json`
     raises for what is not JSON.
     """
-    check_size(json_size(value))
-    return json.dumps(value, separators=(",", ":"), allow_nan=engine is JSONPATH or engine is SCHEMAS)
+    sizes: dict[int, int] = {}
+    check_size(json_size(value, sizes=sizes))
+    return json_text(value, PLAIN if engine is JSONPATH or engine is SCHEMAS else _FINITE, sizes)
 
 
 def configure(limits: Limits) -> None:

@@ -1,15 +1,14 @@
 """Helpers that hosts share for performing a call and running a sub-workflow."""
 
-import json
 from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
 from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
+from swf_temporal.json_writing import json_length
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.weighing import MOST_WRITTEN, json_size
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 
@@ -23,8 +22,7 @@ def check_size(size: int, what: str, most: int = MAX_PAYLOAD_BYTES, advice: str 
 
 def size_of(value: JSON) -> int:
     """Return how many bytes *value* takes as the plain JSON in which it travels: at least, if these are very many."""
-    least = json_size(value)
-    return least if least > MOST_WRITTEN else len(json.dumps(value, separators=(",", ":")))
+    return json_length(value)
 
 
 def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:

@@ -61,10 +61,10 @@ class _Pieces:
         self._sizes = sizes
 
     def of(self, value: Any) -> Iterator[str]:
-        """Return the pieces of *value*, which is large."""
-        if isinstance(value, dict):
-            return self._of_object(value)
-        return self._of_array(value) if isinstance(value, list | tuple) else iter([self._encoder.encode(value)])
+        """Return the pieces of *value*: one, unless it is a large object or array."""
+        if self._sizes.get(id(value), 0) <= _PIECE:
+            return iter([self._encoder.encode(value)])
+        return self._of_object(value) if isinstance(value, dict) else self._of_array(value)
 
     def _of_array(self, array: list[Any] | tuple[Any, ...]) -> Iterator[str]:
         before = "["

@@ -36,6 +36,14 @@ def test_as_if_written_at_once(encoder: json.JSONEncoder) -> None:
     assert json_length(value) == len(PLAIN.encode(value))
 
 
+@pytest.mark.parametrize("small", [{}, [], "", 0, None, {"a": []}, [{}]], ids=repr)
+@pytest.mark.parametrize("large", [["x" * 100_000], {"x" * 100_000: 1}, "x" * 100_000, [1] * 100_000], ids=lambda _: "")
+def test_what_is_small_beside_what_is_large(small: Any, large: Any) -> None:
+    """It is a piece of its own, even if nothing is in it."""
+    for value in ([large, small], [small, large], {"a": large, "b": small}, {"a": small, "b": large}, [[large], small]):
+        assert json_text(value) == PLAIN.encode(value)
+
+
 def test_no_piece_is_large() -> None:
     """What is written at once is a small part of the whole, for arrays, objects, and what is nested in them."""
     row = {f"k{number}": [number] * 20 for number in range(50)}
@@ -59,6 +67,8 @@ def test_what_is_too_large_is_not_written() -> None:
         value = [value, value]
 
     assert json_length(value) > MOST_WRITTEN
+    assert json_length("ü" * 10) == json_length("ü" * 10, 12) == 62
+    assert json_length("ü" * 10, 11) == 12
 
 
 def test_numbers_that_are_not_finite() -> None:

@@ -4,9 +4,10 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 
-from bench.scale.measuring import Cost, contenders
+from bench.scale.measuring import Contender, Cost, contenders, middle
 from bench.scale.work import WORK, Work
 from bench.scale.worker import BY_HAND, INTERPRETED, SANDBOXED
 
@@ -34,11 +35,14 @@ def main() -> None:
 
 
 async def measure(works: list[Work], items: int | None, by_hand: str | None = BY_HAND) -> dict[str, Costs]:
-    """Measure each of *works* once, by both contenders, on one server; only interpreted if *by_hand* is None."""
+    """Measure each of *works*, by both contenders in turn, on one server; only interpreted if *by_hand* is None."""
     async with contenders(by_hand) as all_:
-        return {
-            work.name: {one.name: await one.measure(work, items or work.items, _tell) for one in all_} for work in works
-        }
+        return {work.name: await _measured(work, items or work.items, all_) for work in works}
+
+
+async def _measured(work: Work, items: int, all_: Sequence[Contender]) -> Costs:
+    rounds = [{one.name: await one.measure(work, items, _tell) for one in all_} for _ in range(work.rounds)]
+    return {one.name: middle([costs[one.name] for costs in rounds]) for one in all_}
 
 
 def table(works: list[Work], measured: dict[str, Costs], by_hand: str | None = BY_HAND) -> str:

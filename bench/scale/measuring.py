@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from statistics import median
 
 from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilterType
 
@@ -58,6 +59,18 @@ class Cost:
         quarter = max(1, len(self.memory) // 4)
         second, last = self.memory[quarter : 2 * quarter] or self.memory, self.memory[-quarter:]
         return (sum(last) / len(last) - sum(second) / len(second)) / MIB
+
+
+def middle(rounds: Sequence[Cost]) -> Cost:
+    """Return what one round took in the middle, and the most events and all memory of them."""
+    return Cost(
+        items=rounds[0].items,
+        wall=median(one.wall for one in rounds),
+        cpu=median(one.cpu for one in rounds),
+        executions=rounds[0].executions,
+        longest=max(one.longest for one in rounds),
+        memory=[resident for one in rounds for resident in one.memory],
+    )
 
 
 class Contender:

@@ -8,6 +8,7 @@ are asked for where an instance has come far, and what is answered is recorded, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self, TypedDict
 from urllib.parse import quote, unquote
 
@@ -221,13 +222,21 @@ class Budget:
 
 
 def _of_prefix(prefix: str, numbers: Mapping[str, int]) -> dict[str, int]:
-    if not numbers:
-        return {}
-    return {unquote(key.removeprefix(prefix)): number for key, number in numbers.items() if key.startswith(prefix)}
+    found: dict[str, int] = {}
+    for key, number in numbers.items():
+        if key.startswith(prefix):
+            name = key[len(prefix) :]
+            found[unquote(name) if "%" in name else name] = number
+    return found
 
 
 def _with_prefix(prefix: str, numbers: Mapping[str, int]) -> dict[str, int]:
-    return {prefix + quote(name, safe=""): number for name, number in numbers.items()}
+    return {prefix + _quoted(name): number for name, number in numbers.items()}
+
+
+@lru_cache(maxsize=1024)
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
 
 
 def _named(key: str, number: int) -> dict[str, int]:

@@ -58,8 +58,8 @@ class _Stretch:
         "is_interrupted", "is_loading", "is_replaying", "markers", "memory", "run_id", "thread",
     )  # fmt: skip
 
-    def __init__(self, act: WorkflowActivation, memory: HeldMemory, markers: Markers) -> None:
-        self.run_id = act.run_id
+    def __init__(self, act: WorkflowActivation, run_id: str, memory: HeldMemory, markers: Markers) -> None:
+        self.run_id = run_id
         self.memory = memory
         self.markers = markers
         self._act = act
@@ -227,12 +227,12 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         """Return the workflow, watched."""
-        return _Watched(super().create_instance(det), self)
+        return _Watched(super().create_instance(det), self, det.info.run_id)
 
-    def begin(self, stretch: _Stretch) -> None:
-        """Watch an activation."""
+    def begin(self, stretch: _Stretch, given: int) -> None:
+        """Watch an activation, which starts its run with so many bytes."""
         here.stretch = stretch
-        self.memory.begin(stretch.run_id, stretch.given)
+        self.memory.begin(stretch.run_id, given)
         with self._lock:
             self._running[stretch.thread] = stretch
             if self._watcher is None:
@@ -282,23 +282,27 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 class _Watched(WorkflowInstance):
     """A workflow whose activations are watched."""
 
-    def __init__(self, inner: WorkflowInstance, runner: WatchedWorkflows) -> None:
+    def __init__(self, inner: WorkflowInstance, runner: WatchedWorkflows, run_id: str) -> None:
         self._inner = inner
         self._runner = runner
+        self._run_id = run_id
         self._markers = Markers()
+        self._is_new = True
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
-        stretch = _Stretch(act, self._runner.memory, self._markers)
+        runner = self._runner
+        stretch = _Stretch(act, self._run_id, runner.memory, self._markers)
         if stretch.is_replaying:
             for job in act.jobs:
                 if job.HasField("notify_has_patch"):
                     self._markers.add(job.notify_has_patch.patch_id)
-        self._runner.begin(stretch)
+        given, self._is_new = stretch.given if self._is_new else 0, False
+        runner.begin(stretch, given)
         try:
             return self._inner.activate(act)
         finally:
-            self._runner.end(stretch)
+            runner.end(stretch)
 
     def get_serialization_context(self, command_info: Any) -> Any:
         """Return what the workflow says, if a converter uses it."""

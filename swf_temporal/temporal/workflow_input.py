@@ -48,11 +48,13 @@ def value_of(raw: RawValue) -> JSON:
     """Return the JSON that *raw* holds. Raises one of `UNREADABLE`."""
     if raw.payload.metadata.get("encoding") == _JSON:  # nearly always: of an instance that gets many events, most work
         try:
-            plain: JSON = _DECODER.decode(raw.payload.data.decode())
+            text = raw.payload.data.decode()
+            plain, end = _DECODER.raw_decode(text)
         except (ValueError, RecursionError):
             pass  # the converter says what is wrong with it
         else:
-            return plain
+            if end == len(text):  # otherwise there are spaces around it, or more than JSON
+                return plain  # type: ignore[no-any-return]  # JSON, as it was decoded
     value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)
     if isinstance(value, bytes):
         raise ValueError("these are bytes")  # noqa: TRY004 - data, not code

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from swf_temporal.definition_cache import note_read, of_definitions
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.files import read_bytes
@@ -105,6 +106,7 @@ def load_pinned(text: str, *, name: str) -> Definition:
     They were asked when the instance was started. A rule that came later must not end what runs since before it.
     Raises InvalidDefinition if no workflow can be read in the text.
     """
+    note_read(text)
     checked = read_pinned(Source(text, name))
     if checked.definition is None:
         raise InvalidDefinition(checked.problems)
@@ -171,8 +173,9 @@ def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Reso
     return check(text, name=name, folder=folder, resources=resources)
 
 
-@lru_cache(maxsize=512)
+@of_definitions
 def _loaded(text: str, name: str) -> Definition:
+    note_read(text)
     return _valid(check(text, name=name))
 
 

@@ -12,7 +12,6 @@ again, for ever, and the run looks as if it hung. Four rules prevent that:
   time. The SDK's own limit, two seconds by the clock, is set beyond that.
 """
 
-import contextlib
 import ctypes
 import threading
 import time
@@ -22,7 +21,7 @@ from typing import Any, Final
 
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowInstance, WorkflowInstanceDetails
+from temporalio.worker import UnsandboxedWorkflowRunner, WorkflowInstance, WorkflowInstanceDetails
 from temporalio.workflow import Info
 
 from swf_temporal.errors import PayloadTooLarge, StepTooLong
@@ -42,6 +41,10 @@ _MANY_EXPRESSIONS: Final = 100
 """How many expressions an attempt compiles at least for another to be made."""
 _REPLAY: Final = 3
 """How many times as long a replay may take: what was possible once has to be possible again."""
+_LONG_TEXT: Final = 1 << 16
+"""Characters of a definition from which on it counts as memory that a run holds."""
+_OF_TEXT: Final = 60
+"""Bytes of memory that a character of a definition takes at most."""
 _PAUSE: Final = 0.2
 _MAX_REMEMBERED: Final = 1_000
 
@@ -191,6 +194,13 @@ def excess(roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
     return None
 
 
+def holds_definition(definition: str, length: int) -> None:
+    """Take note that the run whose activation runs in this thread holds a definition, of so long a text."""
+    stretch = here.stretch
+    if stretch is not None and length >= _LONG_TEXT:
+        stretch.memory.share(stretch.run_id, definition, length * _OF_TEXT)
+
+
 def loading() -> "_Loading":
     """Load a definition: what takes longer than a step may is tried again, and goes on from what was compiled."""
     return _Loading()
@@ -319,28 +329,6 @@ class _Watched(WorkflowInstance):
     def get_thread_id(self) -> int | None:
         """Return what the workflow says."""
         return self._inner.get_thread_id()
-
-
-def set_sdk_limit(worker: Worker) -> None:
-    """Let *worker* break activations off later than the SDK does by itself.
-
-    The SDK has no option for that but its debugging mode, which runs workflows on the thread of the event loop. Where a
-    release of it has no such attribute, its two seconds hold, and busy machines try some tasks more often.
-    """
-    with contextlib.suppress(AttributeError):
-        inner: Any = worker._workflow_worker  # noqa: SLF001 - as said above
-        if inner._deadlock_timeout_seconds is not None:  # noqa: SLF001 - as above
-            inner._deadlock_timeout_seconds = SDK_LIMIT  # noqa: SLF001 - as above
-
-
-def let_go(worker: Worker, memory: HeldMemory) -> None:
-    """Let *memory* remove runs from the memory of *worker*, as the engine does itself where it has too many.
-
-    Where a release of the SDK has no such method, all runs stay that the engine keeps.
-    """
-    with contextlib.suppress(AttributeError):
-        inner: Any = worker._workflow_worker  # noqa: SLF001 - the SDK has no other way
-        memory.evict = inner._bridge_worker()._ref.request_workflow_eviction  # noqa: SLF001 - as above
 
 
 def _raise_in(stretch: _Stretch, exception: type[BaseException]) -> None:

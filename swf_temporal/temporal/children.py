@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import lru_cache
 from typing import Any, Final
 
 from temporalio import workflow
@@ -12,6 +11,7 @@ from temporalio.exceptions import CancelledError, ChildWorkflowError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
+from swf_temporal.definition_cache import of_definitions
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
@@ -210,7 +210,7 @@ class Children:
         return self._latest[1]
 
 
-@lru_cache(maxsize=512)
+@of_definitions
 def reachable_from(workflow_id: str, version: str | None, definitions: tuple[Pinned, ...]) -> tuple[Pinned, ...]:
     """Return the part of *definitions* that an instance of *workflow_id*, which is one of them, may need."""
     catalogue = catalogue_of(definitions)

@@ -15,7 +15,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from swf_temporal.errors import PayloadTooLarge
@@ -53,12 +53,22 @@ class _Held:
     since: float = field(default_factory=time.monotonic)
     ended: float = 0.0
     """When it was at work last; 0 while it is."""
+    shares: set[str] = field(default_factory=set)
+    """What it holds together with other runs: see `HeldMemory.share`."""
     is_to_go: bool = False
 
     @property
     def all(self) -> int:
         """About how many bytes the run holds."""
         return self.given + self.size + max(0, self.grown)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """Memory that several runs hold together."""
+
+    size: int
+    runs: int = 0
 
 
 class HeldMemory:
@@ -74,6 +84,7 @@ class HeldMemory:
         self._runs: dict[str, _Held] = {}
         self._total = 0
         """About how many bytes they hold: kept up to date, since it is asked for after every activation."""
+        self._shared: dict[str, _Shared] = {}
         self._garbage = 0
         """About how many bytes removed runs have left since garbage was collected."""
         self._lock = threading.Lock()
@@ -98,6 +109,18 @@ class HeldMemory:
             held.ended = time.monotonic()
         self._make_room()
 
+    def share(self, run_id: str, what: str, size: int) -> None:
+        """Take note that the run holds *what*, which takes so many bytes however many runs hold it."""
+        with self._lock:
+            held = self._runs.setdefault(run_id, _Held())
+            if what in held.shares:
+                return
+            held.shares.add(what)
+            shared = self._shared.setdefault(what, _Shared(size))
+            shared.runs += 1
+            if shared.runs == 1:
+                self._total += shared.size
+
     def counts(self, run_id: str) -> bool:
         """Tell whether the run is one of those that hold something."""
         return run_id in self._runs
@@ -108,7 +131,7 @@ class HeldMemory:
             held = self._runs.pop(run_id, None)
             if held is not None:
                 self._garbage += held.all
-                self._total -= held.all
+                self._total -= held.all + self._let_go(held, self._shared)
 
     @property
     def is_littered(self) -> bool:
@@ -158,17 +181,28 @@ class HeldMemory:
         held.size, held.grown = size, grown
         self._total += held.all
 
+    @staticmethod
+    def _let_go(held: _Held, shared: dict[str, _Shared]) -> int:
+        """Return how many bytes of what is *shared* no other run holds, and count the run no more."""
+        freed = 0
+        for what in held.shares:
+            shared[what].runs -= 1
+            if not shared[what].runs:
+                freed += shared.pop(what).size
+        return freed
+
     def _make_room(self) -> None:
         if self.evict is None or len(self._runs) < _SEVERAL or self._total <= self.of_all:
             return
         with self._lock:
             total = self._total
+            shared = {what: replace(one) for what, one in self._shared.items()}
             idle = sorted((one.ended, run_id) for run_id, one in self._runs.items() if not _is_at_work(one))
             for _, run_id in idle:
                 if total <= self.of_all:
                     return
                 one = self._runs[run_id]
-                total -= one.all
+                total -= one.all + self._let_go(one, shared)
                 if not one.is_to_go:
                     one.is_to_go = True
                     self.evict(run_id)

@@ -13,11 +13,11 @@ the rules for changing a record.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any, Final, TypedDict, cast
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
+from swf_temporal.definition_cache import of_definitions
 from swf_temporal.errors import NewerRecord
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -210,7 +210,7 @@ def pinned(workflows: Sequence[Definition]) -> list[Pinned]:
     return [Pinned(workflow.source.text, workflow.source.name, workflow.digest) for workflow in workflows]
 
 
-@lru_cache(maxsize=512)
+@of_definitions
 def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
     """Return the definitions that a run carries.
 
@@ -221,7 +221,7 @@ def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
     )
 
 
-@lru_cache(maxsize=512)
+@of_definitions
 def program_of(
     definitions: tuple[Pinned, ...], workflow_id: str, version: str | None, semantics: int
 ) -> tuple[Definition, Program]:

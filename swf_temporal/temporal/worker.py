@@ -11,7 +11,7 @@ from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import Limits
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.temporal.activations import WatchedWorkflows, let_go, set_sdk_limit
+from swf_temporal.temporal.activations import WatchedWorkflows
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of, uses_context
@@ -22,6 +22,7 @@ from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.event_wishes import EventWishes, Wishing
 from swf_temporal.temporal.held_memory import OF_ONE_RUN, HeldMemory
 from swf_temporal.temporal.interpreters import KnownOnly
+from swf_temporal.temporal.sdk_access import let_go, set_sdk_limit
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter

@@ -234,6 +234,7 @@ class Interpreter:
         host.on_trace = self._on_trace
         self._main = asyncio.current_task()
         self._definition = definition
+        activations.holds_definition(definition.digest, sum(len(one.text) for one in self._pin.definitions))
         self._log.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)

@@ -14,8 +14,8 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowRunner
 
 from swf_temporal.runtime.budgets import Limits
+from swf_temporal.temporal import activations, held_memory, worker
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import held_memory, worker
 from swf_temporal.temporal.activations import WatchedWorkflows
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.held_memory import MIB, HeldMemory, NoRoom
@@ -160,7 +160,9 @@ def test_a_run_is_weighed_where_it_has_grown() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["begin", "end", "weigh", "forget"]), st.sampled_from("abc"), st.integers(0, 40)),
+        st.tuples(
+            st.sampled_from(["begin", "end", "weigh", "share", "forget"]), st.sampled_from("abc"), st.integers(0, 40)
+        ),
         max_size=30,
     )
 )
@@ -174,9 +176,14 @@ def test_what_all_runs_hold_is_what_each_of_them_does(steps: list[tuple[str, str
             memory.end(run_id, size * MIB)
         elif step == "weigh":
             memory.weigh(run_id, size * MIB, partial(list, ["x" * size]))
+        elif step == "share":
+            memory.share(run_id, f"a definition of {size % 3}", size % 3 * MIB)
         else:
             memory.forget(run_id)
-        assert memory._total == sum(one.all for one in memory._runs.values())
+        shared = set().union(*(one.shares for one in memory._runs.values()))
+        assert memory._total == sum(one.all for one in memory._runs.values()) + sum(
+            int(what[-1]) * MIB for what in shared
+        )
 
 
 @pytest.fixture
@@ -199,6 +206,46 @@ def test_what_a_run_is_started_with_counts() -> None:
     memory.end("third", 0)
 
     assert evicted == ["first"]
+
+
+def test_what_runs_share_counts_once() -> None:
+    """And as long as one of them holds it: the others may be removed without more room."""
+    evicted: list[str] = []
+    memory = HeldMemory(of_one=100 * MIB, of_all=200 * MIB)
+    memory.evict = evicted.append
+    for name, shared in (("a", "one"), ("b", "one"), ("c", "one"), ("d", "other")):
+        memory.share(name, shared, 90 * MIB)
+        memory.end(name, 2 * MIB)
+        memory._runs[name].ended -= held_memory._RECENT
+    assert not evicted
+
+    memory.end("d", 20 * MIB)
+    assert evicted == ["a", "b", "c"]
+    for name in evicted:
+        memory.forget(name)
+    assert memory._total == (90 + 2 + 20) * MIB
+
+
+async def test_long_definitions_count(bench: Bench, small: HeldMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take many times the memory of their text, however many instances of one there are."""
+    monkeypatch.setattr(activations, "_LONG_TEXT", 1)
+    definition = define(
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        events=[{"name": "go", "type": "go", "source": "s"}],
+    )
+    async with bench.worker(definition) as worker:
+        handles = [await worker.start() for _ in range(2)]
+        for handle in handles:
+            await worker.awaiting(handle, "go")
+        assert {what: (one.size, one.runs) for what, one in small._shared.items()} == {
+            definition.digest: (60 * len(definition.source.text), 2)
+        }
+        for handle in handles:
+            await swf.send_data(bench.client, handle.id, "go", {})
+            await swf.result(handle)
+        async with asyncio.timeout(20):
+            while small._shared:
+                await asyncio.sleep(0.05)
 
 
 @pytest.mark.usefixtures("collected_by_hand")

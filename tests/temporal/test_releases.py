@@ -10,6 +10,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowExecutionStatus
 
+from swf_temporal import definition_cache
 from swf_temporal.errors import InvalidDefinition, NewerRecord, Problem
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import validate
@@ -23,7 +24,6 @@ from swf_temporal.temporal.records import (
     call_from_json,
     catalogue_of,
     pinned,
-    program_of,
 )
 from tests.temporal.conftest import Bench, define, events_of
 
@@ -159,8 +159,7 @@ async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
         yield Problem("no-more", "nothing is allowed any more")
 
     monkeypatch.setattr(validate, "RULES", (forbids_everything,))
-    catalogue_of.cache_clear()
-    program_of.cache_clear()
+    definition_cache.forget()
     with pytest.raises(InvalidDefinition, match="nothing is allowed any more"):
         load(f"{definition.source.text}\n")  # what was read is remembered by its text
     async with bench.worker(queue=worker.queue):

@@ -1,0 +1,59 @@
+"""Definitions are remembered as long as their texts are not too long together."""
+
+import gc
+import json
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from swf_temporal import definition_cache
+from swf_temporal.loading import load
+from swf_temporal.temporal.records import Pinned, catalogue_of, program_of
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Remember definitions of 10,000 characters."""
+    monkeypatch.setattr(definition_cache, "MOST_TEXT", 10_000)
+    monkeypatch.setattr(definition_cache, "_read", 0)
+    definition_cache.forget()
+    yield
+    definition_cache.forget()
+
+
+def _text(name: str, length: int = 1_000) -> str:
+    start = {"id": name, "version": "1.0.0", "specVersion": "0.8"}
+    text = json.dumps({**start, "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]})
+    return text + " " * (length - len(text))
+
+
+def test_what_was_read_lately_is_remembered() -> None:
+    """It need not be read again."""
+    first = load(_text("first"))
+    for number in range(9):
+        load(_text(f"other {number}"))
+
+    assert load(_text("first")) is first
+
+
+def test_what_would_be_too_much_is_forgotten() -> None:
+    """Nothing of a definition stays in memory, whatever was made of it for the instances that brought it along."""
+    carried = (Pinned(_text("first"), "first.json", "0" * 64),)
+    definition, program = program_of(carried, "first", None, 1)
+    left = [weakref.ref(one) for one in (definition, program, catalogue_of(carried))]
+    del definition, program
+    for number in range(10):
+        load(_text(f"other {number}"))
+    gc.collect()
+
+    assert [one() for one in left] == [None, None, None]
+
+
+def test_one_that_is_too_long_by_itself() -> None:
+    """It is remembered until another is read."""
+    long = load(_text("long", 20_000))
+    assert load(_text("long", 20_000)) is long
+
+    load(_text("short"))
+    assert load(_text("long", 20_000)) is not long

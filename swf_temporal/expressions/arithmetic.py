@@ -53,7 +53,7 @@ def length(value: JSON) -> JSON:
 def add(left: JSON, right: JSON) -> JSON:
     """Return a sum, a concatenation, or an object with the members of both; null adds nothing."""
     if type(left) is int and type(right) is int:
-        return _result(_number(left) + _number(right))
+        return _exact(left, right, left + right)
     if left is None:
         return right
     if right is None:
@@ -72,11 +72,15 @@ def add(left: JSON, right: JSON) -> JSON:
 
 def subtract(left: JSON, right: JSON) -> JSON:
     """Return the difference of two numbers."""
+    if type(left) is int and type(right) is int:
+        return _exact(left, right, left - right)
     return _result(_number(left) - _number(right))
 
 
 def multiply(left: JSON, right: JSON) -> JSON:
     """Return the product of two numbers."""
+    if type(left) is int and type(right) is int:
+        return _exact(left, right, left * right)
     return _result(_number(left) * _number(right))
 
 
@@ -144,6 +148,13 @@ def _number(value: JSON) -> int | float:
             return value
     elif type(value) is float and value - value == 0:  # which infinities and NaN fail
         return value
+    raise NotSupported
+
+
+def _exact(left: int, right: int, result: int) -> int:
+    """Return what was computed of two integers, as `_number` and `_result` do: here without a call for each."""
+    if -_MAX_EXACT <= left <= _MAX_EXACT and -_MAX_EXACT <= right <= _MAX_EXACT and -_MAX_EXACT <= result <= _MAX_EXACT:
+        return result
     raise NotSupported
 
 

@@ -160,6 +160,10 @@ class Run(Tracer):
         """Tell whether a path of this instance waits for an event like *event*."""
         return self.inbox.is_awaited(event)
 
+    def held(self) -> tuple[object, ...]:
+        """Return all the data that this instance keeps in memory."""
+        return self.frame, self.execution.data, self.input
+
     # For an execution
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:

@@ -28,6 +28,7 @@ from swf_temporal.errors import PayloadTooLarge, StepTooLong
 from swf_temporal.guarding.spending import spent_here
 from swf_temporal.temporal.held_memory import HeldMemory, held_too_much
 from swf_temporal.temporal.replay_markers import Markers
+from swf_temporal.temporal.signal_batches import WORTH_MERGING, TakesBatches, merge_signals
 
 LIMIT: Final = 3.0
 """Seconds of processor time for one step."""
@@ -57,7 +58,7 @@ class _Stretch:
     """An activation that is under way."""
 
     __slots__ = (
-        "_act", "_answers_before", "_helpers", "_helpers_before", "_made_before", "_processor", "began",
+        "_act", "_answers_before", "_helpers", "_helpers_before", "_made_before", "_processor", "began", "has_batches",
         "is_interrupted", "is_loading", "is_replaying", "markers", "memory", "run_id", "thread",
     )  # fmt: skip
 
@@ -76,6 +77,8 @@ class _Stretch:
         self._helpers_before = self._helpers.seconds
         self._made_before = self._helpers.made
         self._answers_before = self._helpers.answers
+        self.has_batches = False
+        """Whether each value of a signal is a signal of its own: see `signal_batches.py`."""
         self.is_loading = False
         """Whether a definition is being loaded."""
 
@@ -162,6 +165,11 @@ def has_time(limit: float, marker: str) -> bool:
     return time.perf_counter() - stretch.began < limit
 
 
+def has_batches() -> bool:
+    """Tell whether each value of a signal in the activation that runs in this thread is a signal of its own."""
+    return here.stretch is not None and here.stretch.has_batches
+
+
 def is_unmarked(marker: str) -> bool:
     """Tell whether the activation in this thread is known to be no replay, or one of a history without *marker*."""
     stretch = here.stretch
@@ -237,7 +245,7 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         """Return the workflow, watched."""
-        return _Watched(super().create_instance(det), self, det.info.run_id)
+        return _Watched(super().create_instance(det), self, det)
 
     def begin(self, stretch: _Stretch, given: int) -> None:
         """Watch an activation, which starts its run with so many bytes."""
@@ -292,10 +300,12 @@ class WatchedWorkflows(UnsandboxedWorkflowRunner):
 class _Watched(WorkflowInstance):
     """A workflow whose activations are watched."""
 
-    def __init__(self, inner: WorkflowInstance, runner: WatchedWorkflows, run_id: str) -> None:
+    def __init__(self, inner: WorkflowInstance, runner: WatchedWorkflows, details: WorkflowInstanceDetails) -> None:
         self._inner = inner
         self._runner = runner
-        self._run_id = run_id
+        self._run_id = details.info.run_id
+        # Interceptors want to see each signal.
+        self._merges_signals = not details.interceptor_classes and issubclass(details.defn.cls, TakesBatches)
         self._markers = Markers()
         self._is_new = True
 
@@ -307,6 +317,8 @@ class _Watched(WorkflowInstance):
             for job in act.jobs:
                 if job.HasField("notify_has_patch"):
                     self._markers.add(job.notify_has_patch.patch_id)
+        if self._merges_signals and len(act.jobs) >= WORTH_MERGING:
+            stretch.has_batches = merge_signals(act)
         given, self._is_new = stretch.given if self._is_new else 0, False
         runner.begin(stretch, given)
         try:

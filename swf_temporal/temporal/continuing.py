@@ -134,13 +134,12 @@ class LengthCheck:
         rate = self._signals if leaves_bursts(run.semantics) else self._signals_before
         return rate.is_high and keeps_up_with_signals(run.semantics)
 
-    def at_step(self, run: Run, host: TemporalHost) -> None:
-        """Suspend *run*, which takes a step, if it should continue as new.
+    def at_step(self, run: Run, host: TemporalHost, at: datetime) -> None:
+        """Suspend *run*, which takes a step *at* this time of *host*, if it should continue as new.
 
         Not one that is being cancelled, has sub-workflows that are to end with it, or waits for a slow call, as long as
         the server lets it live.
         """
-        at = host.now()
         if at is not self._stepped_at:  # the host's time is one object as long as a workflow task lasts
             self._stepped_at = at
             if self._is_due(run) and self._can_leave(run, host):

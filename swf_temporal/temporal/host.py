@@ -184,7 +184,13 @@ class TemporalHost:
 
     def check_data_held(self, state: str, roots: Callable[[], Iterable[object]]) -> None:
         """Raise PayloadTooLarge, once, where the run holds more data, at *roots*, than it may; *state* takes a step."""
-        fault = None if self._holds_too_much else self._excess(roots)
+        if self._holds_too_much:
+            return
+        self._steps += 1
+        stretch = here.stretch
+        if stretch is not None and not stretch.has_grown(HELD):  # nearly always
+            return
+        fault = self._excess(roots)
         if fault is not None:
             self._holds_too_much = True
             fault.state = state
@@ -195,10 +201,6 @@ class TemporalHost:
 
         How much a run may hold is its worker's: that it was too much is recorded by a marker of this very step.
         """
-        self._steps += 1
-        stretch = here.stretch
-        if stretch is not None and not stretch.has_grown(HELD):
-            return None
         marker = f"{HELD}{self._steps}"
         if activations.replays_without(marker):
             return None

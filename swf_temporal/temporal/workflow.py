@@ -41,6 +41,7 @@ from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.records import RESOLVE, Pinned, catalogue_of, program_of
+from swf_temporal.temporal.signal_batches import TakesBatches
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
     NotTakenError,
@@ -72,7 +73,7 @@ _WAITS_FOR_DEFINITION = 2
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
-class Interpreter:
+class Interpreter(TakesBatches):
     """One execution of a definition."""
 
     only_known: ClassVar[bool] = False
@@ -104,8 +105,9 @@ class Interpreter:
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
         self._shown = LatestEntry(self._show, loop)
-        is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
-        self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
+        self._log = InstanceLog(
+            self._info, is_call=self._pin.call is not None, is_continued=self._pin.progress is not None
+        )
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
@@ -139,13 +141,14 @@ class Interpreter:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         if name == PROBE:
             return
-        self._length.at_signal(self._clock())
-        try:
-            value = value_of(args[0]) if args else None
-        except UNREADABLE as error:
-            workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
-            return
-        self._take(name, value)
+        for arg in args if activations.has_batches() else (args[0] if args else None,):
+            self._length.at_signal(self._clock())
+            try:
+                value = None if arg is None else value_of(arg)
+            except UNREADABLE as error:
+                workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
+            else:
+                self._take(name, value)
 
     @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -345,5 +348,5 @@ class Interpreter:
         if kind in SHOWN:
             self._shown.note(entry)
         if kind in MAY_CONTINUE_AS_NEW:
-            host.check_data_held(entry.state, lambda: (run.frame, run.execution.data, run.input))
-            self._length.at_step(run, host)
+            host.check_data_held(entry.state, run.held)
+            self._length.at_step(run, host, entry.at)

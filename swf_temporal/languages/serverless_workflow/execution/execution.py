@@ -186,7 +186,9 @@ class Execution:
             ):
                 run["recorded"] = True
                 self.compensation.add(lane.state_path)
-            data, leaving = await self._leave(state, left, lane)
+            data, leaving = left.data, left.leaving
+            if _asks_more(leaving) or self.compensation.is_undoing:
+                data, leaving = await self._leave(state, left, lane)
             lane.emit(TraceKind.STATE_LEFT, lane.state_path)
             del frame["run"]
             if isinstance(leaving, End):
@@ -299,6 +301,13 @@ class Execution:
         if self.program.has_open_parameters:
             self.program = for_run(self.program, self.run.input, {**self.variables(), "__now": self.run.started})
             self._about = None
+
+
+def _asks_more(leaving: Transition | End) -> bool:
+    """Tell whether anything is to be done or to hold where a state is left this way."""
+    if leaving.produce_events or leaving.compensate:
+        return True
+    return isinstance(leaving, Transition) and leaving.condition is not None
 
 
 def _check_transition(state: State, transition: Transition, data: JSON, lane: Lane) -> None:

@@ -63,7 +63,8 @@ async def wait_for_event(
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
             return None
     lane.frame.pop("awaited", None)
-    lane.correlation.fix(sought.definitions[index], event)
+    if sought.is_correlated:
+        lane.correlation.fix(sought.definitions[index], event)
     lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
     return index, event
 

@@ -43,15 +43,15 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     for index, entry in _complete_entries(state, frame["taken"]):
         if index < done:
             continue
-        actions = lane.child(frame.setdefault("actions", {}), lane.path)
-        if "merged" not in actions.frame:
+        begun = frame.setdefault("actions", {}) if entry.actions else {}
+        if "merged" not in begun:
             data = _merged(entry, data, frame["taken"], lane, events)
-            actions.frame["merged"] = True
+            begun["merged"] = True
             frame["data"] = data
         if entry.actions:
-            data = await run_actions(entry.actions, entry.action_mode, data, actions, timeout)
+            data = await run_actions(entry.actions, entry.action_mode, data, lane.child(begun, lane.path), timeout)
+            del frame["actions"]
         frame["data"], frame["entry"] = data, index + 1
-        del frame["actions"]
     return Step(data)
 
 

@@ -91,8 +91,7 @@ class Interpreter(TakesBatches):
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
-        loop = asyncio.get_running_loop()  # looked up once, which takes longer than most of what follows
-        self._clock = loop.time
+        self._clock = (loop := asyncio.get_running_loop()).time  # looked up once, which takes longer than most here
         self._data, self._pin, self._wrong = read_input(args)
         self._parts = [arg.payload for arg in args[2:]]
         self._signals: list[tuple[str, JSON]] = []
@@ -105,9 +104,8 @@ class Interpreter(TakesBatches):
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
         self._shown = LatestEntry(self._show, loop)
-        self._log = InstanceLog(
-            self._info, is_call=self._pin.call is not None, is_continued=self._pin.progress is not None
-        )
+        is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
+        self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__

@@ -16,11 +16,10 @@ from temporalio.worker import (
     WorkflowInterceptorClassInput,
 )
 
-from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import activations
 from swf_temporal.temporal.signal_batches import merge_signals
-from tests.temporal.conftest import PATIENCE, Bench, define
-from tests.temporal.test_many_events import number, replays
+from tests.temporal.conftest import PATIENCE, Bench
+from tests.temporal.test_many_events import number, replays, waiting
 
 UNREADABLE = Payload(metadata={"encoding": b"json/plain"}, data=b"{")
 LAST = 12
@@ -87,30 +86,9 @@ def test_what_could_be_mistaken_is_left_as_it_is(jobs: list[Any]) -> None:
     assert shape(act) == jobs
 
 
-def collecting() -> Definition:
-    """Return a workflow that collects numbers up to the last."""
-    return define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        {
-            "name": "take",
-            "type": "event",
-            "onEvents": [{"eventRefs": ["number"], "eventDataFilter": {"data": "${ .n }", "toStateData": "${ .n }"}}],
-            "stateDataFilter": {"output": "${ {numbers: (.numbers + [.n])} }"},
-            "transition": "more",
-        },
-        {
-            "name": "more",
-            "type": "switch",
-            "dataConditions": [{"condition": f"${{ (.numbers | last) < {LAST} }}", "transition": "take"}],
-            "defaultCondition": {"end": True},
-        },
-        events=[{"name": "number", "type": "number", "source": "test"}, {"name": "go", "type": "go"}],
-    )
-
-
 async def collected(bench: Bench, *interceptors: Interceptor) -> tuple[Any, bool]:
     """Return what an instance collects whose signals came while no worker was there, and whether a replay agrees."""
-    definition, queue = collecting(), f"batches-{uuid4()}"
+    definition, queue = waiting(LAST), f"batches-{uuid4()}"
     async with bench.worker(definition, queue=queue) as worker:
         handle = await worker.start({"numbers": []})
         await worker.awaiting(handle, "go")

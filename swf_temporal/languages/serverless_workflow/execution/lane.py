@@ -149,9 +149,7 @@ class Lane(Tracer, Generic[F_co]):
         """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
         if expression is None:
             return data
-        value = self._outcome(self.program.expressions.expression(expression), data)
-        if isinstance(value, Several):
-            return list(value)
+        value = self.evaluate(self.program.expressions.expression(expression), data)
         return None if value is NOTHING else value
 
     def fill(self, template: JSON, data: JSON) -> JSON:

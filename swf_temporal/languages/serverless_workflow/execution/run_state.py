@@ -11,7 +11,7 @@ from swf_temporal.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.error_retries import with_error_retries
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, StateFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
@@ -77,10 +77,8 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
             step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane, plan))
         elif state.retries:
             step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane, plan))
-        elif plan.limits:
-            step = await _in_time(state, data, lane, plan)
         else:
-            step = await run_body(state, data, _body(lane))
+            step = await _in_time(state, data, lane, plan)
         output = flow.state_output(state, given, step.data, lane)
         return step if output is step.data else Step(output, step.exit)
     except WorkflowFault as fault:
@@ -107,15 +105,11 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: State
     The state runs once: nothing tries it again. So the times for all of its attempts and for one are for the same
     thing, and the shorter decides.
     """
-    body = _body(lane)
+    body = lane.child(lane.frame.setdefault("body", {}), lane.path)
     if not plan.limits:
         return await run_body(state, data, body)
     deadline = min(lane.deadline(key, length, data) for key, length in plan.limits)
     return await lane.within(deadline, run_body(state, data, body), f"{lane.program.state_word} {state.name!r}")
-
-
-def _body(lane: Lane[StateFrame]) -> Lane[BodyFrame]:
-    return lane.child(lane.frame.setdefault("body", {}), lane.path)
 
 
 def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:

@@ -22,7 +22,7 @@ class Work:
     items: int
     states: Callable[[], list[dict[str, Any]]]
     rounds: int = 1
-    """How often it is measured: a short work costs now more, now less."""
+    """How often it is measured: the same work costs now more, now less."""
 
     def definitions(self) -> list[dict[str, Any]]:
         """Return the definition that the interpreter is to run, and those of its sub-workflows."""
@@ -75,6 +75,6 @@ WORK = (
     Work("foreach", "foreach, 1 KB results merged", 100_000, _foreach),
     Work("collected", "foreach, 1 KB results collected", 100_000, _collected),
     Work("loop", "loop of two transitions", 500_000, _loop),
-    Work("fan-out", "fan-out to sub-workflows", 10_000, _fan_out),
+    Work("fan-out", "fan-out to sub-workflows", 10_000, _fan_out, rounds=3),
     Work("nested", "sub-workflows within one another", 200, _nested, rounds=9),
 )

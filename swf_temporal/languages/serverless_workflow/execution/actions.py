@@ -205,11 +205,13 @@ async def _call_function(
         compiled = lane.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
-    def keep(facts: dict[str, Any]) -> None:
-        lane.frame["attempts"] = {**facts, "id": call.id, "arguments": arguments}
+    call_id: str = lane.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"]
+
+    def keep(facts: dict[str, Any]) -> None:  # without the call, which has it: a cycle for each call is slow to collect
+        lane.frame["attempts"] = {**facts, "id": call_id, "arguments": arguments}
 
     call = FunctionCall(
-        id=lane.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"],
+        id=call_id,
         function=function,
         arguments=arguments,
         state=lane.state_path,

@@ -11,6 +11,7 @@ LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 _OPEN = "this text has no closing quote"
 _ENDLESS = "found unexpected end of stream"
+_TOO_DEEP = "exceeded maximum nesting depth"
 _QUOTES = ("'", '"')
 _HOLDS_MORE = re.compile(r"[:,]\s|\n")
 """A pattern of texts that go on beyond their own end: another key, another element."""
@@ -49,6 +50,12 @@ _EXPLAINED = {
     ),
     "did not find expected <document start>": ("there is more after the end of the definition", None),
 }  # fmt: skip
+
+
+def where_too_deep(error: yaml.YAMLError) -> int | None:
+    """Return how many characters were read before brackets were nested deeper than libyaml reads, from 0.2.6 on."""
+    mark = getattr(error, "problem_mark", None)
+    return mark.index if mark is not None and getattr(error, "problem", None) == _TOO_DEEP else None
 
 
 def explain(error: yaml.YAMLError, source: Source) -> Problem:

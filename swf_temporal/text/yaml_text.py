@@ -22,7 +22,7 @@ from yaml.events import (
 from swf_temporal.errors import Position
 from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, duplicate_key
 from swf_temporal.text.origin import Source
-from swf_temporal.text.yaml_errors import LOADER, explain
+from swf_temporal.text.yaml_errors import LOADER, explain, where_too_deep
 
 MAX_VALUES = 50_000
 """The limit of values in a definition, with its aliases expanded."""
@@ -41,12 +41,12 @@ _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool",
 
 def read_yaml(text: str, source: Source) -> Any:
     """Return what *text* says, as Objects and Arrays that know their places. Raises Unreadable."""
-    return _read(_Reader(text, source))
+    return _read(_Reader, text, source)
 
 
 def read_plain_yaml(text: str, source: Source) -> Any:
     """Return what *text* says, as dictionaries and lists; None if it says nothing. Raises Unreadable."""
-    return _read(_PlainReader(text, source))
+    return _read(_PlainReader, text, source)
 
 
 def write_yaml(value: Any) -> str:
@@ -55,11 +55,14 @@ def write_yaml(value: Any) -> str:
     return text.removesuffix("...\n")
 
 
-def _read(reader: "_Reader") -> Any:
+def _read(reader: "type[_Reader]", text: str, source: Source) -> Any:
     try:
-        return reader.document()
+        return reader(text, source).document()
     except yaml.YAMLError as error:
-        raise Unreadable(explain(error, reader.source)) from None
+        if (limit := where_too_deep(error)) is None:
+            raise Unreadable(explain(error, source)) from None
+        # The library looks ahead to its own limit, which is further down than ours: ours is what the author is told.
+        return _read(reader, text[:limit], source)
 
 
 class _Reader:

@@ -126,6 +126,8 @@ BOMB = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
         ("a: \x00\n", "encoding", (1, 4), "the character U+0000 is not allowed in YAML or JSON"),
         ("a: " + "[" * 5000, "syntax", (1, 103), "nested deeper than 100 levels"),
         ("[" * 5000, "syntax", (1, 101), "nested deeper than 100 levels"),
+        ("a: " + "{b: " * 5000, "syntax", (1, 400), "nested deeper than 100 levels"),
+        ("\ufeffa: \U0001f600\nb: " + "[" * 1200 + "]" * 1200, "syntax", (2, 103), "nested deeper than 100 levels"),
         ('{"a": 1 "b": 2}', "syntax", (1, 9), "a comma or '}' is missing before this"),
         ('{"a" 1}', "syntax", (1, 6), "a colon is missing after the key 'a'"),
         ('{"a": [1, 2}', "syntax", (1, 12), "a comma or ']' is missing before this"),

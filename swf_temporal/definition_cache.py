@@ -4,7 +4,7 @@ A definition in memory takes up to sixty times as much as its text, and every in
 the number of entries alone would not keep a worker from running out of memory.
 """
 
-import threading
+import threading  # noqa: TID251 - what is remembered is what would be read again
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, TypeVar

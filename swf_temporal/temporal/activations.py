@@ -13,8 +13,8 @@ again, for ever, and the run looks as if it hung. Four rules prevent that:
 """
 
 import ctypes
-import threading
-import time
+import threading  # noqa: TID251 - it watches activations, from outside of them
+import time  # noqa: TID251 - likewise
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Final

@@ -4,7 +4,7 @@ An attempt looks once. While the workflow is running, the attempt fails and says
 adds nothing to the history of the run that waits, and takes no place from the calls of a worker.
 """
 
-import time
+import time  # noqa: TID251 - for the activity
 from datetime import timedelta
 from typing import Any, Final, NotRequired, TypedDict
 

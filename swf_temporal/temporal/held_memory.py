@@ -12,8 +12,8 @@ grows makes room for those that grew before it: its workflow task is tried again
 """
 
 import gc
-import threading
-import time
+import threading  # noqa: TID251 - it watches activations, from outside of them
+import time  # noqa: TID251 - likewise
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final

@@ -152,7 +152,7 @@ class TemporalVariables:
         """Ask the workflow of the scope, if there is one."""
         handle = self._client.get_workflow_handle_for(VariablesOfScope.run, _id_of(of))
         try:
-            async with asyncio.timeout(_MAX_WAIT):
+            async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
                 found: Any = await handle.query(VariablesOfScope.read, of.key)
         except (RPCError, TimeoutError) as error:
             if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
@@ -180,7 +180,7 @@ class TemporalVariables:
             raise PayloadTooLarge(_FULL)  # more than the server would take
         records = {of.key: None if value is None else variable_to_json(value) for of, value in values.items()}
         try:
-            async with asyncio.timeout(_MAX_WAIT):
+            async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
                 await self._client.execute_update_with_start_workflow(
                     VariablesOfScope.write, records, start_workflow_operation=begun, id=write_id
                 )

@@ -3,6 +3,7 @@
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,14 @@ def not_empty(value: str | None) -> str | None:
     if value is not None and not value.strip():
         raise typer.BadParameter("it is empty")
     return value
+
+
+class ScenarioHost(StrEnum):
+    """The hosts on which scenarios run."""
+
+    SIMULATION = "simulation"
+    TEMPORAL = "temporal"
+    BOTH = "both"
 
 
 Input = Annotated[

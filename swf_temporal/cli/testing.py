@@ -1,32 +1,24 @@
 """`swf test`: put scenarios to the test."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
-from swf_temporal.cli.options import Output, not_empty
+from swf_temporal.cli.options import Output, ScenarioHost, not_empty
 from swf_temporal.cli.output import form_of
 
 EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
-
-
-class Where(StrEnum):
-    """The hosts on which scenarios run."""
-
-    SIMULATION = "simulation"
-    TEMPORAL = "temporal"
-    BOTH = "both"
 
 
 def put_to_the_test(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files with scenarios, and folders of them.")],
     *,
     host: Annotated[
-        Where, typer.Option("--host", help="Run in virtual time in this process, on a Temporal server, or on both.")
-    ] = Where.SIMULATION,
+        ScenarioHost,
+        typer.Option("--host", help="Run in virtual time in this process, on a Temporal server, or on both."),
+    ] = ScenarioHost.SIMULATION,
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="Write a report in JUnit format to this file.")
     ] = None,

@@ -8,7 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
@@ -106,12 +107,17 @@ class Services:
             await self.http.aclose()
 
 
-class DeclaredType(OperationType, ABC):
+class DeclaredType(OperationType):
     """A type of functions that `function_types.TYPES` names."""
 
-    @abstractmethod
+    performed_by: ClassVar[str]
+    """The class of its performer, as `module:class`: it stands above the type, and is imported once it is needed."""
+
     def performer(self, services: Services) -> Performer:
-        """Return what performs the functions of this type. What is heavy is imported here."""
+        """Return what performs the functions of this type."""
+        module, _, name = self.performed_by.partition(":")
+        made: Performer = getattr(import_module(module), name)(services)
+        return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
-from swf_temporal.functions.port import DeclaredType, PartedForm, Performer, Services
+from swf_temporal.functions.port import DeclaredType, PartedForm
 
 FORM = PartedForm(("document", "operationId"), "document.yaml#operationId")
 
@@ -13,6 +13,7 @@ FORM = PartedForm(("document", "operationId"), "document.yaml#operationId")
 class AsyncApiType(DeclaredType):
     """Functions that send or receive messages as a document says."""
 
+    performed_by = "swf_temporal.functions.asyncapi.asyncapi:AsyncApi"
     example = FORM.example
     may_need_credentials = True
 
@@ -27,12 +28,6 @@ class AsyncApiType(DeclaredType):
     def named(self, operation: JSON) -> Mapping[str, str]:
         """Return the document and the operation in it."""
         return FORM.split(operation)
-
-    def performer(self, services: Services) -> Performer:
-        """Return what sends and receives."""
-        from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
-
-        return AsyncApi(services)
 
 
 TYPE = AsyncApiType()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.functions.port import DeclaredType
 
 _NAMES = ("image", "service")
 
@@ -11,18 +11,13 @@ _NAMES = ("image", "service")
 class ContainerType(DeclaredType):
     """Functions that name an image or a service; where it stands is configuration."""
 
+    performed_by = "swf_temporal.functions.containers.containers:Containers"
     example = "registry.example.com/images/resize:1"
 
     def named(self, operation: JSON) -> Mapping[str, str]:
         """Return the image or the service."""
         given = operation if isinstance(operation, dict) else {}
         return {key: str(given[key]) for key in _NAMES if key in given}
-
-    def performer(self, services: Services) -> Performer:
-        """Return what sends the requests."""
-        from swf_temporal.functions.containers.containers import Containers
-
-        return Containers(services)
 
 
 TYPE = ContainerType()

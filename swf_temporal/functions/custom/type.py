@@ -8,7 +8,7 @@ from swf_temporal.calls import Function
 from swf_temporal.errors import Severity
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.plain.type import is_plain_text, problems_of_text
-from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.functions.port import DeclaredType
 from swf_temporal.text.suggestions import did_you_mean
 
 LEVELS: Final = {
@@ -43,6 +43,7 @@ _INSTEAD_OF_SCRIPT = (
 class CustomType(DeclaredType):
     """Functions that the specification leaves to the runtime."""
 
+    performed_by = "swf_temporal.functions.custom.custom:Custom"
     needs_operation = False
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
@@ -65,12 +66,6 @@ class CustomType(DeclaredType):
         if prefix is not None and not operation.startswith(_OURS):
             message = f"{operation!r} is {_FOREIGN[prefix]}, which is not supported"
             yield OperationProblem(message, _INSTEAD, code="foreign-operation", severity=Severity.WARNING)
-
-    def performer(self, services: Services) -> Performer:
-        """Return what performs them."""
-        from swf_temporal.functions.custom.custom import Custom
-
-        return Custom(services)
 
 
 TYPE = CustomType()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from swf_temporal.calls import Function
 from swf_temporal.function_types import OperationProblem
-from swf_temporal.functions.port import DeclaredType, PartedForm, Performer, Services
+from swf_temporal.functions.port import DeclaredType, PartedForm
 from swf_temporal.text.suggestions import did_you_mean
 
 FORM = PartedForm(("endpoint", "kind", "field"), "https://example.com/graphql#query#field")
@@ -17,6 +17,7 @@ _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 class GraphQLType(DeclaredType):
     """Functions that name an endpoint, query or mutation, and a field."""
 
+    performed_by = "swf_temporal.functions.graphql.graphql:GraphQL"
     example = FORM.example
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
@@ -33,12 +34,6 @@ class GraphQLType(DeclaredType):
             yield OperationProblem(f"{kind!r} is neither query nor mutation", did_you_mean(kind, _KINDS))
         if not is_name(field):
             yield OperationProblem(f"{field!r} cannot be the name of a field in GraphQL")
-
-    def performer(self, services: Services) -> Performer:
-        """Return what asks for fields."""
-        from swf_temporal.functions.graphql.graphql import GraphQL
-
-        return GraphQL(services)
 
 
 TYPE = GraphQLType()

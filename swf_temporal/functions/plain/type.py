@@ -10,7 +10,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.function_types import OperationProblem
-from swf_temporal.functions.port import DeclaredType, Performer, Services
+from swf_temporal.functions.port import DeclaredType
 from swf_temporal.text.suggestions import meant_or_known
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -24,6 +24,8 @@ _KEYS = ("method", "uri", *_OBJECTS, "failOnStatusCode")
 class PlainType(DeclaredType):
     """Functions that name a method and a URL themselves."""
 
+    performed_by = "swf_temporal.functions.plain.plain:PlainHttp"
+
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield what is wrong with the method, the URL and the rest."""
         operation = function.operation
@@ -35,12 +37,6 @@ class PlainType(DeclaredType):
             yield OperationProblem(
                 f"the operation {operation!r} is neither rest:METHOD:URL nor an object with method and uri"
             )
-
-    def performer(self, services: Services) -> Performer:
-        """Return what sends their requests."""
-        from swf_temporal.functions.plain.plain import PlainHttp
-
-        return PlainHttp(services)
 
 
 TYPE = PlainType()

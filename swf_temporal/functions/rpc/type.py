@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
-from swf_temporal.functions.port import DeclaredType, PartedForm, Performer, Services
+from swf_temporal.functions.port import DeclaredType, PartedForm
 
 REFLECTION = "reflection:"
 SERVER_SCHEMES = ("grpc://", "grpcs://")
@@ -17,6 +17,7 @@ FORM = PartedForm(("proto file", "service", "method"), "service.proto#Service#Me
 class RpcType(DeclaredType):
     """Functions that name a method of a service in a proto file."""
 
+    performed_by = "swf_temporal.functions.rpc.rpc:Rpc"
     example = FORM.example
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
@@ -27,12 +28,6 @@ class RpcType(DeclaredType):
         """Return the proto file, if there is one."""
         file = FORM.first(operation)
         return None if file is None or file.startswith((REFLECTION, *SERVER_SCHEMES)) else file
-
-    def performer(self, services: Services) -> Performer:
-        """Return what calls methods."""
-        from swf_temporal.functions.rpc.rpc import Rpc
-
-        return Rpc(services)
 
 
 TYPE = RpcType()

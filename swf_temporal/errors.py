@@ -6,6 +6,7 @@
     ├── Unsupported                    ours: names the section of the specification that we do not carry out
     ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
     ├── StoreUnavailable               the operator's: what holds variables does not answer at the moment
+    ├── DefinitionsUnavailable         the operator's: definitions cannot be read at the moment, and one may be needed
     ├── PayloadUnavailable             the operator's: a payload cannot be stored, read or decrypted at the moment
     └── WorkflowFault                  a run's: what went wrong while it ran
         ├── CallFailed                 a function answered with an error, or could not be reached
@@ -137,6 +138,13 @@ class StoreUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
 
     It fails no run: the attempt that met it fails, and is made again.
     """
+
+
+class DefinitionsUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
+    """Definitions cannot be read at the moment, so that it is not known whether one is absent. Takes what cannot be."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the definitions cannot be read at the moment: {what}")
 
 
 class PayloadUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported

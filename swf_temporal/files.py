@@ -1,8 +1,11 @@
-"""Reads files. Pipes and devices may never end, and are refused."""
+"""Lists and reads files: what cannot be read is not absent. Pipes and devices may never end, and are refused."""
 
 import errno
+import os
 import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -10,6 +13,39 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+
+
+_NOT_OURS = ("node_modules", "__pycache__", "lost+found")
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether *path* is a folder. Of what cannot be looked at, reading says why."""
+    return os.path.isdir(path)  # noqa: PTH112 - that of Path raises some errors, depending on the version of Python
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def files_below(
+    folder: Path, endings: tuple[str, ...], on_error: Callable[[OSError], object] = _raise
+) -> Iterator[Path]:
+    """Yield the files with those *endings* in *folder* and in the folders in it, except those that are hidden.
+
+    *on_error* is told of each folder that cannot be listed; by default its OSError is raised. Links to folders are not
+    followed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            inside = {one.name: one.is_dir(follow_symlinks=False) for one in entries if one.name[0] != "."}
+    except OSError as error:
+        on_error(error)
+        return
+    for name, is_inner in sorted(inside.items()):
+        if not is_inner and name.endswith(endings):
+            yield folder / name
+        elif is_inner and name not in _NOT_OURS:
+            yield from files_below(folder / name, endings, on_error)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+import stat
+from collections.abc import Container, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any
 from swf_temporal.definition_cache import note_read, of_definitions
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
-from swf_temporal.files import read_bytes
+from swf_temporal.files import files_below, is_folder, read_bytes
 from swf_temporal.languages.known import looks_like_definition, read, read_part, read_pinned
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.text.located import Object, plain
@@ -42,11 +43,7 @@ def check_file(
     Without one it stands alone in its folder. Raises UsageError.
     """
     path = Path(path)
-    try:
-        content = read_bytes(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    checked = _check_bytes(content, str(path), path.parent, resources)
+    checked = _check_bytes(_content(path), str(path), path.parent, resources)
     if checked.definition is None:
         return checked
     place = path.name if folder is None else path.resolve().relative_to(folder.resolve()).as_posix()
@@ -117,12 +114,9 @@ def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None =
     """Return the workflows in *folder* and the folders in it, in the order of their paths.
 
     Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken
-    workflows, and if two of them have the same id and version.
+    workflows, and if two of them have the same id and version, and UsageError for what cannot be read.
     """
-    if not Path(folder).is_dir():
-        raise UsageError(f"{folder} is not a folder")
-    files = [path for path in sorted(Path(folder).rglob("*")) if holds_definition(path)]
-    checked = [check_file(path, resources=resources, folder=Path(folder)) for path in files]
+    checked = [check_file(path, resources=resources, folder=Path(folder)) for path in files_in(Path(folder))]
     if any(one.errors for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.problems])
     workflows = [one.definition for one in checked if one.definition is not None]
@@ -131,13 +125,47 @@ def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None =
     return workflows
 
 
+def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> list[Path]:
+    """Return the files with those *endings* in *folder* and in the folders in it, except those that are hidden.
+
+    Raises UsageError if one of the folders cannot be listed.
+    """
+    try:
+        return list(files_below(folder, endings))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UsageError(f"{error.filename} is not a folder") from None
+    except OSError as error:
+        raise _unreadable(folder, error) from None
+
+
+def files_in(folder: Path, known: Container[Path] = ()) -> list[Path]:
+    """Return the files in *folder* that hold definitions, and those *known* to have held one: it may be half written.
+
+    Raises UsageError if a folder or a file cannot be read: what is in it is not known to be gone.
+    """
+    return [file for file in documents_in(folder) if file in known or holds_definition(file)]
+
+
+def files_at(path: Path, known: Container[Path] = ()) -> list[Path]:
+    """Return *path* itself, or what `files_in` finds if it is a folder."""
+    return files_in(path, known) if is_folder(path) else [path]
+
+
 def holds_definition(path: Path) -> bool:
-    """Tell whether the file at *path* is a definition by its name, or looks like one; scenarios only bring some."""
-    if path.suffix not in ENDINGS or not path.is_file():
+    """Tell whether the file at *path* is a definition by its name, or looks like one; scenarios only bring some.
+
+    Raises UsageError if it cannot be read.
+    """
+    if path.suffix not in ENDINGS:
         return False
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+    except OSError as error:
+        raise _unreadable(path, error) from None
     if ".sw." in path.name:
         return True
-    text = path.read_bytes().decode("utf-8", "replace")
+    text = _content(path).decode("utf-8", "replace")
     return looks_like_definition(text) and _SCENARIO.search(text) is None
 
 
@@ -154,6 +182,17 @@ def conflicting(workflows: Iterable[Definition]) -> list[Problem]:
             place, file = workflow.id_position, workflow.source.name
             problems.append(Problem("duplicate-definition", message, place, hint=hint, file=file))
     return problems
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{error.filename or path} cannot be read: {error.strerror}")
 
 
 def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch:

@@ -2,9 +2,10 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, Final
 
 import uvicorn
 
@@ -15,12 +16,52 @@ _GRACE = 5
 """Seconds in which requests that are under way may still be answered."""
 
 
+_PATIENCE: Final = 30.0
+"""Seconds in which a connection has to send the head of a request. Once it has sent one, uvicorn closes it sooner."""
+_MOST_CONNECTIONS: Final = 4096
+"""The number of connections beyond which idle ones are closed, where half the limit of open files allows so many."""
+
+
 class _Server(uvicorn.Server):
-    """A server in a process that has its own way of being told to stop."""
+    """A server in a process that has its own way of being told to stop. It closes idle connections to have room."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._most = _most_connections()
+        self._idle: dict[Any, tuple[object, float]] = {}
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Close idle connections, several times a second, and do what the library does."""
+        self._close_idle(time.monotonic())
+        return await super().on_tick(counter)
+
+    def _close_idle(self, now: float) -> None:
+        """Close connections without a request under way: those that are so for long and, of too many, the longest."""
+        before, self._idle = self._idle, {}
+        connections: set[Any] = self.server_state.connections
+        for one in connections:
+            latest = one.cycle  # the request that it has sent last
+            if latest is None or latest.response_complete:
+                known, since = before.get(one, (latest, now))
+                self._idle[one] = latest, since if known is latest else now
+        excess = len(connections) - self._most
+        for number, (one, (_, since)) in enumerate(sorted(self._idle.items(), key=lambda item: item[1][1])):
+            if number < excess or now - since > _PATIENCE:
+                one.transport.abort()  # closing would wait for a client that does not read
+
+
+def _most_connections() -> int:
+    """Return how many connections leave enough of the files that the process may have open at once."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return _MOST_CONNECTIONS
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MOST_CONNECTIONS if limit == resource.RLIM_INFINITY else min(limit // 2, _MOST_CONNECTIONS)
 
 
 @asynccontextmanager

@@ -2,15 +2,16 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.files import is_folder
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import ENDINGS, Checked, Definition
-from swf_temporal.loading import check, check_file, conflicting, holds_definition
+from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.loading import check, check_file, conflicting, files_at, holds_definition
 from swf_temporal.text.origin import Source
 
 STDIN = Path("-")
@@ -20,28 +21,13 @@ Warn = Callable[[object], None]
 """Is told what is doubtful about definitions that can run, one thing at a time."""
 
 _LEADS_ON = ("subFlowRef", "continueAs")
-_NOT_OURS = ("node_modules", "__pycache__")
-
-
-def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> Iterator[Path]:
-    """Yield the files with those *endings* in *folder* and in the folders in it, except those that are hidden."""
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder")
-    for inside, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
-        yield from (Path(inside, name) for name in sorted(files) if name.endswith(endings))
-
-
-def files_in(folder: Path) -> list[Path]:
-    """Return the files among the documents in *folder* that hold definitions."""
-    return [file for file in documents_in(folder) if holds_definition(file)]
 
 
 def resources_of(folders: Iterable[Path] | None) -> Resources:
     """Return what definitions may read: what the environment allows, and *folders*. Raises UsageError."""
     found = list(folders or ())
     for folder in found:
-        if not folder.is_dir():
+        if not is_folder(folder):
             raise UsageError(f"{folder} is not a folder", "see --resources")
     return Resources.from_environment(os.environ, found)
 
@@ -51,18 +37,15 @@ def catalogue_of(
     resources: Resources | None = None,
     warned: list[Problem] | None = None,
     *,
+    known: Container[Path] = (),
     strict: bool = False,
 ) -> Catalogue:
-    """Return the definitions at *paths*, which are files and folders.
+    """Return the definitions at *paths*, which are files and folders; files *known* to hold one still are to.
 
     What is wrong with those that can run is added to *warned*, or refused where *strict* counts warnings as errors.
-    Raises InvalidDefinition with the problems of all that cannot run.
+    Raises InvalidDefinition with the problems of all that cannot run, and UsageError if anything cannot be read.
     """
-    files = {
-        file: path if path.is_dir() else None
-        for path in paths
-        for file in (files_in(path) if path.is_dir() else [path])
-    }
+    files = {file: None if file == path else path for path in paths for file in files_at(path, known)}
     checked = [check_file(file, resources=resources, folder=folder) for file, folder in files.items()]
     if any(one.definition is None for one in checked):
         raise InvalidDefinition([problem for one in checked for problem in one.errors])
@@ -124,7 +107,7 @@ def read_to_run(
 
 def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        if not path.is_dir():
+        if not is_folder(path):
             raise UsageError(f"{path} is not a folder", "see --definitions")
         yield path
 
@@ -154,8 +137,8 @@ def with_sub_workflows(
 ) -> list[Definition]:
     """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
 
-    They are looked for in *folders*, and beside *file*. A broken definition beside it is left out, with a warning. What
-    is doubtful about those that it can lead to is warned of as well.
+    They are looked for in *folders*, and beside *file*. What is beside it and is broken, or cannot be read, is left
+    out, with a warning. What is doubtful about those that it can lead to is warned of as well.
     """
     warned: list[Problem] = []
     catalogue = catalogue_of(_only_folders(folders), resources, warned)
@@ -197,10 +180,18 @@ def _anywhere(workflow: Definition) -> Definition:
 
 
 def _beside(file: Path, resources: Resources | None, warned: list[Problem], warn: Warn) -> Iterator[Definition]:
-    for other in sorted(file.parent.iterdir()):
-        if other == file or not holds_definition(other):
+    try:
+        inside = sorted(file.parent.iterdir())
+    except OSError as error:
+        raise UsageError(f"{file.parent} cannot be read: {error.strerror}") from None
+    for other in inside:
+        try:
+            if other == file or other.name[0] == "." or not holds_definition(other):
+                continue
+            checked: Checked = check_file(other, resources=resources)
+        except UsageError as error:
+            warn(f"{other} is left out: {error.message}")
             continue
-        checked: Checked = check_file(other, resources=resources)
         if checked.definition is None:
             warn(f"{other} is left out: it has errors (see `swf validate {other}`)")
         else:
@@ -215,8 +206,8 @@ def _scheduled(paths: Iterable[Path]) -> list[tuple[Definition, Path]]:
     """
     found: list[tuple[Definition, Path]] = []
     for path in paths:
-        inside = [(load_given(file), file) for file in (files_in(path) if path.is_dir() else [path])]
-        scheduled = [one for one in inside if not path.is_dir() or one[0].has_schedule]
+        inside = [(load_given(file), file) for file in files_at(path)]
+        scheduled = [one for one in inside if one[1] == path or one[0].has_schedule]
         if not scheduled:
             raise UsageError(f"no definition in {path} has a schedule", "it is written under start: schedule:")
         found += scheduled

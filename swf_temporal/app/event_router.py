@@ -3,7 +3,7 @@
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_sending import is_sent, send, why_stopped
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import CallFailed, PayloadUnavailable, UsageError
+from swf_temporal.errors import CallFailed, DefinitionsUnavailable, PayloadUnavailable, UsageError
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.routing.chains import MAX_HOPS
@@ -35,7 +35,7 @@ class Router:
             raise NotNowError(error.message) from error
         except UsageError as error:
             raise NeverError(error.message) from error
-        except PayloadUnavailable as error:
+        except (DefinitionsUnavailable, PayloadUnavailable) as error:
             raise NotNowError(str(error)) from error
 
     async def deliver(self, event: CloudEvent) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_routes import latest_of
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import DefinitionsUnavailable, UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.routing.chains import MAX_HOPS, hops_of
 from swf_temporal.routing.routes import Route, route
@@ -37,7 +37,8 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
     of the event, where that is known already. *instance* is the id of one that is to get the event besides; where the
     sender may choose any instance (*trusts_instance*), the event may name it by its attribute `swfinstance`. An event
     does not reach a definition that it would start, where that would be the next instance of a chain of *max_hops*.
-    Raises UsageError if the event has no id, is too large, or is refused by the server.
+    Raises UsageError if the event has no id, is too large, or is refused by the server, and DefinitionsUnavailable if
+    it goes nowhere, but some definitions could not be read.
     """
     if not event.id:
         raise UsageError(
@@ -60,6 +61,8 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
     receipts += await dispatch(
         client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailboxes
     )
+    if catalogue.unreadable is not None and not any(map(is_sent, receipts)):
+        raise DefinitionsUnavailable(catalogue.unreadable)
     return receipts
 
 

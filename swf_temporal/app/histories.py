@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from temporalio.client import WorkflowHistory
@@ -12,6 +12,8 @@ from temporalio.service import RPCError
 from swf_temporal.app.client import Client
 from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.errors import UsageError
+from swf_temporal.files import is_folder
+from swf_temporal.loading import documents_in
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.replaying import Replayed, replay
@@ -24,7 +26,9 @@ async def replay_files(folder: Path) -> AsyncIterator[Replayed]:
 
     Payloads are read as the configuration says. Raises UsageError for what is not there, or is not a history.
     """
-    files = list(_files(folder))
+    if not is_folder(folder):
+        raise UsageError(f"{folder} is not a folder", "--histories names a folder with histories as JSON")
+    files = documents_in(folder, _ENDINGS)
     if not files:
         raise UsageError(f"there is no history in {folder}", "`temporal workflow show --output json` writes one")
     converter = converter_of(read_payload_settings())
@@ -49,12 +53,6 @@ async def replay_found(client: Client, query: str, limit: int) -> AsyncIterator[
 def converter_used_by(client: Client) -> DataConverter:
     """Return what reads the payloads of the server's instances."""
     return client.temporal.data_converter
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder", "--histories names a folder with histories as JSON")
-    yield from (file for file in sorted(folder.rglob("*")) if file.name.endswith(_ENDINGS) and file.is_file())
 
 
 def _history_in(file: Path) -> WorkflowHistory:

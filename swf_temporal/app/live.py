@@ -1,14 +1,14 @@
 """The definitions in a folder, read again when their files change."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from swf_temporal.app.definitions import documents_in, files_in
-from swf_temporal.errors import Problem
+from swf_temporal.errors import Problem, UsageError
+from swf_temporal.files import files_below
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import ENDINGS, Definition
-from swf_temporal.loading import check_file
+from swf_temporal.languages.port import ENDINGS, Checked, Definition
+from swf_temporal.loading import check_file, files_in
 
 _WATCHED = (*ENDINGS, ".proto")
 
@@ -23,7 +23,7 @@ class LiveCatalogue(Catalogue):
         super().__init__()
         self._strict = strict
         self._folder = folder
-        self._stamps: dict[Path, tuple[int, int]] = {}
+        self._stamps: dict[object, object] = {}
         self._good: dict[Path, Definition] = {}
         self._reported: dict[Path, tuple[Problem, ...]] = {}
         self.revision = 0
@@ -32,25 +32,34 @@ class LiveCatalogue(Catalogue):
     def refresh(self) -> list[str]:
         """Look for changes; return what is to be told about them.
 
-        Any file may be one that a definition refers to, so after any change all definitions are read again.
+        Any file may be one that a definition refers to, so after any change all definitions are read again. If anything
+        cannot be read, those before are served, and it is tried again each time; the first time, raises UsageError.
         """
         stamps = dict(stamps_of(self._folder))
         if stamps == self._stamps:
+            self.unreadable = None
             return []
+        before = self.unreadable
+        try:
+            checked = {file: check_file(file) for file in files_in(self._folder, self._good)}
+        except UsageError as error:
+            if not self.revision:
+                raise
+            self.unreadable = error.message
+            return [] if before == self.unreadable else [f"{error.message}; the definitions before are served"]
+        self.unreadable = None
         self._stamps = stamps
         self.revision += 1
-        files = _definitions(self._folder, self._good)
-        news = [f"{file}: gone" for file in self._good if file not in files]
-        self._good = {file: workflow for file, workflow in self._good.items() if file in files}
-        for file in files:
-            news += self._read(file)
+        news = [f"{file}: gone" for file in self._good if file not in checked]
+        self._good = {file: workflow for file, workflow in self._good.items() if file in checked}
+        for file, found in checked.items():
+            news += self._take(file, found)
         self._workflows.clear()
         for workflow in self._good.values():
             self.add(workflow)
         return news
 
-    def _read(self, file: Path) -> Iterator[str]:
-        checked = check_file(file)
+    def _take(self, file: Path, checked: Checked) -> Iterator[str]:
         if self._strict and checked.warnings:
             checked = replace(checked, definition=None)
         before = self._good.get(file)
@@ -69,16 +78,17 @@ class LiveCatalogue(Catalogue):
             self._reported[file] = checked.problems
 
 
-def _definitions(folder: Path, known: Iterable[Path]) -> list[Path]:
-    """Return the files that hold definitions, and those *known* to have held one: it may be half written now."""
-    return sorted({*files_in(folder), *(file for file in known if file.is_file())})
+def stamps_of(folder: Path) -> Iterator[tuple[object, object]]:
+    """Yield the documents in *folder*, each with its time and size, by which a change is noticed.
 
-
-def stamps_of(folder: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
-    """Yield the documents in *folder*, each with its time and size, by which a change is noticed."""
-    for file in documents_in(folder, _WATCHED):
+    What cannot be looked at has its error instead: whether that matters is found out by reading.
+    """
+    errors: list[OSError] = []
+    for file in files_below(folder, _WATCHED, errors.append):
         try:
             found = file.stat()
-        except FileNotFoundError:
-            continue  # gone since the folder was read
-        yield file, (found.st_mtime_ns, found.st_size)
+        except OSError as error:
+            yield file, error.errno
+        else:
+            yield file, (found.st_mtime_ns, found.st_size)
+    yield from ((error.filename, error.errno) for error in errors)

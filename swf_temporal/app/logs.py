@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import sys
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -64,6 +65,27 @@ class JsonLine(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+class AcceptLines(logging.Filter):
+    """Lets asyncio say once a minute that no file descriptor is left for a connection: it says so incessantly."""
+
+    _BEGINNING = "socket.accept() out of system resource"
+    _QUIET = 60.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = -self._QUIET
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether *record* is to be written; one of these is rewritten."""
+        if record.name != "asyncio" or not str(record.msg).startswith(self._BEGINNING):
+            return True
+        if time.monotonic() - self._said < self._QUIET:
+            return False
+        self._said = time.monotonic()
+        record.msg = "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low"
+        return True
+
+
 def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:
     """Log to stderr, one line for each thing that happened. SWF_DEBUG=1 logs everything, with tracebacks."""
     handler = logging.StreamHandler(sys.stderr)
@@ -78,6 +100,7 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
             logging.getLogger(noisy).setLevel(max(logging.WARNING, _number(level)))
         handler.addFilter(_is_news)
         handler.addFilter(CoreLines())
+    handler.addFilter(AcceptLines())
     handler.addFilter(Scrubbing())
     logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
     _forward_to(logging.getLogger("temporalio"))

@@ -10,7 +10,6 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.definitions import files_in
 from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.terminal import styled
@@ -18,6 +17,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.files import read_bytes
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.upgraded import Upgraded
+from swf_temporal.loading import files_at
 from swf_temporal.text.origin import Source
 
 _COLOURS = {"respelled": None, "reshaped": "cyan", "unsayable": "yellow"}
@@ -72,7 +72,7 @@ def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: Form) -> int:
 def _files(paths: Iterable[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
-        inside = files_in(path) if path.is_dir() else [path]
+        inside = files_at(path)
         if not inside:
             raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
         found += inside

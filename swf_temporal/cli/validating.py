@@ -8,15 +8,16 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.definitions import check_given, files_in, resources_of
+from swf_temporal.app.definitions import check_given, resources_of
 from swf_temporal.app.documents import missing_from_files
 from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import Form, print_yaml
 from swf_temporal.cli.terminal import Progress, styled
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.files import is_folder
 from swf_temporal.languages.port import Checked
-from swf_temporal.loading import conflicting
+from swf_temporal.loading import conflicting, files_in
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _MANY_FILES, _MANY_BYTES = 20, 500_000
@@ -92,7 +93,7 @@ def _problems(checked: list[Checked], readable: Resources) -> Iterator[Problem]:
 def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
     """Yield files that are served together: those of a folder, and each that is named by itself."""
     for path in paths:
-        if path.is_dir():
+        if is_folder(path):
             inside = files_in(path)
             if not inside:
                 raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")

@@ -16,6 +16,8 @@ class Catalogue:
     """
 
     def __init__(self, workflows: Iterable[Definition] = ()) -> None:
+        self.unreadable: str | None = None
+        """What cannot be read at the moment, so that there may be other definitions than these; None if nothing."""
         self._workflows: dict[str, dict[str | None, Definition]] = {}
         for workflow in workflows:
             self.add(workflow)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from swf_temporal.errors import UnknownDefinition, UsageError
+from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import ENDINGS, Definition
-from swf_temporal.loading import check_file, holds_definition, load
+from swf_temporal.loading import check_file, files_in, load
 
 LATEST = "latest"
 """The version that is meant without one."""
@@ -34,15 +34,12 @@ def definitions_in(
 ) -> Definitions:
     """Return *first*, then *others*, then what can be loaded of the definitions in the folder *namespace*.
 
-    Raises InvalidDefinition for one of those that are named, and UsageError if the folder is not there.
+    Raises InvalidDefinition for one of those that are named, and UsageError if the folder cannot be read.
     """
     if namespace is None:
         return Definitions([_loaded(one) for one in (first, *others)])
     folder = Path(namespace)
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder")
-    files = [path for path in sorted(folder.rglob("*")) if holds_definition(path)]
-    checked = {f"/{path.relative_to(folder).as_posix()}": check_file(path, folder=folder) for path in files}
+    checked = {f"/{path.relative_to(folder).as_posix()}": check_file(path, folder=folder) for path in files_in(folder)}
     there = [one.definition for one in checked.values() if one.definition is not None]
     named = _path_in(first, folder)
     main = load(named, folder=folder) if named is not None else _version_in(first, there) or _loaded(first)

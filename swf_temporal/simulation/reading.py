@@ -11,7 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.errors import Position, Problem, UsageError
-from swf_temporal.files import read_text
+from swf_temporal.files import is_folder, read_text
+from swf_temporal.loading import documents_in
 from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
 from swf_temporal.simulation.model.part import ScenarioFile
 from swf_temporal.simulation.model.scenario import Scenario
@@ -119,9 +120,8 @@ def _subject(place: Place, root: str) -> str:
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        if path.is_dir():
-            inside = sorted(file for file in path.rglob("*") if file.suffix in _ENDINGS and file.is_file())
-            yield from (file for file in inside if _CLAIM.search(_text(file)))
+        if is_folder(path):
+            yield from (file for file in documents_in(path, _ENDINGS) if _CLAIM.search(_text(file)))
         else:
             yield path
 

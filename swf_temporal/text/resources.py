@@ -5,7 +5,7 @@ Reading reaches nothing by itself: the reader hands it a `Fetch`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from swf_temporal.errors import SwfError
 
@@ -48,6 +48,10 @@ class UnreadableResourceError(ResourceError):
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"which cannot be read: {cause}")
+
+
+UNREADABLE: Final = "external-unreadable"
+"""The code of the problem of a definition that includes such a document."""
 
 
 def nothing(uri: str) -> Resource:

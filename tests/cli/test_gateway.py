@@ -1,13 +1,18 @@
 """`swf gateway` as a process, and the gateway of `swf dev`."""
 
 import re
+import resource
+import select
 import signal
+import socket
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.cli.conftest import Dev, Running, Swf
+from tests.cli.conftest import COMMAND, Dev, Running, Swf
 
 pytestmark = pytest.mark.temporal
 
@@ -77,6 +82,67 @@ def test_definitions_are_read_again(swf: Swf, dev: Dev) -> None:
         gateway.process.send_signal(signal.SIGHUP)
         Running(gateway.process).until("serving other 1.0")
         assert asked(f"{url}/workflows/other")[0] == 200
+
+
+STARTED = """\
+id: started
+version: "1.0"
+specVersion: "0.8"
+start: Wait
+events: [{name: Paid, type: com.paid, source: shop}]
+states: [{name: Wait, type: event, onEvents: [{eventRefs: [Paid]}], end: true}]
+"""
+
+
+def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
+    """Out of file descriptors it goes on with the definitions that it had, and no event is told that nobody takes it.
+
+    That no connection can be accepted is logged once.
+    """
+    swf.write("defs/started.yaml", STARTED)
+    with (
+        swf.running("gateway", "defs", "--port", "0", "--address", dev.address, stream="stdout") as gateway,
+        httpx.Client(trust_env=False, timeout=60, base_url=gateway.until("http://").strip()) as client,
+    ):
+        log, pid = Running(gateway.process), gateway.process.pid
+
+        def sent(type_: str) -> httpx.Response:
+            event = {"specversion": "1.0", "id": "1", "source": "shop", "type": type_}
+            return client.post("/events", json=event, headers={"Content-Type": "application/cloudevents+json"})
+
+        assert sent("com.unknown").status_code == 200
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(list(Path(f"/proc/{pid}/fd").iterdir())), limits[1]))
+        gateway.process.send_signal(signal.SIGHUP)
+        log.until("definitions cannot be read again, and the previous ones are served: defs cannot be read: Too many")
+        answers = [sent("com.paid"), sent("com.unknown"), client.post("/workflows/unknown"), client.get("/readyz")]
+        with socket.create_connection((client.base_url.host, client.base_url.port)):
+            log.until("no connection can be accepted")
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        log.until("the definitions can be read again")
+        answers.append(sent("com.unknown"))
+        ended = log.stop(signal.SIGTERM)
+    assert [one.status_code for one in answers] == [202, 503, 503, 200, 200]
+    assert [one.json()["code"] for one in answers[1:3]] == ["definitions-unavailable"] * 2
+    assert answers[1].headers["Retry-After"] == "5"
+    assert ended.err.count("no connection can be accepted") == 1
+    assert "no longer serving" not in ended.err
+
+
+def test_idle_connections_are_closed_to_make_room(swf: Swf, dev: Dev) -> None:
+    """As many as there are beyond half of the files that the process may have open."""
+    swf.write("defs/started.yaml", STARTED)
+    limited = ["sh", "-c", 'ulimit -n 400 && exec "$@"', "sh", *COMMAND]
+    options = ["defs", "--port", "0", "--address", dev.address]
+    with swf.running("gateway", *options, command=limited, stream="stdout") as gateway, ExitStack() as opened:
+        url = gateway.until("http://").strip()
+        at = ("127.0.0.1", int(url.rpartition(":")[2]))
+        idle = [opened.enter_context(socket.create_connection(at)) for _ in range(300)]
+        closed = set[socket.socket]()
+        while len(closed) < 100 and (more := select.select([one for one in idle if one not in closed], [], [], 60)[0]):
+            closed.update(more)
+        assert asked(f"{url}/workflows/started")[0] == 200
+        assert 100 <= len(select.select(idle, [], [], 0)[0]) <= 102
 
 
 def test_of_the_development_server(dev: Dev) -> None:

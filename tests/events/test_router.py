@@ -24,6 +24,11 @@ async def test_a_server_that_is_away_is_asked_again() -> None:
         router = Router(Client(server.client), catalogue, "nobody")
         assert await router.take(placed) == 1
         assert await router.take(CloudEvent("1", "shop", "unheard-of")) == 0
+        catalogue.unreadable = "definitions is not a folder"
+        assert await router.take(placed) == 1
+        with pytest.raises(NotNowError, match="definitions is not a folder"):
+            await router.take(CloudEvent("1", "shop", "unheard-of"))
+        catalogue.unreadable = None
         with pytest.raises(NeverError, match=r"too large|bytes"):
             await router.take(CloudEvent("1", "shop", "placed", "x" * 3_000_000, {"order": "7"}))
     with pytest.raises(NotNowError):

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -27,9 +28,11 @@ from temporalio.api.enums.v1 import EventType
 
 from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
+from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.app.gateway.serving import gateway
 from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant
 from swf_temporal.app.http_settings import JwtSettings
+from swf_temporal.app.rereading import RereadCatalogue
 from swf_temporal.app.settings import Address
 from swf_temporal.functions.operator.options import Rate
 from swf_temporal.languages.catalogue import Catalogue
@@ -107,14 +110,16 @@ def event(type_: str, source: str, identifier: str | None = None, **rest: Any) -
 
 @asynccontextmanager
 async def served(
-    bench: Bench, definitions: Sequence[Definition], queue: str = "gateway-nobody", **settings: Any
+    bench: Bench, definitions: Sequence[Definition] | Catalogue, queue: str = "gateway-nobody", **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Serve *definitions*; yield a client."""
     address = Address("127.0.0.1", 0)
     chosen = GatewaySettings(address, task_queue=queue, **settings)
     clients: dict[str | None, Client] = {None: Client.of(bench.server)}
     async with (
-        gateway(chosen, Catalogue(definitions), clients, "") as url,
+        gateway(
+            chosen, definitions if isinstance(definitions, Catalogue) else Catalogue(definitions), clients, ""
+        ) as url,
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
     ):
         yield client
@@ -443,6 +448,25 @@ async def test_a_server_that_is_gone_is_told() -> None:
         assert problem(answer) == (503, "unavailable")
         assert int(answer.headers["retry-after"]) >= 1
     assert (alive.status_code, ready.status_code) == (200, 503)
+
+
+async def test_definitions_that_could_not_be_read(bench: Bench, tmp_path: Path) -> None:
+    """No event is told that nobody takes it, alone or in a batch; without any definition, the gateway is not ready."""
+    folder = tmp_path / "definitions"
+    folder.mkdir()
+    catalogue = RereadCatalogue([folder], lambda known: catalogue_of([folder], known=known))
+    async with served(bench, catalogue) as client:
+        folder.rmdir()
+        await catalogue.refresh()
+        alone, batch = await send(client, event("placed", "shop")), await send(client, [event("placed", "shop")])
+        unready = await client.get("/readyz")
+        folder.mkdir()
+        await catalogue.refresh()
+        ignored, ready = await send(client, event("placed", "shop")), await client.get("/readyz")
+    assert (problem(alone), problem(batch)) == ((503, "definitions-unavailable"),) * 2
+    assert alone.headers["Retry-After"] == "5"
+    assert (ignored.status_code, ignored.json()["status"]) == (200, "ignored")
+    assert (unready.status_code, ready.status_code) == (503, 200)
 
 
 async def test_each_event_is_counted(bench: Bench) -> None:

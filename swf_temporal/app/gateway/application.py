@@ -176,6 +176,8 @@ class Gateway:
             )
 
     async def _readyz(self, _: Request) -> Response:
+        if self._catalogue.unreadable is not None and not list(self._catalogue):
+            return PlainTextResponse("not ready: no definition could be read\n", 503)
         try:
             async with asyncio.timeout(PATIENCE):
                 checks = [await one.temporal.service_client.check_health() for one in self._clients.values()]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
-from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError, WorkflowFault
+from swf_temporal.errors import DefinitionsUnavailable, PayloadUnavailable, SwfError, UsageError, WorkflowFault
 from swf_temporal.temporal.client_errors import (
     AlreadyStartedError,
     HasEndedError,
@@ -93,6 +93,7 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     NoAnswerError: (503, "no-worker"),
     TooLargeToSendError: (413, "too-large"),
     ServerUnavailableError: (503, "unavailable"),
+    DefinitionsUnavailable: (503, "definitions-unavailable"),
     PayloadUnavailable: (503, "payload-unavailable"),
 }
 """By the kind of an error, the status and the code of its answer."""
@@ -103,6 +104,7 @@ _HINTS: Final[dict[type[BaseException], str]] = {
     InboxFullError: "send it again later",
     NoAnswerError: "send the same again: it is taken once",
     ServerUnavailableError: "send the same again",
+    DefinitionsUnavailable: "send the same again",
 }
 """What to do, where a command has other words for it."""
 

@@ -1,7 +1,7 @@
 """Serving the gateway: by itself until the process is told to stop, or within another program."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -64,9 +64,9 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
         settings = replace(settings, task_queue=task_queue)
     paths, readable = list(definitions), resources_of(resources)
 
-    def read() -> Catalogue:
+    def read(known: Container[Path]) -> Catalogue:
         warned: list[Problem] = []
-        found = catalogue_of(paths, readable, warned, strict=strict)
+        found = catalogue_of(paths, readable, warned, known=known, strict=strict)
         for problem in warned:
             tell(in_one_line(problem))
         return found

@@ -17,7 +17,7 @@ from swf_temporal.app.gateway.requests import Asked
 from swf_temporal.app.gateway.settings import Operation
 from swf_temporal.app.instances import RUNNING, described
 from swf_temporal.data import JSON
-from swf_temporal.errors import UnknownDefinition, UsageError
+from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client_errors import AlreadyStartedError
 from swf_temporal.text.suggestions import did_you_mean
@@ -95,17 +95,20 @@ async def _started(
 
 
 def _definition(asked: Asked) -> Definition:
-    """Return the definition that the path names. Raises Refused."""
+    """Return the definition that the path names. Raises Refused, and DefinitionsUnavailable."""
     definition_id, version = asked.path_id(), asked.query("version")
     refuse_workflow(asked.tenant, definition_id)
-    known = asked.known()
+    known, why = asked.known(), f"there is no definition {definition_id!r}"
+    hint = "GET /workflows lists the definitions"
     try:
         if definition_id in known:
             return asked.catalogue.find(definition_id, version)
+        hint = did_you_mean(definition_id, known) or hint
     except UnknownDefinition as error:
-        raise Refused(404, "unknown-definition", str(error), "GET /workflows lists the definitions") from None
-    hint = did_you_mean(definition_id, known) or "GET /workflows lists the definitions"
-    raise Refused(404, "unknown-definition", f"there is no definition {definition_id!r}", hint)
+        why = str(error)
+    if asked.catalogue.unreadable is not None:
+        raise DefinitionsUnavailable(asked.catalogue.unreadable)
+    raise Refused(404, "unknown-definition", why, hint)
 
 
 async def _is_of(asked: Asked, workflow_id: str, definition: Definition) -> bool:

@@ -8,10 +8,10 @@ another one when it is used.
 import asyncio
 import ssl
 import urllib.request
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import httpcore
@@ -19,7 +19,8 @@ import httpx
 
 from swf_temporal import __version__
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.network import Network
+from swf_temporal.functions.http.streams import Stream, connected
+from swf_temporal.functions.operator.network import looked_up
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.operator.tls import Tls
@@ -36,23 +37,6 @@ _TRYING = 2.0
 """Seconds for one of several addresses of a host, before the next one is tried."""
 _KEPT_OPEN = 5.0
 """Seconds for which an idle connection is kept open."""
-
-_MEANINGS: dict[type[Exception], type[httpx.TransportError]] = {
-    httpcore.ConnectTimeout: httpx.ConnectTimeout,
-    httpcore.ReadTimeout: httpx.ReadTimeout,
-    httpcore.WriteTimeout: httpx.WriteTimeout,
-    httpcore.PoolTimeout: httpx.PoolTimeout,
-    httpcore.TimeoutException: httpx.TimeoutException,
-    httpcore.ConnectError: httpx.ConnectError,
-    httpcore.ReadError: httpx.ReadError,
-    httpcore.WriteError: httpx.WriteError,
-    httpcore.NetworkError: httpx.NetworkError,
-    httpcore.LocalProtocolError: httpx.LocalProtocolError,
-    httpcore.RemoteProtocolError: httpx.RemoteProtocolError,
-    httpcore.ProtocolError: httpx.ProtocolError,
-    httpcore.UnsupportedProtocol: httpx.UnsupportedProtocol,
-}
-"""The exceptions of httpcore, as httpx names them; the entry of the nearest ancestor counts."""
 
 _Kind: TypeAlias = tuple[Tls, str | None]
 
@@ -96,30 +80,28 @@ class Connections:
         return proxy if "://" in proxy else f"http://{proxy}"
 
     def _new_transport(self, tls: Tls, proxy: str | None) -> httpx.AsyncBaseTransport:
-        most = self._settings.max_connections
-        if proxy is None:
-            return GuardedTransport(self._settings.network, tls.context(), most)
         # A proxy is the operator's, and it looks the names up.
-        limits = httpx.Limits(max_connections=most)
-        return httpx.AsyncHTTPTransport(verify=tls.context(), proxy=proxy, limits=limits)
+        addresses = looked_up if proxy else self._settings.network.allowed_addresses
+        return Transport(tls.context(), self._settings.max_connections, Backend(addresses), proxy)
 
 
-class GuardedTransport(httpx.AsyncBaseTransport):
-    """Sends requests over connections to the addresses that *network* allows."""
+class Transport(httpx.AsyncBaseTransport):
+    """Sends requests over connections that are kept, of which none is used again that is not empty."""
 
     def __init__(
         self,
-        network: Network,
         context: ssl.SSLContext,
         max_connections: int,
-        backend: httpcore.AsyncNetworkBackend | None = None,
+        backend: httpcore.AsyncNetworkBackend,
+        proxy: str | None = None,
     ) -> None:
-        """Make connections by *backend*, or else as the library usually does."""
+        """Make connections by *backend*: to servers, or to the *proxy* at a URL."""
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=context,
+            proxy=_proxy(proxy) if proxy else None,
             max_connections=max_connections,
             keepalive_expiry=_KEPT_OPEN,
-            network_backend=_Guard(network, backend or httpcore.AnyIOBackend()),
+            network_backend=backend,
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -127,17 +109,18 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         url = request.url
         asked = httpcore.Request(
             method=request.method,
-            url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            url=_url(url),
             headers=request.headers.raw,
             content=request.stream,
             extensions=request.extensions,
         )
         with _as_httpx():
             answer = await self._pool.handle_async_request(asked)
+        origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
         return httpx.Response(
             status_code=answer.status,
             headers=answer.headers,
-            stream=_Content(answer),
+            stream=_Content(answer, origin),
             extensions=answer.extensions,
         )
 
@@ -149,56 +132,68 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 class _Content(httpx.AsyncByteStream):
     """The part of an answer that is still to be read."""
 
-    def __init__(self, answer: httpcore.Response) -> None:
+    def __init__(self, answer: httpcore.Response, origin: str) -> None:
         self._answer = answer
+        self._origin = origin
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         with _as_httpx():
             async for piece in self._answer.aiter_stream():
                 yield piece
+        # What the library has read beyond the end, it would read as the next answer; it shows it to nobody.
+        inner: Any = self._answer.stream
+        excess, _ = inner._stream._connection._h11_state.trailing_data  # noqa: SLF001 - as said above
+        stream: Stream = self._answer.extensions["network_stream"]
+        stream.end_answer(self._origin, excess)
 
     async def aclose(self) -> None:
-        """Let the connection go."""
+        """Let the connection go: to further requests, if the answer was read to its end and nothing is behind it."""
         await self._answer.aclose()
 
 
-class _Guard(httpcore.AsyncNetworkBackend):
-    """Connects to the addresses that may be connected to, and to no others."""
+class Backend(httpcore.AsyncNetworkBackend):
+    """Connects to the addresses of a host and port that *addresses* returns, and to no others."""
 
-    def __init__(self, network: Network, backend: httpcore.AsyncNetworkBackend) -> None:
-        self._network = network
-        self._backend = backend
+    def __init__(self, addresses: Callable[[str, int], Awaitable[list[str]]]) -> None:
+        self._addresses = addresses
 
     async def connect_tcp(
         self,
         host: str,
         port: int,
         timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+        local_address: str | None = None,  # noqa: ARG002 - we never ask for one
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,  # noqa: ARG002 - as above
     ) -> httpcore.AsyncNetworkStream:
         """Return a connection to the first address of *host* that answers."""
         try:
-            *others, last = await self._network.allowed_addresses(host, port)
+            *others, last = await self._addresses(host, port)
         except CallFailed as fault:
             if fault.code == "UnknownHost":
                 raise httpcore.ConnectError(fault.message) from fault
             raise
         for address in others:
-            try:
-                return await self._backend.connect_tcp(address, port, _TRYING, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                continue
-        return await self._backend.connect_tcp(last, port, timeout, local_address, socket_options)
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
+                return await connected(address, port, _TRYING)
+        return await connected(last, port, timeout)
+
+
+def _proxy(text: str) -> httpcore.Proxy:
+    proxy = httpx.Proxy(text)
+    return httpcore.Proxy(_url(proxy.url), proxy.raw_auth)
+
+
+def _url(url: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
 
 
 @contextmanager
 def _as_httpx() -> Iterator[None]:
-    """Raise what the lower library raises as what it is to the upper one."""
+    """Raise what the lower library raises as what the upper one has under the same name."""
     try:
         yield
     except Exception as error:
-        for ancestor in type(error).__mro__:
-            if ancestor in _MEANINGS:
-                raise _MEANINGS[ancestor](str(error)) from error
+        for kind in type(error).__mro__:
+            if kind.__module__ == httpcore.__name__ and (meaning := getattr(httpx, kind.__name__, None)):
+                raise meaning(str(error)) from error
         raise

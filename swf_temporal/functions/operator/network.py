@@ -116,8 +116,7 @@ class Network:
         `HostDenied`, or `UnknownHost` if there is no such host.
         """
         self.check(host, port)
-        addresses = await _looked_up(host, port)
-        return [self._checked(host, address, port) for address in addresses]
+        return [self._checked(host, ip_address(address), port) for address in await looked_up(host, port)]
 
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
@@ -181,13 +180,14 @@ def _literal(name: str) -> Address | None:
         return None
 
 
-async def _looked_up(host: str, port: int) -> list[Address]:
+async def looked_up(host: str, port: int) -> list[str]:
+    """Return the addresses of *host*, whether they may be connected to or not. Raises CallFailed: `UnknownHost`."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(_plain(host), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise CallFailed(f"no host of the name '{host}' is known", code="UnknownHost", cause=str(error)) from error
-    return list(dict.fromkeys(ip_address(str(address[0]).partition("%")[0]) for *_, address in found))
+    return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))
 
 
 def _unwrapped(address: Address) -> Address:

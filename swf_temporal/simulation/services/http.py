@@ -12,6 +12,9 @@ from typing import Any
 
 import httpx
 
+from swf_temporal.functions.http.connections import Backend, Transport
+from swf_temporal.functions.operator.network import looked_up
+from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.model.services import Reply
 from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service, without_query
@@ -21,6 +24,9 @@ _POLLING = 0.01
 """Seconds until a server notices that it is to stop."""
 _GOODBYE = 1.0
 """Seconds that connections have to end."""
+_MAX_CONNECTIONS = 100
+_WITHOUT_BODY = (204, 304)
+"""Statuses after which a client reads no body: it would take one for the beginning of the next answer."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -74,7 +80,7 @@ class Rerouted(httpx.AsyncBaseTransport):
 
     def __init__(self, ports: Mapping[Origin, int]) -> None:
         self._ports = ports
-        self._transport = httpx.AsyncHTTPTransport()
+        self._transport = Transport(Tls().context(), _MAX_CONNECTIONS, Backend(looked_up))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send *request* to the server that stands for its origin. Raises CallFailed if there is none."""
@@ -123,7 +129,7 @@ def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            if self.command != "HEAD":
+            if self.command != "HEAD" and int(reply.status) not in _WITHOUT_BODY:
                 self.wfile.write(content)
 
     return Handler

@@ -12,7 +12,7 @@ from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.text.located import Array, Object, Unreadable
 from swf_temporal.text.origin import UNWRITTEN, Source
 from swf_temporal.text.parsing import read_source
-from swf_temporal.text.resources import UNREADABLE, Fetch, ForbiddenResourceError, MissingResourceError, ResourceError
+from swf_temporal.text.resources import Fetch, ForbiddenResourceError, MissingResourceError, ResourceError
 
 Places: TypeAlias = tuple[Position, Position]
 
@@ -100,7 +100,7 @@ class _ExternalResolver:
         elif isinstance(error, ForbiddenResourceError):
             self._externals.problems.append(source.problem("external-forbidden", message, position, error.hint))
         else:
-            self._externals.problems.append(source.problem(UNREADABLE, message, position, error.hint))
+            self._externals.problems.append(source.problem("external-unreadable", message, position, error.hint))
 
     def _source(self, uri: str) -> Source:
         resource = self._fetch(uri)

@@ -22,6 +22,10 @@ class NotAuthenticatedError(Exception):
     """A request without a token that counts. Its text has nothing of the token."""
 
 
+class KeysUnavailableError(Exception):
+    """The keys of the issuer cannot be fetched at the moment: whether a token counts is not known."""
+
+
 def bearer_token(request: Request) -> str:
     """Return the bearer token of *request*. Raises NotAuthenticatedError if it has none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -44,7 +48,7 @@ class JwtVerifier:
         self._keys = jwt.PyJWKClient(settings.jwks, lifespan=_KEYS_CACHED_FOR, timeout=_PATIENCE)
 
     async def claims_of(self, token: str) -> Mapping[str, Any]:
-        """Return what *token* claims. Raises NotAuthenticatedError."""
+        """Return what *token* claims. Raises NotAuthenticatedError and KeysUnavailableError."""
         return await asyncio.to_thread(self._claims_of, token)
 
     def _claims_of(self, token: str) -> Mapping[str, Any]:
@@ -62,6 +66,8 @@ class JwtVerifier:
                     "verify_aud": settings.audience is not None,
                 },
             )
+        except jwt.PyJWKClientConnectionError as error:
+            raise KeysUnavailableError(f"the keys at {settings.jwks} cannot be fetched: {error}") from None
         except jwt.PyJWTError as error:
             raise NotAuthenticatedError(f"the token is not valid: {error}") from None
         return claims

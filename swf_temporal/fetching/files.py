@@ -1,8 +1,10 @@
 """Reads a file if it lies in a folder that may be read."""
 
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from swf_temporal.files import is_folder
 from swf_temporal.text.resources import (
     FROM_FOLDERS,
     ForbiddenResourceError,
@@ -24,16 +26,20 @@ def read_file(path: Path, folders: Iterable[Path]) -> Resource:
     """
     try:
         real = path.resolve()
-        allowed = any(real.is_relative_to(folder.resolve()) for folder in folders)
+        inside = next((folder for folder in folders if real.is_relative_to(folder.resolve())), None)
     except (OSError, ValueError, RuntimeError):  # links in a cycle, characters that no path has
         raise MissingResourceError from None
-    if not allowed:
+    if inside is None:
         raise ForbiddenResourceError("which is outside of the definition's folder", FROM_FOLDERS)
     try:
-        if not real.is_file():
+        if not stat.S_ISREG(real.stat().st_mode):
             raise MissingResourceError
         with real.open("rb") as file:
             content = file.read(LIMIT + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        if not is_folder(inside):
+            raise UnreadableResourceError(f"the folder {inside} is not there") from None
+        raise MissingResourceError from None
     except OSError as error:
         raise UnreadableResourceError(error.strerror or str(error)) from None
     if len(content) > LIMIT:

@@ -47,6 +47,9 @@ def test_a_run_tells_it_of_sub_workflows(swf: Swf) -> None:
     assert (ended.code, ended.err.count(HINT)) == (0, 1)
     assert swf("run", "parent.yaml", "--simulate", "--script", script, "--strict").code == 2
     assert HINT not in swf("run", "hello.yaml", "--simulate", "--strict").err
+    Path(swf.folder, "lost.yaml").symlink_to("nowhere.yaml")
+    ended = swf("run", "parent.yaml", "--simulate", "--script", script)
+    assert (ended.code, "lost.yaml is left out: lost.yaml cannot be read: No such file" in ended.err) == (0, True)
 
 
 @pytest.mark.parametrize("command", [("start", "traps/trap.yaml"), ("worker", "traps"), ("run", "traps/trap.yaml")])

@@ -97,6 +97,13 @@ def test_what_is_no_file(folder: Path) -> None:
         Resources().fetch("x" * 300, folder)
 
 
+def test_a_folder_that_is_not_there(folder: Path, tmp_path: Path) -> None:
+    """It may be away for a while: what is in it is not missing for that."""
+    resources = Resources(folders=(tmp_path / "away",))
+    with pytest.raises(UnreadableResourceError, match=r"the folder .*away is not there"):
+        resources.fetch(str(tmp_path / "away" / "f.json"), folder)
+
+
 def test_files_of_any_size(folder: Path) -> None:
     """A document may have two mebibytes, and not a byte more."""
     (folder / "f.json").write_bytes(b"[" + b" " * (2 * 1024 * 1024 - 2) + b"]")

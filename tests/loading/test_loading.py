@@ -89,6 +89,16 @@ def test_a_folder(tmp_path: Path) -> None:
     assert [workflow.id for workflow in load_folder(tmp_path)] == ["hello", "b", "deep"]
 
 
+def test_a_file_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    """A hidden one is, such as an editor's lock, which is a link to nowhere."""
+    (tmp_path / "a.yaml").write_text(TEXT)
+    (tmp_path / ".#a.yaml").symlink_to("nobody@nowhere")
+    assert [workflow.id for workflow in load_folder(tmp_path)] == ["hello"]
+    (tmp_path / "b.yaml").symlink_to("nowhere.yaml")
+    with pytest.raises(UsageError, match=r"b\.yaml cannot be read: No such file or directory"):
+        load_folder(tmp_path)
+
+
 def test_a_folder_with_broken_workflows(tmp_path: Path) -> None:
     """The problems of all broken workflows of a folder are told together."""
     (tmp_path / "a.yaml").write_text(BROKEN)

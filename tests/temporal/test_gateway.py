@@ -624,6 +624,10 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
             of_nobody = await client.get(path, headers=token(groups=["people"]))
             elsewhere = await client.get(path, headers=token(groups=["billing"], aud="shop"))
             over = await client.get(path, headers=token(groups=["billing"], exp=time.time() - 60))
+    nowhere = JwtSettings("http://127.0.0.1:1/jwks.json", audience="gateway")
+    async with served(bench, [billing], tenants=tenants, jwts=nowhere) as client:
+        unknown = await client.post(path, headers=token(groups=["billing"]))
+    assert problem(unknown) == (503, "unavailable")
     assert (started.status_code, read.status_code) == (202, 200)
     assert problem(not_started) == (403, "not-permitted")
     assert problem(of_nobody) == (403, "no-tenant")

@@ -22,7 +22,7 @@ from temporalio.converter import DataConverter
 
 from swf_temporal.app.codec_server.authentication import Authentication
 from swf_temporal.app.codec_server.settings import CodecServerSettings
-from swf_temporal.app.http_authentication import NotAuthenticatedError
+from swf_temporal.app.http_authentication import KeysUnavailableError, NotAuthenticatedError
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
@@ -100,6 +100,8 @@ async def _answered(request: Request, work: Awaitable[Response]) -> Response:
     except NotAuthenticatedError as error:
         response, why = _error(401, str(error)), str(error)
         response.headers["WWW-Authenticate"] = "Bearer"
+    except KeysUnavailableError as error:
+        response, why = _error(503, "the keys of the issuer of tokens cannot be fetched"), str(error)
     except _RefusedError as error:
         response, why = _error(error.status, str(error)), str(error)
     except PayloadUnavailable as error:

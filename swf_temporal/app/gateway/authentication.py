@@ -1,14 +1,17 @@
 """Assigns requests to tenants: by API key, or by the claims of a JWT."""
 
 import hashlib
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
 
-from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.gateway.refusals import Refused, unavailable
 from swf_temporal.app.gateway.settings import EVERYONE, GatewaySettings, Operation, Tenant
-from swf_temporal.app.http_authentication import JwtVerifier, NotAuthenticatedError, bearer_token
+from swf_temporal.app.http_authentication import JwtVerifier, KeysUnavailableError, NotAuthenticatedError, bearer_token
+
+_log = logging.getLogger("swf")
 
 API_KEY = "x-api-key"
 """The header of an API key, beside that of bearer tokens."""
@@ -24,7 +27,10 @@ class Authentication:
         self._jwts = None if settings.jwts is None else JwtVerifier(settings.jwts)
 
     async def tenant_of(self, request: Request) -> Tenant:
-        """Return the tenant of *request*. Raises Refused: 401 without a key that counts, 403 if it is of no tenant."""
+        """Return the tenant of *request*.
+
+        Raises Refused: 401 without a key that counts, 403 if it is of no tenant, 503 if that cannot be known.
+        """
         if self._settings.is_open:
             return EVERYONE
         try:
@@ -36,6 +42,9 @@ class Authentication:
         except NotAuthenticatedError as error:
             hint = "send an API key as Authorization: Bearer KEY, or as X-API-Key"
             raise Refused(401, "unauthenticated", str(error), hint, headers={"WWW-Authenticate": "Bearer"}) from None
+        except KeysUnavailableError as error:
+            _log.error("%s", error)
+            raise unavailable("the keys of the issuer of tokens cannot be fetched") from None
         found = next((one for one in self._settings.tenants if one.claims and _claims(claims, one.claims)), None)
         if found is None:
             raise Refused(

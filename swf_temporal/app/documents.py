@@ -68,6 +68,8 @@ async def _missing(
         for use in workflow.functions:
             try:
                 found = await prepare(use.function, folder)
+            except OSError as error:  # such as no file descriptor for the compiler of proto files
+                problems.append(_problem(workflow, use, CallFailed(str(error))))
             except CallFailed as fault:
                 if is_worker or fault.code != "NotInstalled":
                     problems.append(_problem(workflow, use, fault))

@@ -23,7 +23,7 @@ class LiveCatalogue(Catalogue):
         super().__init__()
         self._strict = strict
         self._folder = folder
-        self._stamps: dict[object, object] = {}
+        self._stamps: dict[object, object] | None = None
         self._good: dict[Path, Definition] = {}
         self._reported: dict[Path, tuple[Problem, ...]] = {}
         self.revision = 0
@@ -42,11 +42,11 @@ class LiveCatalogue(Catalogue):
         before = self.unreadable
         try:
             checked = {file: check_file(file) for file in files_in(self._folder, self._good)}
-        except UsageError as error:
+        except (UsageError, OSError) as error:
             if not self.revision:
                 raise
-            self.unreadable = error.message
-            return [] if before == self.unreadable else [f"{error.message}; the definitions before are served"]
+            self.unreadable = str(error)
+            return [] if before == self.unreadable else [f"{error}; the definitions before are served"]
         self.unreadable = None
         self._stamps = stamps
         self.revision += 1

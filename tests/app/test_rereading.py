@@ -104,6 +104,16 @@ async def test_what_cannot_be_read_is_served_as_before(
     assert (followed.ids, followed.unreadable) == (["new"], None)
 
 
+async def test_a_folder_that_was_empty(tmp_path: Path, follow: Follow) -> None:
+    """It may be away as well: there may be definitions in it by now."""
+    folder = tmp_path / "defs"
+    folder.mkdir()
+    followed = follow(folder)
+    folder.rmdir()
+    assert "is not a folder" in await followed.refresh()
+    assert followed.unreadable is not None
+
+
 @pytest.mark.parametrize("text", ["", "id: hello\nstates: [{", "greeting: none"])
 async def test_a_file_that_is_half_written(tmp_path: Path, follow: Follow, text: str) -> None:
     """What it held is served, which is told once; one that was deleted is gone."""

@@ -48,6 +48,7 @@ def read_files(folder: Path, call: CallFolder) -> dict[VariableRef, Variable]:
     found: dict[VariableRef, Variable] = {}
     left = MAX_BYTES
     try:
+        folder.stat()  # where all of it is gone, it is not that the function left nothing
         for scope, owner in call.owners.items():
             for path in _entries(folder / _OUT / scope):
                 variable = _read(path, left)

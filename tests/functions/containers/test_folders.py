@@ -89,3 +89,12 @@ def test_an_archive_stays_inside(tmp_path: Path) -> None:
     with pytest.raises(CallFailed, match="cannot be a file of the form 'tar'"):
         write_files(tmp_path / "folder", given(CallFile(K, "k", "tar")), {K: Variable(content)})
     assert not (tmp_path / "evil").exists()
+
+
+def test_a_folder_that_is_gone_is_not_one_where_nothing_was_left(tmp_path: Path) -> None:
+    """A function that leaves nothing is no fault; a shared folder that is away is one."""
+    (tmp_path / "call").mkdir()
+    write_files(tmp_path / "call", given(), {})
+    assert read_files(tmp_path / "call", given()) == {}
+    with pytest.raises(CallFailed, match="cannot be read: .*No such file"):
+        read_files(tmp_path / "away", given())

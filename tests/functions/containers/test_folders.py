@@ -96,5 +96,5 @@ def test_a_folder_that_is_gone_is_not_one_where_nothing_was_left(tmp_path: Path)
     (tmp_path / "call").mkdir()
     write_files(tmp_path / "call", given(), {})
     assert read_files(tmp_path / "call", given()) == {}
-    with pytest.raises(CallFailed, match="cannot be read: .*No such file"):
+    with pytest.raises(CallFailed, match=r"cannot be read: .*No such file"):
         read_files(tmp_path / "away", given())

@@ -42,16 +42,16 @@ class CloudEvent:
         return event
 
     @staticmethod
-    def from_json(event: Mapping[str, Any], *, default_id: str = "", any_version: bool = False) -> "CloudEvent":
+    def from_json(event: Mapping[str, Any], *, default_id: str = "") -> "CloudEvent":
         """Return the event that *event* describes. Raises ValueError naming what is missing or of the wrong kind.
 
-        One that says nothing of its version is taken to be of ours; *any_version* is for events that have been taken.
+        One that says nothing of its version is taken to be of ours.
         A payload in `data_base64` is decoded: JSON to what it is, other text to that. What is not text stays as it is.
         """
         if type(event) is not dict and not isinstance(event, Mapping):
             raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")
         version = event.get("specversion")
-        if not any_version and version is not None and str(version) != VERSION:
+        if version is not None and str(version) != VERSION:
             raise ValueError(
                 f"an event is a CloudEvent of the version {VERSION}, and this says specversion {version!r}"
             )
@@ -68,7 +68,7 @@ class CloudEvent:
 
     @staticmethod
     def from_record(record: Mapping[str, Any]) -> "CloudEvent":
-        """Return the event that `to_record` wrote, in this release or an earlier one."""
+        """Return the event that `to_record` wrote."""
         if "type" in record or _ADDRESSED not in record:
             return CloudEvent.from_json(record)
         return replace(CloudEvent.from_json(record[_ADDRESSED]), is_addressed=True)

@@ -59,25 +59,25 @@ def put_at(target: JSON, path: Path, value: JSON) -> JSON:
     return change_at(target, path, lambda _: value)
 
 
-def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON], *, replaces_parents: bool = False) -> JSON:
+def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON]) -> JSON:
     """Return *target* with the element at *path* as *change* makes it, which is given null where there is none.
 
     Parents that are missing are made. Raises IndexError for an element before the first, and TypeError where something
-    else stands than a parent, unless that is replaced as well.
+    else stands than a parent.
     """
     if not path:
         return change(target)
     step, rest = path[0], path[1:]
     if isinstance(step, int):
-        items = list(_as_parent(target, list, replaces=replaces_parents))
+        items = list(_as_parent(target, list))
         index = step if step >= 0 else len(items) + step
         if index < 0:
             raise IndexError(step)
         items.extend([None] * (index + 1 - len(items)))
-        items[index] = change_at(items[index], rest, change, replaces_parents=replaces_parents)
+        items[index] = change_at(items[index], rest, change)
         return items
-    parent = dict(_as_parent(target, dict, replaces=replaces_parents))
-    parent[step] = change_at(parent.get(step), rest, change, replaces_parents=replaces_parents)
+    parent = dict(_as_parent(target, dict))
+    parent[step] = change_at(parent.get(step), rest, change)
     return parent
 
 
@@ -133,7 +133,7 @@ class Merger:
             return self._merged(target, addition)
         step, rest = path[0], path[1:]
         if isinstance(step, int):
-            items = self._own_of(_as_parent(target, list, replaces=False))
+            items = self._own_of(_as_parent(target, list))
             index = step if step >= 0 else len(items) + step
             if index < 0:
                 raise IndexError(step)
@@ -142,7 +142,7 @@ class Merger:
             items[index] = changed
             self._elements.pop(id(items), None)
             return items
-        parent = self._own_of(_as_parent(target, dict, replaces=False))
+        parent = self._own_of(_as_parent(target, dict))
         parent[step] = self._merged_at(parent.get(step), rest, addition)
         return parent
 
@@ -222,10 +222,10 @@ def _at(place: str) -> str:
     return f" (at {place if place.startswith('.') else '.' + place})" if place else ""
 
 
-def _as_parent(value: JSON, kind: type[_Parent], *, replaces: bool) -> _Parent:
-    """Return *value*, or an empty parent where there is nothing yet, or something else that it *replaces*."""
+def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
+    """Return *value*, or an empty parent where there is nothing yet."""
     if not isinstance(value, kind):
-        if value is None or replaces:
+        if value is None:
             return kind()
         known: dict[type, str] = {dict: "an object", list: "an array"}
         raise TypeError(f"{known.get(type(value), json.dumps(value))} stands where {known[kind]} is needed")

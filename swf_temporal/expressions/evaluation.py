@@ -37,7 +37,6 @@ ALWAYS_DECLARED: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
 """The variables that every expression may name."""
 
 _T = TypeVar("_T")
-_BARE_STARTS = (".", "$", "{", "[", "(")
 _FUNCTION = "fn:"
 _MAX_STRUCTURES = 10_000
 
@@ -46,8 +45,7 @@ class Expressions:
     """Compiles the expressions of one definition, each text once.
 
     *variables* are the names declared besides the ones in ALWAYS_DECLARED, such as every foreach state's
-    iteration parameter. *functions* are the definition's expression functions by name. *guesses* asks for the reading
-    of the first release, in which a text without `${ }` is an expression only if it looks like one.
+    iteration parameter. *functions* are the definition's expression functions by name.
     """
 
     opening = "${"
@@ -59,13 +57,11 @@ class Expressions:
         variables: Collection[str] = (),
         functions: Mapping[str, str] | None = None,
         language: str = "jq",
-        guesses: bool = False,
     ) -> None:
         if language not in LANGUAGES:
             raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
         self.is_jq = language == "jq"
         """Whether they are written in jq."""
-        self._guesses = guesses
         self.declared = ALWAYS_DECLARED.union(variables)
         """The variables that these expressions may name."""
         self._functions = dict(functions or {})
@@ -151,8 +147,6 @@ class Expressions:
         if _is_old_form(stripped):
             inner, offset = _unwrapped(text)
             return _moved(lambda: self._source(inner, within), offset)
-        if self._guesses:
-            return self._guessed(text, stripped, within)
         if stripped.startswith("${"):
             return self._text(text, within)
         try:
@@ -162,18 +156,6 @@ class Expressions:
             if "${" in text:
                 return self._text(text, within)
             raise
-
-    def _guessed(self, text: str, stripped: str, within: tuple[str, ...]) -> Compiled:
-        """Compile a field as the first release did: a text that does not look like an expression stands for itself."""
-        looks_bare = stripped.startswith(_BARE_STARTS)
-        if "${" in text and (stripped.startswith("${") or not looks_bare):
-            return self._text(text, within)
-        if not looks_bare:
-            return Constant(text)
-        try:
-            return self._source(text)
-        except BadExpression:
-            return self._text(text, within)
 
     def _text(self, text: str, within: tuple[str, ...]) -> Compiled:
         return template.compiled_text(text, lambda source: self._source(source, within))

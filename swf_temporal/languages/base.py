@@ -40,7 +40,7 @@ class LanguageBase(ABC):
 
     @abstractmethod
     def prepare(self, definition: Definition, semantics: int) -> "Program":
-        """Return *definition* as a program that runs as the reading with the number *semantics* says."""
+        """Return *definition* as a program of runs that began with the semantics number *semantics*."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
         """Raise UsageError: there is no schema."""

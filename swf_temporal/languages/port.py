@@ -315,7 +315,7 @@ class Language(Protocol):
         """Return the definition that a running instance carries, without asking whether it follows the rules."""
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
-        """Return *definition* as a program that runs as the reading with the number *semantics* says."""
+        """Return *definition* as a program of runs that began with the semantics number *semantics*."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""

@@ -85,13 +85,9 @@ class Limits:
 class Budget:
     """The part of the limits that one execution, and those before it, have used up."""
 
-    def __init__(self, workflow_id: str, numbers: Mapping[str, int], *, asks_seldom: bool = True) -> None:
-        """Go on from the *numbers* that an execution of the workflow was begun with.
-
-        If it *asks_seldom*, its sub-workflows know up to which depth the limit was asked for.
-        """
-        self._asks_seldom = asks_seldom
-        self._asks_at_depth = max(MIN_DEPTH, numbers.get(_ASKS_AT, 0) if asks_seldom else 0)
+    def __init__(self, workflow_id: str, numbers: Mapping[str, int]) -> None:
+        """Go on from the *numbers* that an execution of the workflow was begun with."""
+        self._asks_at_depth = max(MIN_DEPTH, numbers.get(_ASKS_AT, 0))
         self._workflow = workflow_id
         self.depth = numbers.get(_DEPTH, 0)
         self._within = _of_prefix(_WITHIN, numbers)
@@ -214,8 +210,7 @@ class Budget:
         depth = self.depth + 1
         if depth > limits.depth:
             raise StepLimitExceeded(too_deep({**self._within, self._workflow: depth}, depth, limits.depth))
-        if self._asks_seldom:
-            self._asks_at_depth = max(MIN_DEPTH, min(limits.depth, 2 * self.depth))
+        self._asks_at_depth = max(MIN_DEPTH, min(limits.depth, 2 * self.depth))
 
     def _latest(self) -> str:
         return named_states(self._met, self._entered)

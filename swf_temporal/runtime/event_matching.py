@@ -22,9 +22,6 @@ Fits: TypeAlias = Callable[[str, JSON], bool]
 DEFAULT_SOURCE = "https://serverlessworkflow.io"
 """The source of a produced event whose definition names none (0.8-next, section "Event Definition")."""
 
-ADDRESSED = "swfaddressed"
-"""The attribute by which runs of the first reading tell that an event was addressed. Any sender can write it."""
-
 
 class EventKind(Protocol):
     """A kind of event: its type, its source, or both."""

@@ -75,7 +75,7 @@ class TraceEntry:
 
 
 class TemplateRecord(TypedDict):
-    """A SecretTemplate as it travels. Releases up to 0.1.0 refuse one with other fields."""
+    """A SecretTemplate as it travels."""
 
     template: JSON
     data: JSON
@@ -100,8 +100,8 @@ class SecretTemplate:
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "SecretTemplate":
-        """Return the template that `to_json` wrote, in this release or another."""
-        return SecretTemplate(record["template"], record["data"], record["variables"], record.get("language", "jq"))
+        """Return the template that `to_json` wrote."""
+        return SecretTemplate(record["template"], record["data"], record["variables"], record["language"])
 
 
 @dataclass(slots=True)
@@ -230,13 +230,6 @@ class Host(Protocol):
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
         """Let the variable hold *value* from now on; None takes it away."""
 
-    def changed(self, change: str) -> bool:
-        """Tell whether this run does what *change* brought, because it came to the place after the change was made.
-
-        For code that makes other calls, timers or sub-workflows than it did: a run that passed the place before does
-        as it did then. A change of what a definition means gets a number in `runtime/semantics.py` instead.
-        """
-
     @property
     def carries(self) -> int:
         """How many bytes of progress a run can carry from one execution to the next."""
@@ -296,13 +289,9 @@ class Limit:
         return {"seconds": self.seconds, "interrupt": self.interrupt, "runBefore": self.run_before}
 
     @staticmethod
-    def from_json(record: Any) -> "Limit | None":
-        """Return the limit that `to_json` wrote; a number alone, as runs carried it before, is its seconds."""
-        if isinstance(record, int | float):
-            return Limit(record)
-        if not isinstance(record, Mapping):
-            return None
-        return Limit(record["seconds"], interrupt=record.get("interrupt", True), run_before=record.get("runBefore"))
+    def from_json(record: LimitRecord) -> "Limit":
+        """Return the limit that `to_json` wrote."""
+        return Limit(record["seconds"], record["interrupt"], record["runBefore"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ would be too long keeps its front, and ends with a digest of all of it, which is
 from hashlib import sha256
 from typing import Final
 
-from swf_temporal.errors import StepLimitExceeded
-
 MAX_ID_BYTES: Final = 1000
 """The length limit of an id, and of the type of a workflow or an activity, in bytes: the server's."""
 
@@ -32,15 +30,3 @@ def shortened_id(own: str, most: int = MAX_ID_BYTES) -> str:
 def id_of_child(parent: str, child: str) -> str:
     """Return the id of what the instance *parent* starts as its *child*."""
     return shortened_id(f"{parent}/{child}", MAX_INSTANCE_ID_BYTES)
-
-
-def unshortened_id_of_child(parent: str, child: str) -> str:
-    """Return the same as runs did whose semantics number is below 5.
-
-    Raises StepLimitExceeded where no server takes so long an id: it grows with every level of sub-workflows.
-    """
-    own = f"{parent}/{child}"
-    if len(own.encode()) > MAX_ID_BYTES:
-        what = f"the id of one more would have more than the {MAX_ID_BYTES:,} bytes that a server takes"
-        raise StepLimitExceeded(f"too many sub-workflows wait for one another: {what}")
-    return own

@@ -74,18 +74,15 @@ def _texts(template: JSON) -> Iterator[str]:
         yield from _texts(list(template.values()))
 
 
-def subflow_fault(
-    workflow_id: str, fault: WorkflowFault, *, level_by_level: bool = False, state_word: str = "state"
-) -> SubflowFailed:
+def subflow_fault(workflow_id: str, fault: WorkflowFault, *, state_word: str = "state") -> SubflowFailed:
     """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message.
 
-    The message tells what went wrong where it did, and how many levels down that is; *level_by_level* it tells of every
-    sub-workflow between, as the first release did. An input that does not fit is given again to every attempt, so that
-    no further one can help.
+    The message tells what went wrong where it did, and how many levels down that is. An input that does not fit is
+    given again to every attempt, so that no further one can help.
     """
     origin = {"levels": 1, "workflow": workflow_id, "message": fault.message}
     message = f"sub-workflow {workflow_id!r} failed: {fault.message}"
-    if fault.origin is not None and not level_by_level:
+    if fault.origin is not None:
         origin = {**fault.origin, "levels": fault.origin["levels"] + 1}
         where = f"as {origin['workflow']!r} did {origin['levels']} levels down"
         message = f"sub-workflow {workflow_id!r} failed, {where}: {origin['message']}"

@@ -28,5 +28,5 @@ class ProgressRecord(TypedDict, total=False):
     """Which places of the record have what others have: see `runtime/sharing.py`."""
     parts: list[int]
     """The numbers of the parts that an engine carries on beside the record, in their order: `runtime/outputs.py`."""
-    limit: LimitRecord | float | None
+    limit: LimitRecord | None
     """What takes the place of the workflow's own timeout."""

@@ -106,11 +106,7 @@ class RetryRule:
         return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))
 
     def to_json(self) -> RetryRecord:
-        """Return the rule as JSON, without what says nothing.
-
-        Releases up to 0.1.0 refuse a rule with fields that they do not know: a new fact of a retry goes beside it, into
-        the record of the call.
-        """
+        """Return the rule as JSON, without what says nothing."""
         facts = {
             "delay": self.delay, "increment": self.increment, "multiplier": self.multiplier,
             "max_attempts": self.max_attempts, "jitter": self.jitter,

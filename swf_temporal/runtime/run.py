@@ -40,7 +40,6 @@ from swf_temporal.runtime.numbers import Numbers
 from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.progress import Frame, ProgressRecord
-from swf_temporal.runtime.semantics import is_compact, takes_turns
 from swf_temporal.runtime.sharing import is_worth_sharing, with_copies, without_copies
 from swf_temporal.runtime.suspension import Suspension
 from swf_temporal.runtime.trace import Tracer
@@ -70,7 +69,7 @@ class Program(Protocol):
 
     @property
     def semantics(self) -> int:
-        """The number of the reading: see `runtime/semantics.py`."""
+        """The semantics number: see `runtime/semantics.py`."""
 
     def begin(self, run: "Run", record: Mapping[str, Any]) -> Execution:
         """Return what runs for *run*, going on from what an execution before wrote in *record*."""
@@ -98,7 +97,7 @@ class Run(Tracer):
         self.input: JSON = record.get("input", data)
         self.inbox = Inbox(record.get("inbox"))
         self.frame: Frame = record.get("frame", {})
-        self.limit = Limit.from_json(record.get("limit")) or limit
+        self.limit = Limit.from_json(record["limit"]) if "limit" in record else limit
         self._numbers = Numbers(record.get("numbers", {}))
         self.started: float = record.get("started", host.now().timestamp())
         """When the instance began, as seconds of the epoch."""
@@ -108,11 +107,10 @@ class Run(Tracer):
         """Is told what a path begins to wait for."""
         self._suspension = Suspension()
         self.semantics = program.semantics
-        self.is_compact = is_compact(program.semantics)
-        """Whether what it carries on does not grow with the number of its iterations."""
-        self._turns = Turns(host) if takes_turns(program.semantics) else None
+        """The semantics number that it began with."""
+        self._turns = Turns(host)
         self._id = program.id
-        self.pacing = Pacing(host, program.semantics, lambda: self.execution.data)
+        self.pacing = Pacing(host)
         """When its host is given control."""
         self.execution = program.begin(self, record)
 
@@ -180,7 +178,6 @@ class Run(Tracer):
 
     def next_id(self, what: str) -> str:
         """Return an id for *what*, which is about to be called, that was never given before in this run."""
-        self.pacing.charge_call()
         return f"{what}#{self._numbers.next(what)}"
 
     def begin_iterations(self, path: str, calls: int = 0) -> None:
@@ -211,28 +208,23 @@ class Run(Tracer):
         remaining = moment - self.time()
         if remaining > 0:
             await self.host.sleep(timedelta(seconds=remaining), why)
-        if self._turns is not None:
-            await self._turns.at(moment)
+        await self._turns.at(moment)
 
     async def sleep_until(self, moment: float, why: str) -> None:
         """Wait until *moment*; a suspension ends the wait."""
         self.checkpoint()
         remaining = moment - self.time()
         if remaining <= 0:
-            if self._turns is not None:
-                await self._turns.at(moment)
+            await self._turns.at(moment)
             return
-        self.pacing.has_waited()
         await self._suspension.sleep(self._slept(remaining, moment, why))
 
     async def _slept(self, seconds: float, moment: float, why: str) -> None:
         await self.host.sleep(timedelta(seconds=seconds), why)
-        if self._turns is not None:
-            await self._turns.at(moment)
+        await self._turns.at(moment)
 
     async def outlast(self, work: "asyncio.Future[T]") -> T:
         """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""
-        self.pacing.has_waited()
         return await self._suspension.outlast(work)
 
     async def next_event(
@@ -249,7 +241,6 @@ class Run(Tracer):
         *refs* are the names of what *state* waits for: they are told to those who ask how far the instance is.
         *criterion* stands for what *accepts* goes by: see `Inbox.take`. *values* are what attributes must be.
         """
-        self.pacing.has_waited()
         awaited = Awaited(state, list(refs), deadline, values)
         self.awaited[id(awaited)] = awaited
         if self.on_wait is not None:
@@ -275,7 +266,7 @@ class Run(Tracer):
         }
         kept = {**record, **self.execution.record()}
         kept = {key: value for key, value in kept.items() if value not in ({}, [], None) or key == "input"}
-        return _compact(kept) if self.is_compact else kept
+        return _compact(kept)
 
 
 def _compact(record: dict[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class SimulationContext:
     cancel_after: timedelta | None = None
     """When it is cancelled from outside."""
     semantics: int = SEMANTICS
-    """The reading that runs begin with: where a test asks for an earlier one."""
+    """The semantics number that runs begin with."""
     states: int = 0
     """How many states were entered, in all instances."""
     on_trace: Callable[[Run, TraceEntry], None] | None = None

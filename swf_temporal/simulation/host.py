@@ -16,11 +16,10 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
 from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
-from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
+from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES, MAX_RESULT_BYTES
 from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
-from swf_temporal.runtime.semantics import gives_cycles_up
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
@@ -191,8 +190,6 @@ class SimulatedHost:
 
     def _child(self, call: SubflowCall) -> tuple[str, Mapping[str, int]]:
         """Return the id of a sub-workflow, and how deep it is. Raises StepLimitExceeded where that is too deep."""
-        if not gives_cycles_up(self.context.semantics):
-            return unshortened_id_of_child(self.instance_id, call.id), {}
         own_id = id_of_child(self.instance_id, call.id)
         if call.fire_and_forget:
             return own_id, {}
@@ -222,10 +219,6 @@ class SimulatedHost:
         for child_id, child in self._children.items():
             self.context.terminate(child_id)
             child.cancel()
-
-    def changed(self, change: str) -> bool:  # noqa: ARG002 - no instance of a simulation is older than what runs it
-        """Return True: every run is new."""
-        return True
 
     @property
     def carries(self) -> int:

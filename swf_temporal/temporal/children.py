@@ -15,14 +15,8 @@ from swf_temporal.definition_cache import of_definitions
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
-from swf_temporal.runtime.ids import id_of_child, unshortened_id_of_child
+from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import noticing
-from swf_temporal.runtime.semantics import (
-    FIRST_SEMANTICS,
-    SEMANTICS,
-    gives_on_what_is_needed,
-    tells_cancelled_subflows,
-)
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child
 from swf_temporal.temporal.outgoing import Outgoing
@@ -36,9 +30,7 @@ _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": P
 class Children:
     """The child workflows of one execution."""
 
-    def __init__(
-        self, pin: Pin, outgoing: Outgoing, budget: Budget | None, limits: Callable[[], Awaitable[Limits]]
-    ) -> None:
+    def __init__(self, pin: Pin, outgoing: Outgoing, budget: Budget, limits: Callable[[], Awaitable[Limits]]) -> None:
         self._pin = pin
         self._outgoing = outgoing
         self._budget = budget
@@ -58,8 +50,7 @@ class Children:
         """Return the workflow id of *child*, which is its id within this execution."""
         if self._id is None:
             self._id = workflow.info().workflow_id
-        parent = self._id
-        return unshortened_id_of_child(parent, child) if self._budget is None else id_of_child(parent, child)
+        return id_of_child(self._id, child)
 
     async def run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
         """Run the sub-workflow, whose variables are those of *thread*; return its output.
@@ -69,13 +60,11 @@ class Children:
         parent = self._pin
         definitions = tuple(parent.definitions)
         definition = catalogue_of(definitions).find(call.workflow_id, call.version)
-        is_first = parent.semantics == FIRST_SEMANTICS
         broken_off: list[bool] = []
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
         if not self.outlasting.knows(call.id):
             numbers = await self._numbers_of(call)
-            if gives_on_what_is_needed(parent.semantics or SEMANTICS):
-                definitions = reachable_from(call.workflow_id, call.version, definitions)
+            definitions = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(definitions), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
             pin.hops = parent.hops
             handle = await self._begun(call.workflow_id, call, pin, broken_off)
@@ -86,14 +75,12 @@ class Children:
         try:
             return await self._result(call, handle)
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or (broken_off and not is_first)):
+            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or broken_off):
                 raise asyncio.CancelledError from None
-            tells = tells_cancelled_subflows(parent.semantics or SEMANTICS)
             raise fault_of_child(
                 error,
                 call.workflow_id,
-                level_by_level=is_first,
-                cancelled=definition.cancellation(by_parent=False) if tells else None,
+                cancelled=definition.cancellation(by_parent=False),
                 state_word=definition.words.state,
             ) from None
 
@@ -117,7 +104,7 @@ class Children:
         try:
             return await noticing(self._start(workflow_type, call, pin), lambda: broken_off.append(True))
         except WorkflowFault:
-            if broken_off and self._pin.semantics != FIRST_SEMANTICS:
+            if broken_off:
                 # It was never begun, because the path that waits for it was cancelled.
                 raise asyncio.CancelledError from None
             raise
@@ -135,8 +122,7 @@ class Children:
             return await self.outlasting.result(call)
         finally:
             self._outgoing.ended(number)
-            if self._budget is not None:
-                self._budget.waited()
+            self._budget.waited()
 
     async def detach(self, call: FunctionCall, source: str) -> None:
         """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
@@ -166,8 +152,6 @@ class Children:
     async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
         """Return what the sub-workflow begins with of the budget. Raises StepLimitExceeded where that is used up."""
         budget = self._budget
-        if budget is None:
-            return {}
         if call.fire_and_forget:
             if budget.asks_for_executions:
                 budget.check_executions(await self._limits())
@@ -181,7 +165,7 @@ class Children:
         if workflow.cancellation_reason() is not None:
             return True
         path = asyncio.current_task()
-        return self._pin.semantics != FIRST_SEMANTICS and path is not None and path.cancelling() > 0
+        return path is not None and path.cancelling() > 0
 
     async def _start(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
         data = await self._outgoing.payload(call.data)

@@ -25,7 +25,6 @@ from swf_temporal.runtime.limits import CARRY_LESS
 from swf_temporal.runtime.outputs import fronts_in
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import keeps_up_with_signals, leaves_bursts, outlasts_slow_calls
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.outgoing import Slowest
 
@@ -81,8 +80,6 @@ BURST: Final = Burst(500, 1.0, 5.0)
 """Faster ones gain nothing: to be short enough, an execution would have to leave all the time."""
 LASTING_BURST: Final = BURST._replace(shortest=0.0)
 """The same in the execution after: those that were sent meanwhile come faster than usual."""
-FIRST_BURST: Final = Burst(1_000, 0.0, 5.0)
-"""The same in runs of the eighth reading."""
 
 
 class SignalRate:
@@ -123,16 +120,14 @@ class LengthCheck:
         self._words = words
         self._stepped_at: datetime | None = None
         self._came_at: datetime | None = None
-        # Signals may come before it is known under which reading the run began.
         self._signals = SignalRate(LASTING_BURST if was_in_burst else BURST)
-        self._signals_before = SignalRate(FIRST_BURST)
         self._again_from: int | None = None
         """From how many events on a run is looked at again that could not be carried over."""
 
-    def is_in_burst(self, run: Run) -> bool:
-        """Tell whether signals come so fast that the execution of *run* is to be short."""
-        rate = self._signals if leaves_bursts(run.semantics) else self._signals_before
-        return rate.is_high and keeps_up_with_signals(run.semantics)
+    @property
+    def is_in_burst(self) -> bool:
+        """Whether signals come so fast that the execution is to be short."""
+        return self._signals.is_high
 
     def at_step(self, run: Run, host: TemporalHost, at: datetime) -> None:
         """Suspend *run*, which takes a step *at* this time of *host*, if it should continue as new.
@@ -142,13 +137,12 @@ class LengthCheck:
         """
         if at is not self._stepped_at:  # the host's time is one object as long as a workflow task lasts
             self._stepped_at = at
-            if self._is_due(run) and self._can_leave(run, host):
+            if self._is_due() and self._can_leave(run, host):
                 run.suspend()
 
     def at_signal(self, now: float) -> None:
         """Count a signal that comes *now*, in seconds of the epoch."""
         self._signals.note(now)
-        self._signals_before.note(now)
 
     def at_event(self, run: Run, host: TemporalHost) -> None:
         """Suspend *run*, which keeps an event that has come, if it should continue as new.
@@ -158,9 +152,9 @@ class LengthCheck:
         at = host.now()
         if at is not self._came_at:
             self._came_at = at
-            if self._is_due(run) and self._can_leave(run, host) and workflow.patched(_ANYWHERE):
+            if self._is_due() and self._can_leave(run, host) and workflow.patched(_ANYWHERE):
                 run.suspend()
-            if run.is_suspending and self._is_at_its_end() and outlasts_slow_calls(run.semantics):
+            if run.is_suspending and self._is_at_its_end():
                 self._give_up(host.slowest, at)
 
     def _can_leave(self, run: Run, host: TemporalHost) -> bool:
@@ -168,7 +162,7 @@ class LengthCheck:
             return True
         if run.execution.is_cancelled or host.has_children_to_end():
             return False
-        return not (outlasts_slow_calls(run.semantics) and self._waits_for(host.slowest, host.now()))
+        return not self._waits_for(host.slowest, host.now())
 
     def _give_up(self, slowest: Slowest | None, at: datetime) -> None:
         if slowest is not None:
@@ -182,8 +176,7 @@ class LengthCheck:
     def could_not_carry_over(self, size: int, most: int, run: Run) -> None:
         """Take note that the record of *run* is larger than *most*. Raises PayloadTooLarge if it cannot stay either."""
         length = workflow.info().get_current_history_length()
-        if run.is_compact:
-            _check_iterations(size, most, run)
+        _check_iterations(size, most, run)
         if self._again_from is not None and self._is_at_its_end():
             raise PayloadTooLarge(
                 f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
@@ -192,8 +185,8 @@ class LengthCheck:
             )
         self._again_from = length + TRY_AGAIN
 
-    def _is_due(self, run: Run) -> bool:
-        if not self._is_long() and not self.is_in_burst(run):
+    def _is_due(self) -> bool:
+        if not self._is_long() and not self.is_in_burst:
             return False
         if self._again_from is None:
             return True

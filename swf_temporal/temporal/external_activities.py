@@ -57,15 +57,12 @@ class ExternalActivity:
         terms: ActivityOptions,
         payloads: Sequence[Payload],
         emit: Callable[[TraceEntry], None],
-        *,
-        slow_is_fatal: bool = True,
     ) -> None:
         for payload in payloads:
             payload.metadata[MARK] = b"1"
         self.call = call
         self.terms = terms
         self.arguments = [RawValue(payload) for payload in payloads]
-        self.slow_is_fatal = slow_is_fatal
         self._emit = emit
 
     async def run(self, limit: timedelta) -> JSON:
@@ -99,7 +96,7 @@ class ExternalActivity:
                 return await self._make(f"{call.id}.{attempt}", ONCE, limit, left)
             except CallFailed as fault:
                 fault.attempt = attempt
-                delay = call.retry.after(attempt, fault, draw, slow_is_fatal=self.slow_is_fatal) if call.retry else None
+                delay = call.retry.after(attempt, fault, draw, slow_is_fatal=True) if call.retry else None
                 if delay is None:
                     raise
                 again = _now() + max(delay.total_seconds(), _MIN_DELAY)

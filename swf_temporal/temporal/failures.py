@@ -69,7 +69,6 @@ def fault_of_child(
     error: ChildWorkflowError,
     workflow_id: str,
     *,
-    level_by_level: bool = False,
     cancelled: WorkflowFault | None = None,
     state_word: str = "state",
 ) -> WorkflowFault:
@@ -85,7 +84,7 @@ def fault_of_child(
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):
         inner = _carried(cause)
-        return subflow_fault(workflow_id, inner, level_by_level=level_by_level, state_word=state_word)
+        return subflow_fault(workflow_id, inner, state_word=state_word)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 

@@ -19,14 +19,6 @@ from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
-from swf_temporal.runtime.semantics import (
-    FIRST_SEMANTICS,
-    SEMANTICS,
-    asks_seldom_for_depth,
-    gives_cycles_up,
-    limits_what_is_held,
-    slow_is_fatal,
-)
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import activations
 from swf_temporal.temporal.activations import here
@@ -81,12 +73,8 @@ class TemporalHost:
         self.pin = pin
         self.source = source
         self.runs_external_activities = runs_external_activities
-        semantics = SEMANTICS if pin.semantics is None else pin.semantics
         numbers = (pin.progress or {}).get("numbers", pin.numbers)
-        self.budget: Budget | None = None
-        if gives_cycles_up(semantics):
-            seldom = asks_seldom_for_depth(semantics)
-            self.budget = Budget(workflow.info().workflow_type, numbers, asks_seldom=seldom)
+        self.budget = Budget(workflow.info().workflow_type, numbers)
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._places = self._steps = 0
@@ -122,8 +110,7 @@ class TemporalHost:
         """Keep the entry for queries, and see whether the run should continue as new."""
         kind = entry.kind
         if kind is TraceKind.STATE_ENTERED:
-            if self.budget is not None:
-                self.budget.enter(entry.state)
+            self.budget.enter(entry.state)
         elif kind is TraceKind.EVENT_TAKEN:
             self._waited()
         trace = self.trace
@@ -155,10 +142,6 @@ class TemporalHost:
     async def settled(self) -> None:
         """Wait until no task can take a further step: the engine looks at its conditions then."""
         await workflow.wait_condition(lambda: True)
-
-    def changed(self, change: str) -> bool:
-        """Tell whether this run goes the way that *change* brought: the history of each says so by a marker."""
-        return workflow.patched(change)
 
     def hold(self, values: Sequence[JSON]) -> list[int]:
         """Make parts of *values*, which the next execution is started with."""
@@ -212,19 +195,16 @@ class TemporalHost:
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
         await workflow.sleep(timedelta(milliseconds=1), summary="yielding after long work")
-        if self.budget is not None and self.budget.asks_for_states:
+        if self.budget.asks_for_states:
             self.budget.check_states(await self._limits())
 
     def with_budget(self, progress: dict[str, Any]) -> dict[str, Any]:
         """Return the *progress* of the run with what it has used up of its budget."""
-        if self.budget is None:
-            return progress
         numbers = self.budget.over(progress.get("numbers", {}), self.budget.carried())
         return {**progress, "numbers": numbers} if numbers else progress
 
     def _waited(self) -> None:
-        if self.budget is not None:
-            self.budget.waited()
+        self.budget.waited()
 
     async def _limits(self) -> Limits:
         """Return the limits of the operator, as they are now: what is answered stands in the history."""
@@ -240,13 +220,13 @@ class TemporalHost:
 
     async def check_continuation(self) -> None:
         """Raise StepLimitExceeded where too many executions were begun without waiting, each by the one before."""
-        if self.budget is not None and self.budget.asks_for_executions:
+        if self.budget.asks_for_executions:
             self.budget.check_executions(await self._limits())
 
     async def check_held(self) -> None:
         """Raise PayloadTooLarge where the run holds more than the operator lets one hold."""
         size = self.parts.size
-        if size >= MIN_HELD_BYTES and limits_what_is_held(self.pin.semantics or FIRST_SEMANTICS):
+        if size >= MIN_HELD_BYTES:
             (await self._limits()).check_held(size)
 
     async def invoke(self, call: FunctionCall) -> JSON:
@@ -296,9 +276,7 @@ class TemporalHost:
         payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
         number = self.outgoing.begun(call.id)
         try:
-            return await ExternalActivity(
-                call, terms, payloads, self.emit, slow_is_fatal=slow_is_fatal(self.pin.semantics or SEMANTICS)
-            ).run(CALL_LIMIT)
+            return await ExternalActivity(call, terms, payloads, self.emit).run(CALL_LIMIT)
         finally:
             self.outgoing.ended(number)
             self._waited()

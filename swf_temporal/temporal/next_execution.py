@@ -45,8 +45,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost, *, in_burst: bool = False) -
     if numbers:
         progress = {**progress, "parts": numbers}
     following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), burst=in_burst)
-    if run.is_compact:
-        following.format = max(following.format, COMPACT_FORMAT)
+    following.format = max(following.format, COMPACT_FORMAT)
     payload, size, most = _written(following.to_json())
     return Carried(progress, RawValue(payload), parts, size, most)
 
@@ -57,7 +56,7 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
     following = _following(
         pin,
         version=to.version,
-        numbers=run.numbers if budget is None else budget.over(run.numbers, budget.of_next()),
+        numbers=budget.over(run.numbers, budget.of_next()),
         events=[event.to_record() for event in run.inbox.kept],
         limit=None if to.limit is None else to.limit.to_json(),
         untaken=False,

@@ -25,7 +25,7 @@ from swf_temporal.loading import load, load_pinned
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, LimitRecord, SecretTemplate, TemplateRecord
 from swf_temporal.runtime.retrying import RetryRecord, RetryRule
 from swf_temporal.runtime.run import Program
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.variables import Scope
 from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_json
 
@@ -98,7 +98,7 @@ class PinRecord(TypedDict, total=False):
     events: list[dict[str, JSON]]
     progress: dict[str, Any]
     numbers: dict[str, int]
-    limit: LimitRecord | float
+    limit: LimitRecord
     call: "CallRecord"
     thread: dict[str, str]
     hops: int
@@ -123,7 +123,7 @@ class Pin:
     """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
-    limit: LimitRecord | float | None = None
+    limit: LimitRecord | None = None
     """What a `continueAs` sets in place of the workflow's own timeout."""
     call: "CallRecord | None" = None
     """The call that this run consists in: one that was invoked `async`, or one that is long-running."""
@@ -138,7 +138,7 @@ class Pin:
     burst: bool = False
     """Whether the execution before this one was left early because signals came fast."""
     semantics: int | None = SEMANTICS
-    """The reading that the run began with; None for a run that has yet to record one, because it has no pin."""
+    """The semantics number of the run; None for one that has yet to record it, because it has no pin."""
     format: int = FIRST_FORMAT
     """The format of this pin, and of all that it holds."""
     others: Mapping[str, JSON] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Pin:
     def to_json(self) -> PinRecord:
         """Return the pin as JSON, without what says nothing."""
         numbers = dict(self.numbers)
-        if self.semantics is not None and self.semantics != FIRST_SEMANTICS:
+        if self.semantics is not None:
             numbers[_SEMANTICS] = self.semantics
         if self.format != FIRST_FORMAT:
             numbers[_FORMAT] = self.format
@@ -176,11 +176,9 @@ class Pin:
         """
         definitions = [Pinned.from_json(one) for one in record.get("definitions", ())]
         numbers = dict(record.get("numbers", {}))
-        # What comes without digests was not written by any release of ours: it is as new as a run without a pin.
-        unrecorded = None if any(not one.sha256 for one in definitions) else FIRST_SEMANTICS
-        semantics, number = numbers.pop(_SEMANTICS, unrecorded), numbers.pop(_FORMAT, FIRST_FORMAT)
+        semantics, number = numbers.pop(_SEMANTICS, None), numbers.pop(_FORMAT, FIRST_FORMAT)
         _check_number("the format of a run's record,", number, FORMAT)
-        _check_number("the semantics of a run,", semantics or FIRST_SEMANTICS, SEMANTICS)
+        _check_number("the semantics of a run,", semantics or SEMANTICS, SEMANTICS)
         return Pin(
             definitions=definitions,
             version=record.get("version"),

@@ -32,7 +32,7 @@ class Replayed:
     state: str | None = None
     """The state that it was in at the end of the history."""
     semantics: int | None = None
-    """The number of the reading that it began with."""
+    """The semantics number that it began with."""
     format: int | None = None
     """The format of the record that it began with."""
     builds: tuple[str, ...] = ()

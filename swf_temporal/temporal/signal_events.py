@@ -9,9 +9,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, EventUse
-from swf_temporal.runtime.event_matching import ADDRESSED, DEFAULT_SOURCE, is_like
+from swf_temporal.runtime.event_matching import DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
 from swf_temporal.text.suggestions import did_you_mean
 
@@ -31,7 +30,7 @@ class NoRoomError(Exception):
     """An event that an instance cannot keep now, but may take later; the message continues after its id."""
 
 
-def event_of_signal(name: str, value: JSON, definition: Definition, semantics: int) -> CloudEvent:
+def event_of_signal(name: str, value: JSON, definition: Definition) -> CloudEvent:
     """Return the event that the signal *name* carries.
 
     `event` carries a CloudEvent. A signal named after an event definition, or after the type of one, carries the
@@ -41,7 +40,7 @@ def event_of_signal(name: str, value: JSON, definition: Definition, semantics: i
     if name == EVENT or (isinstance(value, dict) and {"specversion", "type"} <= value.keys()):
         if not isinstance(value, dict):
             raise ValueError("it does not carry a CloudEvent, which is a JSON object")
-        return CloudEvent.from_json(value, any_version=_takes_any_version(semantics))
+        return CloudEvent.from_json(value)
     meant = next((event for event in definition.events if event.name == name), None)
     if meant is None:
         meant = next((event for event in definition.events if event.type == name), None)
@@ -53,39 +52,32 @@ def event_of_signal(name: str, value: JSON, definition: Definition, semantics: i
         source=meant.source or DEFAULT_SOURCE,
         type=meant.type or meant.name,
         data=value,
-        attributes={ADDRESSED: True} if semantics == FIRST_SEMANTICS else {},
         is_addressed=True,
     )
 
 
-def check_form(event: Mapping[str, Any], *, any_version: bool = False) -> None:
+def check_form(event: Mapping[str, Any]) -> None:
     """Raise NotTakenError unless *event* is a CloudEvent, or has the `name` of an event and its `data`."""
     name = _name_in(event)
     if name is not None and not isinstance(name, str):
         raise NotTakenError("takes no event whose 'name' is not a text")
     if name is None:
         try:
-            CloudEvent.from_json(event, any_version=any_version)
+            CloudEvent.from_json(event)
         except ValueError as error:
             raise NotTakenError(f"takes CloudEvents, and this is not one: {error}") from None
 
 
-def as_signal(event: Mapping[str, Any]) -> tuple[str, JSON]:
-    """Return the name and the value of the signal that carries the same as an update."""
-    name = _name_in(event)
-    return (EVENT, dict(event)) if name is None else (name, event.get("data"))
-
-
-def event_of_update(event: Mapping[str, Any], definition: Definition, semantics: int) -> CloudEvent:
+def event_of_update(event: Mapping[str, Any], definition: Definition) -> CloudEvent:
     """Return the event that an update carries. Raises NotTakenError."""
-    check_form(event, any_version=_takes_any_version(semantics))
+    check_form(event)
     name = _name_in(event)
     if name is None:
-        return CloudEvent.from_json(event, any_version=True)
+        return CloudEvent.from_json(event)
     if all(name not in (one.name, one.type) for one in definition.events):
         names = [one.name for one in definition.events if _is_consumed(one)]
         raise NotTakenError(f"has no event called {name!r}", _question(name, names, "events called"))
-    return event_of_signal(name, event.get("data"), definition, semantics)
+    return event_of_signal(name, event.get("data"), definition)
 
 
 def refuse_unawaited(given: Mapping[str, Any], event: CloudEvent, run: Run) -> None:
@@ -134,11 +126,6 @@ def refuse_more(event: CloudEvent, run: Run, most: int) -> None:
             f"keeps {len(inbox.kept):,} events that no state has taken yet, which hold {inbox.size:,} bytes; "
             "it keeps no more until some are taken"
         )
-
-
-def _takes_any_version(semantics: int) -> bool:
-    """Tell whether a run takes CloudEvents of any version: one of the first release may have done so already."""
-    return semantics == FIRST_SEMANTICS
 
 
 def _name_in(event: Mapping[str, Any]) -> Any:

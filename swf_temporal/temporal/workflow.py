@@ -45,7 +45,6 @@ from swf_temporal.temporal.signal_batches import TakesBatches
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
     NotTakenError,
-    as_signal,
     check_form,
     event_of_signal,
     event_of_update,
@@ -67,9 +66,6 @@ _LOOKED_AT = SHOWN | MAY_CONTINUE_AS_NEW
 """The entries that are looked at, beside being kept."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
-
-_WAITS_FOR_DEFINITION = 2
-"""From this reading on, an event that comes before the definition is known is answered for once it is."""
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
@@ -152,15 +148,12 @@ class Interpreter(TakesBatches):
     async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
         """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
         if self._run is None:
-            if semantics_of(self._pin) < _WAITS_FOR_DEFINITION:
-                self._signals.append(as_signal(event))
-                return {"status": "kept"}
             await workflow.wait_condition(lambda: self._run is not None)
             self._validate(event)
         run, definition = self._run, self._definition
         assert run is not None  # noqa: S101 - for the type checker
         assert definition is not None  # noqa: S101 - they come together
-        taken = event_of_update(event, definition, semantics_of(self._pin))
+        taken = event_of_update(event, definition)
         awaited = run.awaits(taken)
         if not self._deliver(taken, run):
             return {"status": "duplicate"}
@@ -179,7 +172,7 @@ class Interpreter(TakesBatches):
             if definition is None or self._run is None:
                 check_form(event)
             else:
-                taken = event_of_update(event, definition, semantics_of(self._pin))
+                taken = event_of_update(event, definition)
                 refuse_unawaited(event, taken, self._run)
                 refuse_never_taken(taken, definition, catalogue_of(tuple(self._pin.definitions)))
                 refuse_more(taken, self._run, limit_of(workflow.payload_converter()) // 2)
@@ -239,7 +232,7 @@ class Interpreter(TakesBatches):
         self._log.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
-        limit = Limit.from_json(self._pin.limit)
+        limit = None if self._pin.limit is None else Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin.definitions)
@@ -265,7 +258,7 @@ class Interpreter(TakesBatches):
                     begin_other(outcome, run, self._pin, host, self._log)
                 case Suspended():
                     await host.check_held()
-                    following = carried(run, self._pin, host, in_burst=self._length.is_in_burst(run))
+                    following = carried(run, self._pin, host, in_burst=self._length.is_in_burst)
                     if fits(following.size, following.most):
                         self._log.goes_on()
                         following.begin()
@@ -309,7 +302,7 @@ class Interpreter(TakesBatches):
             self._signals.append((name, value))
             return
         try:
-            event = event_of_signal(name, value, definition, semantics_of(self._pin))
+            event = event_of_signal(name, value, definition)
         except ValueError as error:
             workflow.logger.warning("signal %r was not taken: %s", name, error)
             return
@@ -341,7 +334,7 @@ class Interpreter(TakesBatches):
             return
         if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:  # of the main path: no branch or iteration
             budget = host.budget
-            if budget is not None and budget.is_suspicious:
+            if budget.is_suspicious:
                 budget.enter_with(entry.state, run.execution.data)
         if kind in SHOWN:
             self._shown.note(entry)

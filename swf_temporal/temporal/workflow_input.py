@@ -12,7 +12,7 @@ from temporalio.common import RawValue
 
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import NewerRecord, PayloadUnavailable
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal.records import Pin
 
 UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
@@ -32,15 +32,14 @@ def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord |
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
     except (NewerRecord, PayloadUnavailable) as error:
         return {}, Pin(), error
-    return {} if data is None else data, pin, _wrong_numbers(args, data, pin)
+    return {} if data is None else data, pin, _wrong_numbers(args, data)
 
 
 def semantics_of(pin: Pin) -> int:
-    """Return the reading that a run began with: without a pin, its history has a marker for each but the first."""
+    """Return the semantics number of a run: where no pin says it, its history has a marker, unless that is 1."""
     if pin.semantics is None:
-        numbers = range(SEMANTICS, FIRST_SEMANTICS, -1)
-        found = (number for number in numbers if workflow.patched(f"semantics-{number}"))
-        pin.semantics = next(found, FIRST_SEMANTICS)
+        numbers = range(SEMANTICS, 1, -1)
+        pin.semantics = next((number for number in numbers if workflow.patched(f"semantics-{number}")), 1)
     return pin.semantics
 
 
@@ -61,9 +60,9 @@ def value_of(raw: RawValue) -> JSON:
     return value
 
 
-def _wrong_numbers(args: Sequence[RawValue], data: JSON, pin: Pin) -> str | None:
+def _wrong_numbers(args: Sequence[RawValue], data: JSON) -> str | None:
     """Return what is wrong with an input that has NaN or an infinity, which Python reads and JSON does not have."""
-    if pin.semantics == FIRST_SEMANTICS or not args or not any(word in args[0].payload.data for word in _NO_NUMBERS):
+    if not args or not any(word in args[0].payload.data for word in _NO_NUMBERS):
         return None
     try:
         json_of(data)

@@ -105,28 +105,6 @@ def test_what_does_not_compile_says_where(expressions: Expressions, text: str, m
 
 
 @pytest.mark.parametrize(
-    ("text", "yields"),
-    [
-        (".n + 1", 4),
-        ("Hello ${ .name }!", "Hello Ada!"),
-        ("length", "length"),
-        (" n ", " n "),
-        ("$5.00", "$5.00"),
-        (".total > limit", ".total > limit"),
-        (".n ${ .n }", ".n 3"),
-        ('[.n, "${ .n }"]', [3, "${ .n }"]),
-        ("${ .n }", 3),
-        ("", ""),
-        ("fn:isBig", True),
-    ],
-)
-def test_the_reading_of_the_first_release(text: str, yields: Any) -> None:
-    """Runs that began under it go on taking a text for what it looks like."""
-    guessing = Expressions(functions=FUNCTIONS, guesses=True)
-    assert guessing.expression(text)(DATA, VARIABLES) == yields
-
-
-@pytest.mark.parametrize(
     ("text", "kinds"),
     [
         (".n", ANY),

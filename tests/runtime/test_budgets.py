@@ -133,9 +133,9 @@ def test_limits_of_depth_are_asked_for_late() -> None:
     assert Budget("w", {"depth": MIN_DEPTH}).asks_for_depth
 
 
-def _asking(depth: int, limit: int, *, asks_seldom: bool) -> list[int]:
+def _asking(depth: int, limit: int) -> list[int]:
     """Return at which depths limits are asked for until one more level is refused."""
-    asked, budget = [], Budget("w", {}, asks_seldom=asks_seldom)
+    asked, budget = [], Budget("w", {})
     while budget.depth < depth:
         if budget.asks_for_depth:
             asked.append(budget.depth)
@@ -143,26 +143,24 @@ def _asking(depth: int, limit: int, *, asks_seldom: bool) -> list[int]:
                 budget.check_depth(Limits(depth=limit))
             except StepLimitExceeded:
                 return asked
-            assert budget.asks_for_depth is not asks_seldom
-        budget = Budget("w", Budget("w", budget.of_child(), asks_seldom=asks_seldom).carried(), asks_seldom=asks_seldom)
+            assert not budget.asks_for_depth
+        budget = Budget("w", Budget("w", budget.of_child()).carried())
     return asked
 
 
 def test_limits_of_depth_are_asked_for_where_it_has_doubled() -> None:
-    """And exactly at the limit, through continue-as-new; an earlier reading asks at every level."""
-    assert _asking(1000, 500, asks_seldom=True) == [20, 40, 80, 160, 320, 500]
-    assert _asking(1000, 25, asks_seldom=True) == [20, 25]
-    assert _asking(1000, 20, asks_seldom=True) == [20]
-    assert _asking(25, 500, asks_seldom=False) == [20, 21, 22, 23, 24]
+    """And exactly at the limit, through continue-as-new."""
+    assert _asking(1000, 500) == [20, 40, 80, 160, 320, 500]
+    assert _asking(1000, 25) == [20, 25]
+    assert _asking(1000, 20) == [20]
 
 
 def test_what_is_detached_asks_anew() -> None:
-    """Nobody waits for it: it begins at the top. An earlier reading makes nothing of what a later one knows."""
+    """Nobody waits for it: it begins at the top."""
     budget = Budget("w", {"depth": 40})
     budget.check_depth(Limits())
     assert budget.of_child()["asksAtDepth"] == 80
     assert "asksAtDepth" not in budget.of_detached()
-    assert Budget("w", {"depth": 41, "asksAtDepth": 80}, asks_seldom=False).asks_for_depth
     assert budget.over({"asksAtDepth": 7, "depth": 7, "a/b": 1}, {"depth": 2}) == {"a/b": 1, "depth": 2}
 
 

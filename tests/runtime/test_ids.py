@@ -1,14 +1,10 @@
 """How long may an id become, and what is left of one that is too long?"""
 
-import pytest
-
-from swf_temporal.errors import StepLimitExceeded
 from swf_temporal.runtime.ids import (
     MAX_ID_BYTES,
     MAX_INSTANCE_ID_BYTES,
     id_of_child,
     shortened_id,
-    unshortened_id_of_child,
 )
 
 
@@ -35,12 +31,3 @@ def test_ids_of_any_nesting_fit() -> None:
     assert max(len(one.encode()) for one in ids) <= MAX_INSTANCE_ID_BYTES
     assert len(set(ids)) == len(ids)
     assert sum("~" in one.removesuffix("/A state/with an action#1") for one in ids[-5:]) == len(ids[-5:])
-
-
-def test_runs_of_earlier_releases_fail_where_an_id_is_too_long() -> None:
-    """What they did with such a sub-workflow stays as it was."""
-    longest = "é" * ((MAX_ID_BYTES - 2) // 2)
-    assert unshortened_id_of_child(longest, "a").endswith("é/a")
-    told = "too many sub-workflows wait for one another: the id of one more would have more than the 1,000 bytes"
-    with pytest.raises(StepLimitExceeded, match=told):
-        unshortened_id_of_child(longest, "ab")

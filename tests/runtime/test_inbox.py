@@ -8,12 +8,9 @@ import pytest
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.correlation import correlates
-from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.inbox import MAX_CRITERIA, MAX_SEEN, Inbox
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.performing import size_of
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 
 
 def _event(type_: str, id_: str = "", source: str = "s") -> CloudEvent:
@@ -133,16 +130,6 @@ def test_what_is_known_of_an_event_survives_beside_it() -> None:
     again = Inbox(json.loads(json.dumps(inbox.to_json())))
     assert again.kept == inbox.kept
     assert [(event.is_addressed, event.attributes) for event in again.kept] == [(True, {}), (False, claims)]
-
-
-def test_reads_what_earlier_releases_kept() -> None:
-    """They wrote it into the event; runs of their reading go by that still, and no others do."""
-    record = {"kept": [{"specversion": "1.0", "id": "", "source": "s", "type": "a", "swfaddressed": True}]}
-    [event] = Inbox(record).kept
-    correlation = [{"contextAttributeName": "order", "contextAttributeValue": "7"}]
-    definition = Event.model_validate({"name": "a", "type": "a", "source": "s", "correlation": correlation})
-    assert correlates(definition, event, {}, {"order": "7"}, FIRST_SEMANTICS)
-    assert not correlates(definition, event, {}, {"order": "7"}, SEMANTICS)
 
 
 def test_what_a_criterion_did_not_accept_is_not_looked_at_again() -> None:

@@ -13,7 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Host, Instance, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
-from swf_temporal.runtime.pacing import MAX_COST, MAX_STEPS_WITHOUT_WAIT
+from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.sharing import with_copies
@@ -68,11 +68,10 @@ def _run(
     state: dict[str, Any],
     clock: Clock,
     progress: dict[str, Any] | None = None,
-    semantics: int = SEMANTICS,
     **more: Any,
 ) -> Run:
     definition = load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", **state, "end": True}], **more})
-    program = definition.language.prepare(definition, semantics)
+    program = definition.language.prepare(definition, SEMANTICS)
     return Run(program, cast("Host", clock), {}, Instance("a", "a"), progress)
 
 
@@ -142,21 +141,6 @@ def test_no_id_is_given_twice() -> None:
     assert [run.next_id(what) for what in ("call", "call", "child")] == ["call#3", "call#4", "child#1"]
 
 
-async def test_the_host_is_given_control_after_many_steps() -> None:
-    """Steps are counted since it last had it, be that because the run waited; so it is in readings before the fifth."""
-    clock = Clock()
-    run = _run(NOTHING, clock, semantics=4)
-    for _ in range(2 * MAX_STEPS_WITHOUT_WAIT):
-        await run.pacing.give_way()
-    assert clock.had_control == 2
-    for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
-        await run.pacing.give_way()
-    await run.sleep_until(run.time() + 1, "a while")
-    for _ in range(MAX_STEPS_WITHOUT_WAIT - 1):
-        await run.pacing.give_way()
-    assert clock.had_control == 2
-
-
 async def test_the_host_is_given_control_after_a_long_step() -> None:
     """Paths side by side give way together, and go on in their order."""
     clock = Clock()
@@ -174,45 +158,19 @@ async def test_the_host_is_given_control_after_a_long_step() -> None:
     assert (went_on, clock.had_control) == ([0, 1, 2], 1)
 
 
-@pytest.mark.parametrize(("size", "most"), [(10, 4000), (2000, 2000), (50_000, 400)])
-async def test_the_host_is_given_control_the_sooner_the_more_data_there_are(size: int, most: int) -> None:
-    """So it is in readings before the eighth, counted since it last had it, be that because the run waited."""
+async def test_the_host_is_given_control_after_much_was_done() -> None:
+    """Counted since it last had it, be that because the run waited."""
     clock = Clock()
-    run = _run(NOTHING, clock, {"input": "x" * (size - 2)}, semantics=7)
-    for _ in range(most - 1):
-        await run.pacing.give_way()
-    assert clock.had_control == 0
-    await run.pacing.give_way()
-    assert clock.had_control == 1
-    run.pacing.charge(most - 1)
-    await run.sleep_until(run.time() + 1, "a while")
-    await run.pacing.give_way()
-    assert clock.had_control == 1
-
-
-async def test_the_host_is_given_control_after_much_was_done_with_large_data() -> None:
-    """Since the eighth reading, how large the data are makes no difference: what takes long is told by the host."""
-    clock = Clock()
-    run = _run(NOTHING, clock, {"input": "x" * 50_000})
+    run = _run(NOTHING, clock)
     for _ in range(MAX_COST - 1):
         await run.pacing.give_way()
     assert clock.had_control == 0
     await run.pacing.give_way()
     assert clock.had_control == 1
-
-
-@pytest.mark.parametrize(("semantics", "had_control"), [(8, 0), (7, 10), (4, 20)])
-async def test_paths_side_by_side_are_begun_without_a_pause(semantics: int, had_control: int) -> None:
-    """Before the eighth reading, each counted as a step, and its call as ten."""
-    clock = Clock()
-    run = _run(NOTHING, clock, semantics=semantics)
-    for _ in range(MAX_COST):
-        await run.pacing.give_way_between_paths()
-        run.next_id("call")
-    assert clock.had_control == had_control
-    clock.long_steps = 1
-    await run.pacing.give_way_between_paths()
-    assert clock.had_control == had_control + 1
+    run.pacing.charge(MAX_COST - 1)
+    await run.sleep_until(run.time() + 1, "a while")
+    await run.pacing.give_way()
+    assert clock.had_control == 1
 
 
 async def test_a_switch_asks_before_each_condition_whether_this_took_long() -> None:

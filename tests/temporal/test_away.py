@@ -13,7 +13,6 @@ from temporalio.worker import Worker
 
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
-from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.conftest import Bench, Running, define, events_of
@@ -49,11 +48,11 @@ def calling_elsewhere(kind: str) -> Definition:
 
 
 @asynccontextmanager
-async def away(bench: Bench, *definitions: Definition, semantics: int = SEMANTICS) -> AsyncIterator[list[swf.Handle]]:
+async def away(bench: Bench, *definitions: Definition) -> AsyncIterator[list[swf.Handle]]:
     """Start instances of *definitions*, leave them alone once they wait, and come back."""
     async with Worker(bench.client, task_queue=ELSEWHERE, activities=[slow]):
         async with bench.worker(*definitions) as worker:
-            handles = [await _started(worker, one, semantics) for one in definitions]
+            handles = [await _started(worker, one) for one in definitions]
             for handle in handles:
                 while TIMER not in [one.event_type for one in await events_of(handle)]:
                     await asyncio.sleep(0.02)
@@ -62,10 +61,10 @@ async def away(bench: Bench, *definitions: Definition, semantics: int = SEMANTIC
             yield handles
 
 
-async def _started(worker: Running, definition: Definition, semantics: int) -> swf.Handle:
-    pin = Pin(pinned([definition]), definition.version, semantics=semantics).to_json()
+async def _started(worker: Running, definition: Definition) -> swf.Handle:
+    pin = Pin(pinned([definition]), definition.version).to_json()
     return await worker.bench.client.start_workflow(
-        definition.id, args=[{}, pin], id=f"away-{semantics}-{definition.id}-{os.getpid()}", task_queue=worker.queue
+        definition.id, args=[{}, pin], id=f"away-{definition.id}-{os.getpid()}", task_queue=worker.queue
     )
 
 
@@ -82,10 +81,3 @@ async def test_of_timers_the_shorter_is_first(bench: Bench) -> None:
         assert await asyncio.wait_for(swf.result(in_time), 60) == {}
         with pytest.raises(swf.RunEnded, match="took longer than it may"):
             await asyncio.wait_for(swf.result(late), 60)
-
-
-async def test_earlier_runs_keep_to_what_they_did(bench: Bench) -> None:
-    """A run of the reading before meets its timeout: its history may say so."""
-    async with away(bench, pausing(0.5, 0.8), semantics=5) as [handle]:
-        with pytest.raises(swf.RunEnded, match="took longer than it may"):
-            await asyncio.wait_for(swf.result(handle), 60)

@@ -12,16 +12,12 @@ from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.records import Pin, pinned
-from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
@@ -262,28 +258,6 @@ async def test_workers_of_an_earlier_release_are_sent_names_by_signals(bench: Be
         assert await swf.deliver(bench.client, handle.id, event("any")) == "kept"
         assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": 7}) == swf.SENT
         assert await handle.result() == ["any", ["paid", 7]]
-
-
-async def test_runs_of_an_earlier_release_keep_what_came_before_the_first_step(bench: Bench) -> None:
-    """A run of the first reading answers at once, as it did, and takes in the event by its name as well."""
-    definition = define(waiting("paid"), waiting("paid", name="again"), events=[PAID])
-    pin = Pin(pinned([definition]), semantics=FIRST_SEMANTICS).to_json()
-    queue = "first-reading"
-    options: dict[str, Any] = {"args": [{}, pin], "id": "first-reading", "task_queue": queue}
-    handle = await bench.client.start_workflow("sample", **options)
-    sending = [
-        asyncio.create_task(swf.deliver(bench.client, handle.id, one))
-        for one in ({"name": "paid", "data": {"a": 1}}, event("com.unknown"))
-    ]
-    await asyncio.sleep(0.5)  # the server hands them over with the first task
-    async with bench.worker(definition, queue=queue) as worker:
-        assert await asyncio.gather(*sending) == ["kept", "kept"]
-        await worker.awaiting(handle, "paid")
-        assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": {"b": 1}}) == "taken"
-        assert await handle.result() == {"a": 1, "b": 1}
-        history = await handle.fetch_history()
-    replayer = Replayer(workflows=[Interpreter], data_converter=CONVERTER, workflow_runner=UnsandboxedWorkflowRunner())
-    await replayer.replay_workflow(history)
 
 
 async def test_nobody_answers(bench: Bench) -> None:

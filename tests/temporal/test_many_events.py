@@ -18,11 +18,9 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.client_errors import InboxFullError
-from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
 from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
@@ -124,25 +122,21 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
     assert all([await replays(one, handle.id) for one in histories])
 
 
-@pytest.mark.parametrize("semantics", [SEMANTICS, 8, 7])
+@pytest.mark.parametrize("is_fast", [True, False])
 async def test_an_instance_that_gets_many_signals_in_a_short_time_continues_as_new_early(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, semantics: int
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, *, is_fast: bool
 ) -> None:
-    """Its history is short then, so that it can be replayed before too many others come; since the eighth reading."""
-    few = continuing.Burst(20, 0.0, PATIENCE)
-    for name, reading in (("BURST", SEMANTICS), ("LASTING_BURST", SEMANTICS), ("FIRST_BURST", 8)):
-        monkeypatch.setattr(continuing, name, few if reading == semantics else continuing.Burst(20, PATIENCE, PATIENCE))
+    """Its history is short then, so that it can be replayed before too many others come."""
+    for name in ("BURST", "LASTING_BURST"):
+        monkeypatch.setattr(continuing, name, continuing.Burst(20, 0.0 if is_fast else PATIENCE, PATIENCE))
     definition = waiting()
     async with bench.worker(definition) as worker:
-        pin = Pin(pinned([definition]), definition.version, semantics=semantics)
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{"numbers": []}, pin.to_json()], id=f"fast-{semantics}", task_queue=worker.queue
-        )
+        handle = await worker.start({"numbers": []})
         async with executions(bench, handle) as histories:
             await takes_all(worker, handle)
 
         assert all([await replays(one, handle.id) for one in histories])
-    assert len(histories) > 1 if semantics >= 8 else len(histories) == 1
+    assert (len(histories) > 1) is is_fast
 
 
 async def test_the_execution_after_one_that_was_left_early_is_left_early_too(
@@ -161,7 +155,7 @@ async def test_the_execution_after_one_that_was_left_early_is_left_early_too(
     assert [b'"burst":true' in one.input.payloads[1].data for one in begun] == [True] * (len(begun) - 1) + [False]
 
 
-@pytest.mark.parametrize("burst", [continuing.BURST, continuing.LASTING_BURST, continuing.FIRST_BURST])
+@pytest.mark.parametrize("burst", [continuing.BURST, continuing.LASTING_BURST])
 @pytest.mark.parametrize("way", ["shortest", "longest", "too long", "too short"])
 def test_signals_come_fast_that_are_many_in_a_short_time(burst: continuing.Burst, way: str) -> None:
     """How many came before makes no difference, and once they were many that is remembered.

@@ -3,14 +3,11 @@
 import json
 from typing import Any
 
-import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
 
 from swf_temporal.loading import load
-from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 
@@ -120,28 +117,21 @@ async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> 
     assert attributes.workflow_id == f"{handle.id}/Ship/shipping#1"
 
 
-@pytest.mark.parametrize(
-    ("semantics", "carried"), [(SEMANTICS, ["a-part", "part"]), (8, ["a-part", "other", "part", "sample"])]
-)
-async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(
-    bench: Bench, semantics: int, carried: list[str]
-) -> None:
-    """Its own, and those that it leads to; until the eighth reading all that its parent has."""
+async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Bench) -> None:
+    """Its own, and those that it leads to."""
     ship = {"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "part"}]}
     part = define({"name": "Part", "type": "operation", "actions": [{"subFlowRef": "a-part"}]}, id="part")
     others = [define({"name": "a", "type": "inject", "data": {"x": 1}}, id=name) for name in ("a-part", "other")]
     definitions = [define(ship), part, *others]
     async with bench.worker(*definitions) as worker:
-        pin = Pin(pinned(definitions), semantics=semantics)
-        handle = await bench.client.start_workflow(
-            definitions[0].id, args=[{}, pin.to_json()], id=f"needed-{semantics}", task_queue=worker.queue
-        )
+        handle = await worker.start({})
         assert await handle.result() == {"x": 1}
-        for child in (f"{handle.id}/Ship/part#1", f"{handle.id}/Ship/part#1/Part/a-part#1"):
-            begun = (await events_of(bench.client.get_workflow_handle(child)))[0]
+        child = f"{handle.id}/Ship/part#1"
+        for id_, carried in ((child, ["a-part", "part"]), (f"{child}/Part/a-part#1", ["a-part"])):
+            begun = (await events_of(bench.client.get_workflow_handle(id_)))[0]
             _, record = begun.workflow_execution_started_event_attributes.input.payloads
             found = sorted(json.loads(one["text"])["id"] for one in json.loads(record.data)["definitions"])
-            assert found == (["a-part"] if semantics == SEMANTICS and child.endswith("a-part#1") else carried)
+            assert found == carried
 
 
 async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:

@@ -172,24 +172,6 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
         assert (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
 
 
-async def test_earlier_readings_wait_for_it(bench: Bench) -> None:
-    """A run that began under a reading before the seventh makes the call as it makes any other."""
-    functions = Functions(well)
-    functions.over.set()
-    definition = define(calling("a", "g"), functions=(LONG,))
-    async with bench.worker(definition, **functions.all) as worker:
-        pin = Pin(pinned([definition]), definition.version, semantics=6)
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id="long-6", task_queue=worker.queue
-        )
-        assert await asyncio.wait_for(swf.result(handle), 60) == {"long": True}
-        history = await handle.fetch_history()
-
-    kinds = {event.WhichOneof("attributes") for event in history.events}
-    assert "activity_task_scheduled_event_attributes" in kinds
-    assert "start_child_workflow_execution_initiated_event_attributes" not in kinds
-
-
 async def fails() -> JSON:
     """Fail as a service does."""
     raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})

@@ -15,7 +15,7 @@ from swf_temporal.errors import InvalidDefinition, NewerRecord, Problem
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import validate
 from swf_temporal.loading import load
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
 from swf_temporal.temporal.records import (
@@ -38,15 +38,13 @@ states:
 """A definition that our rules refuse, though nothing of what is wrong with it is ever reached."""
 
 
-def test_a_pin_says_which_reading_its_run_began_with() -> None:
-    """The number travels with the pin; one that an older release wrote has none, and means the first reading."""
+def test_a_pin_says_which_number_its_run_began_with() -> None:
+    """The number travels with the pin."""
     definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
     record = Pin(pinned([definition]), numbers={"a/f": 3}).to_json()
 
     assert Pin.from_json(record).semantics == SEMANTICS
     assert Pin.from_json(record).numbers == {"a/f": 3}
-    assert Pin.from_json({**record, "numbers": {"a/f": 3}}).semantics == FIRST_SEMANTICS
-    assert Pin(pinned([definition]), semantics=FIRST_SEMANTICS).to_json().keys() == {"definitions"}
 
 
 def test_a_pin_of_a_newer_release_is_read() -> None:
@@ -165,44 +163,6 @@ async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
     async with bench.worker(queue=worker.queue):
         await swf.send_data(bench.client, handle.id, "go", {"gone": True})
         assert await asyncio.wait_for(swf.result(handle), 60) == {"gone": True, "x": 1}
-
-
-_PLAIN_TEXTS = """
-id: sample
-version: "1.0.0"
-specVersion: "0.8"
-functions: [{name: size, type: expression, operation: length}]
-events: [{name: told, type: told, kind: produced, source: s}]
-states:
-- name: choose
-  type: switch
-  dataConditions: [{condition: x > 3, transition: call}]
-  defaultCondition: {end: true}
-- name: call
-  type: operation
-  actions: [{functionRef: size, actionDataFilter: {toStateData: .size}}]
-  end: {produceEvents: [{eventRef: told, data: it is done}]}
-"""
-"""A definition of the first release, in which texts that no longer compile stood for themselves."""
-
-
-async def test_a_run_goes_on_with_the_reading_that_it_began_with(bench: Bench) -> None:
-    """Texts that the first release took as they stand are taken so in its runs, and are not in a new one."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
-    carried = replace(pinned([definition])[0], text=_PLAIN_TEXTS)
-    async with bench.worker(definition) as worker:
-        pin = Pin([carried], version="1.0.0", semantics=FIRST_SEMANTICS).to_json()
-        handle = await bench.client.start_workflow(
-            "sample", args=[{}, pin], id="releases-plain", task_queue=worker.queue
-        )
-        assert await asyncio.wait_for(swf.result(handle), 30) == {"size": "length"}
-
-        pin = Pin([carried], version="1.0.0").to_json()
-        handle = await bench.client.start_workflow(
-            "sample", args=[{}, pin], id="releases-newer", task_queue=worker.queue
-        )
-        with pytest.raises(swf.RunEnded, match="x/0 is not defined"):
-            await asyncio.wait_for(swf.result(handle), 30)
 
 
 async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:

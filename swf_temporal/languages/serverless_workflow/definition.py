@@ -188,14 +188,14 @@ class ServerlessWorkflowDefinition(Definition):
 
     @cached_property
     def program(self) -> "Program":
-        """The program of the reading that new runs begin with."""
+        """The program, with the semantics number that new runs begin with."""
         from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not to load
 
         return Program(self.workflow, expressions=self.expressions)
 
     @property
     def expressions(self) -> Expressions:
-        """What compiles its expressions, and keeps what the rules had compiled, as runs of these days read them.
+        """What compiles its expressions, and keeps what the rules had compiled.
 
         Raises BadExpression if they are in a language that is not supported.
         """

@@ -1,4 +1,4 @@
-"""Compiles the expressions of a workflow: for the rules, and once more only for runs that read them otherwise."""
+"""Compiles the expressions of a workflow: for the rules, and for the runs."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -16,11 +16,8 @@ PATHS: Final = "braced paths"
 """The expression language of 0.5."""
 
 
-def expressions_of(workflow: Workflow, *, guesses: bool = False) -> Expressions:
-    """Return what compiles the expressions of *workflow*; with *guesses* as runs of the first semantics read them.
-
-    Raises BadExpression for a language that is not supported.
-    """
+def expressions_of(workflow: Workflow) -> Expressions:
+    """Return what compiles the expressions of *workflow*. Raises BadExpression for a language that is not supported."""
     if workflow.expression_lang == EARLY:
         from swf_temporal.expressions.early import EarlyExpressions  # noqa: PLC0415 - few definitions are that old
 
@@ -37,5 +34,4 @@ def expressions_of(workflow: Workflow, *, guesses: bool = False) -> Expressions:
             if function.type == "expression" and isinstance(function.operation, str)
         },
         language=workflow.expression_lang,
-        guesses=guesses,
     )

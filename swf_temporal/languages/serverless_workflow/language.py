@@ -20,10 +20,8 @@ from swf_temporal.languages.serverless_workflow.reading.versions.detection impor
 from swf_temporal.languages.serverless_workflow.reading.versions.foreign import FOREIGN
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
 from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, reads_own_version
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
-from swf_temporal.text.parsing import read_object
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
@@ -38,8 +36,6 @@ _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind[
 """The key that tells these from others: a task says that it is the start."""
 _VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
 """A key that definitions have, with a version that no other kind of document says there."""
-_READ_OTHERWISE = ("0.5", "0.6")
-"""The versions whose words do not mean the same as those that 0.8 tolerates."""
 _AS_PRESENT = {"0.9": PRESENT}
 """Versions whose spellings are read as those of another."""
 _OF_ABSENCE = {
@@ -101,13 +97,7 @@ class ServerlessWorkflow:
         from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
-        workflow = definition.workflow
-        if workflow.language_version in _READ_OTHERWISE and not reads_own_version(semantics):
-            # Begun when all versions were read as 0.8 with spellings: such a run keeps what its text meant then.
-            root, _ = read_object(definition.source)
-            return PreparedProgram(read_part(root, definition.source, version=PRESENT).workflow or workflow, semantics)
-        compiled = None if semantics == FIRST_SEMANTICS else definition.expressions
-        return PreparedProgram(workflow, semantics, compiled)
+        return PreparedProgram(definition.workflow, semantics, definition.expressions)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions of *version*; without one that of 0.8 and its successor."""

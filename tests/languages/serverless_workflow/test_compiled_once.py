@@ -6,7 +6,6 @@ import pytest
 
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.loading import load
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS
 from swf_temporal.simulation.simulate import simulate
 
 DEFINITION = {
@@ -36,12 +35,3 @@ def test_a_run_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Expressions, "_source", compiled)
 
     assert simulate(definition, {"n": 2}).output == {"twice": 4, "text": "2"}
-
-
-def test_another_reading_compiles_its_own() -> None:
-    """Runs of the first semantics take some texts for expressions that others do not, and the other way round."""
-    definition = load(DEFINITION, name="compiled once")
-    now, first = (definition.language.prepare(definition, number) for number in (SEMANTICS, FIRST_SEMANTICS))
-
-    assert now.expressions is definition.language.prepare(definition, SEMANTICS).expressions  # type: ignore[attr-defined]  # this language's
-    assert now.expressions is not first.expressions  # type: ignore[attr-defined]  # this language's

@@ -21,7 +21,6 @@ from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import forgives_delays, takes_turns
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.program import DirektivProgram
@@ -114,18 +113,13 @@ class DirektivExecution(ExecutionBase):
         due = [lane.frame["since"] + seconds_of(state), self._hard]
         if "interrupted" not in self.frame:
             due.append(self._soft)
-        has_turn = is_resumed and takes_turns(self.program.semantics)
-        if min(due) <= self.run.time() and not has_turn and not self._was_over(lane, min(due)):
+        if min(due) <= self.run.time() and not is_resumed:
             raise self._expired()
         why = f"timeout of {state.id}"
         left = await within(logic_of(state, lane), self.run.time_out_at(min(due), why))
         if left is MISSING:
             raise self._expired()
         return left
-
-    def _was_over(self, lane: Lane, due: float) -> bool:
-        """Tell whether the state has waited as long as it was to before *due*: no worker has seen that until now."""
-        return forgives_delays(self.program.semantics) and lane.frame.get("until", due) < due
 
     def _expired(self) -> WorkflowFault:
         now = self.run.time()

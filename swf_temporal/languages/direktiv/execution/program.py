@@ -10,7 +10,6 @@ from swf_temporal.languages.direktiv.execution.execution import DirektivExecutio
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import checks_formats
 from swf_temporal.text.located import plain
 
 
@@ -34,6 +33,5 @@ class DirektivProgram:
     def schema(self, state: str, schema: Any) -> DataSchemaValidator:
         """Return the JSON Schema of a `validate` state. Raises BadSchema."""
         if state not in self._schemas:
-            formats = checks_formats(self.semantics)
-            self._schemas[state] = DataSchemaValidator(plain(schema), checks_formats=formats)
+            self._schemas[state] = DataSchemaValidator(plain(schema), checks_formats=True)
         return self._schemas[state]

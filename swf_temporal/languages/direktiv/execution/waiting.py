@@ -83,7 +83,7 @@ async def all_of(kinds: Sequence[Awaited], lane: Lane) -> list[dict[str, JSON]]:
     taken: dict[str, JSON] = lane.frame.setdefault("taken", {})
 
     def fits(ref: str, event: JSON) -> bool:
-        return isinstance(event, dict) and kinds[int(ref)].is_like(CloudEvent.from_json(event, any_version=True))
+        return isinstance(event, dict) and kinds[int(ref)].is_like(CloudEvent.from_json(event))
 
     while len(taken) < len(kinds):
         free = [int(ref) for ref in usable(refs, taken, fits)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.errors import NotActive, SubflowFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.errors import NotActive, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.function_types import operation_type
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
@@ -35,7 +35,6 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action, Eve
 from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, slow_is_fatal
 from swf_temporal.runtime.trace import ActionStarted
 
 
@@ -86,8 +85,7 @@ async def run_sequence(
     """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
     frame = lane.frame
     index = frame.get("at", 0)
-    keeps_data = effects is None or not lane.run.is_compact
-    if keeps_data:
+    if effects is None:
         data = frame.get("data", data)
     elif effects:
         # A copy of the data in each of a thousand iterations would be more than a run can carry.
@@ -96,12 +94,12 @@ async def run_sequence(
         own = lane.child(frame.setdefault("action", {}), lane.path)
         effect = await run_action(actions[index], data, own, timeout)
         data = apply(effect, data, lane)
-        if effects is not None and effect is not None:
-            effects.append(effect)
         index += 1
         frame["at"] = index
-        if keeps_data:
+        if effects is None:
             frame["data"] = data
+        elif effect is not None:
+            effects.append(effect)
         del frame["action"]
     return data
 
@@ -281,8 +279,6 @@ async def _run_subflow(
                 # What starts at certain times alone is passed over at others.
                 lane.emit(TraceKind.NOT_ACTIVE, name, interval=None)
                 return NOTHING
-            if isinstance(fault, SubflowFailed):
-                fault.retryable = fault.retryable or lane.semantics == FIRST_SEMANTICS
             raise
 
     rule = None if fire_and_forget else lane.program.retry_rule(action)
@@ -305,7 +301,7 @@ async def _with_retries(
         try:
             return await attempt()
         except WorkflowFault as fault:
-            is_covered = rule is not None and rule.covers(fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+            is_covered = rule is not None and rule.covers(fault, slow_is_fatal=True)
             delay = rule.delay_after(number) if rule is not None and is_covered else None
             if delay is None:
                 fault.attempt = number

@@ -6,18 +6,16 @@ from swf_temporal.patterns import one_limit
 from swf_temporal.runtime.error_matching import ErrorName, covers
 
 
-def handler_of(
-    state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault, *, slow_is_fatal: bool
-) -> OnError | None:
+def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault) -> OnError | None:
     """Return the first onErrors entry of *state* that covers *fault*, in the order written.
 
-    Raises ExpressionLimitExceeded where that cannot be told in time, if *slow_is_fatal*.
+    Raises ExpressionLimitExceeded where that cannot be told in time.
     """
     if not fault.catchable:
         return None
     with one_limit():
         for entry in state.on_errors:
-            if any(covers(name, fault, slow_is_fatal=slow_is_fatal) for name in _names(entry, errors)):
+            if any(covers(name, fault, slow_is_fatal=True) for name in _names(entry, errors)):
                 return entry
     return None
 

@@ -19,7 +19,6 @@ from swf_temporal.languages.serverless_workflow.execution.frames import UndoingF
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.states import End, Transition
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
 class CompensationLog:
@@ -107,7 +106,7 @@ async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
 def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
     execution = lane.execution
-    if lane.semantics == FIRST_SEMANTICS or not execution.is_expired:
+    if not execution.is_expired:
         return None
     broken_off = execution.frame.get("walk", {}).get("run", {}).get("compensation", {})
     walk = broken_off.pop("walk", None)

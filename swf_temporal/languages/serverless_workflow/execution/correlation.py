@@ -12,8 +12,6 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
-from swf_temporal.runtime.event_matching import ADDRESSED
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
 def required_values(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
@@ -25,19 +23,16 @@ def required_values(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str
     }
 
 
-def correlates(
-    definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON], semantics: int
-) -> bool:
+def correlates(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON]) -> bool:
     """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*.
 
     An event that was addressed to the instance belongs to it; attributes that it has must be right all the same.
     """
-    is_addressed = event.is_addressed or (semantics == FIRST_SEMANTICS and bool(event.attributes.get(ADDRESSED)))
     for rule in definition.correlation:
         name = _key(rule.context_attribute_name)
         value = value_in(event, rule)
         if value is None:
-            if is_addressed:
+            if event.is_addressed:
                 continue
             return False
         wanted = values if rule.context_attribute_value is not None else fixed
@@ -83,8 +78,8 @@ class CorrelationKeys:
     """The attributes that events have fixed, by which an instance knows its own."""
 
     def __init__(self, record: Mapping[str, JSON]) -> None:
-        """Go on with what a suspended instance had fixed; earlier releases wrote names as they stood."""
-        self._values = {_key(name): value for name, value in record.items()}
+        """Go on with what a suspended instance had fixed."""
+        self._values = dict(record)
 
     def to_json(self) -> dict[str, JSON]:
         """Return what must survive a suspension."""
@@ -95,9 +90,9 @@ class CorrelationKeys:
         """The attributes, in the order in which they were fixed."""
         return list(self._values)
 
-    def correlates(self, definition: Event, event: CloudEvent, values: Mapping[str, JSON], semantics: int) -> bool:
+    def correlates(self, definition: Event, event: CloudEvent, values: Mapping[str, JSON]) -> bool:
         """Tell whether *event* may be taken, where *values* are those that the definition demands."""
-        return correlates(definition, event, self._values, values, semantics)
+        return correlates(definition, event, self._values, values)
 
     def fix(self, definition: Event, event: CloudEvent) -> None:
         """Fix the attributes that taking *event* fixes."""
@@ -107,7 +102,7 @@ class CorrelationKeys:
     def free(self, names: Iterable[str]) -> None:
         """Let events with other values of these attributes belong to the instance again."""
         for name in names:
-            self._values.pop(_key(name), None)
+            self._values.pop(name, None)
 
 
 def _key(name: str) -> str:

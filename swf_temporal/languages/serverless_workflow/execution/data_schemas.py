@@ -9,7 +9,6 @@ from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.patterns import PatternTooSlow
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import slow_is_fatal
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
@@ -46,7 +45,7 @@ def _check(
     declared: DataSchema | None,
     execution: "Execution",
 ) -> None:
-    violations = _violations(schema, data, execution)
+    violations = _violations(schema, data)
     if not violations:
         return
     if declared is None or declared.fail_on_validation_errors:
@@ -54,11 +53,11 @@ def _check(
     execution.run.emit(TraceKind.SCHEMA_MISMATCH, what, violations=violations)
 
 
-def _violations(schema: DataSchemaValidator | None, data: JSON, execution: "Execution") -> list[str]:
+def _violations(schema: DataSchemaValidator | None, data: JSON) -> list[str]:
     if schema is None:
         return []
     try:
-        return schema.violations(data, slow_is_fatal=slow_is_fatal(execution.semantics))
+        return schema.violations(data, slow_is_fatal=True)
     except PatternTooSlow as slow:
         raise ExpressionLimitExceeded(f"whether data fits the workflow's schema: {slow}") from None
 

@@ -16,7 +16,6 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import no_jitter
-from swf_temporal.runtime.semantics import slow_is_fatal
 
 
 async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]) -> Step:
@@ -36,7 +35,7 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
 
 def _again(state: State, fault: WorkflowFault, lane: Lane[StateFrame]) -> bool:
     """Tell whether there is another attempt after *fault*, and note when it begins."""
-    entry = handler_of(state, lane.program.errors, fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+    entry = handler_of(state, lane.program.errors, fault)
     if entry is None or entry.retry_ref is None or not fault.retryable:
         return False
     frame = lane.frame

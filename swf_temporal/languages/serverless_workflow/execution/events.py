@@ -11,7 +11,6 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
 def as_read(definition: Event) -> Event:
@@ -38,7 +37,7 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
         id=lane.run.host.new_id(),
         source=definition.source or DEFAULT_SOURCE,
         type=definition.type or definition.name,
-        data=_payload(template, data, lane),
+        data=lane.selected(template, data),
         attributes={
             "time": lane.run.host.now().isoformat(),
             "datacontenttype": "application/json",
@@ -47,12 +46,6 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
     )
     lane.emit(TraceKind.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
     await lane.run.host.publish(event)
-
-
-def _payload(template: JSON, data: JSON, lane: Lane) -> JSON:
-    if lane.semantics == FIRST_SEMANTICS and template is not None:
-        return lane.fill(template, data)
-    return lane.selected(template, data)
 
 
 async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane[StateFrame]) -> None:

@@ -85,11 +85,6 @@ class Execution:
         self.compensation.clear()
 
     @property
-    def semantics(self) -> int:
-        """The number of the reading that this run began with: see `runtime/semantics.py`."""
-        return self.program.semantics
-
-    @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled, and undoes what it did."""
         return "cancelled" in self.frame

@@ -16,7 +16,6 @@ from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, 
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
 from swf_temporal.runtime.host import Completed, ContinuedAs, Limit
 from swf_temporal.runtime.joining import MISSING, within
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
@@ -53,7 +52,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
 
 def _undoes_when_cancelled(execution: "Execution") -> bool:
     asked = execution.program.workflow.metadata.get("compensateOnCancel")
-    if execution.semantics > FIRST_SEMANTICS and isinstance(asked, str):
+    if isinstance(asked, str):
         # The specification knows metadata as texts (section "Workflow Metadata").
         asked = asked.strip().lower() == "true"
     return asked is True and bool(execution.compensation)
@@ -85,8 +84,7 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
             left = await execution.walk(timeout.run_before, data, frame.setdefault("before", {}))
         except Terminated as terminated:
             left = terminated.ended
-        if execution.semantics > FIRST_SEMANTICS:
-            return _outcome(left, execution)
+        return _outcome(left, execution)
     raise TimedOut(f"workflow {execution.program.workflow.id!r} took longer than it may")
 
 

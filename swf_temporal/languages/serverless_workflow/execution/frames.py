@@ -101,10 +101,7 @@ class IterationFrame(SequenceFrame, total=False):
 
 
 class FrontFrame(Frame, total=False):
-    """The iterations of a foreach that are complete from the first on: they have no frames of their own any more.
-
-    Releases that read runs before the fifth reading do not know it, and would do these iterations again.
-    """
+    """The iterations of a foreach that are complete from the first on: they have no frames of their own any more."""
 
     count: int
     """How many they are."""

@@ -15,7 +15,6 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 _OF_EVENTS = ("taken", "complete", "fixed")
 """The keys of a body's frame that hold its events."""
@@ -42,10 +41,9 @@ def give_back_within(part: IterationFrame, scope: str, lane: Lane) -> None:
 
 
 def _put_back(events: Iterator[CloudEvent], lane: Lane) -> None:
-    if lane.semantics != FIRST_SEMANTICS:
-        found = list(events)
-        if found:
-            lane.run.inbox.give_back(found)
+    found = list(events)
+    if found:
+        lane.run.inbox.give_back(found)
 
 
 def _of_body(frame: BodyFrame, lane: Lane) -> Iterator[CloudEvent]:

@@ -95,11 +95,6 @@ class Lane(Tracer, Generic[F_co]):
         return Lane(self.execution, self.state, frame, own, path, self.scope, branch or self.branch)
 
     @property
-    def semantics(self) -> int:
-        """The number of the reading that the run began with."""
-        return self.program.semantics
-
-    @property
     def correlation(self) -> "CorrelationKeys":
         """The attributes by which the instance knows its events."""
         return self.execution.correlation

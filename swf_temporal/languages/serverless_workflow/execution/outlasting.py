@@ -15,21 +15,16 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
 from swf_temporal.runtime.host import FunctionCall, Outlasting, SubflowCall
 from swf_temporal.runtime.joining import SuspendRequested
-from swf_temporal.runtime.semantics import lets_calls_outlast
 
 
 def call_outlasting(ref: FunctionRef, function: calls.Function, lane: Lane) -> Outlasting | None:
     """Return what waits for a call of *function*, if it may outlast an execution."""
-    return _outlasting(lane) if is_long_running(function) and ref.invoke == "sync" else None
+    return lane.run.outlast if is_long_running(function) and ref.invoke == "sync" else None
 
 
 def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
     """Return what waits for a sub-workflow, if it may outlast an execution."""
-    return _outlasting(lane) if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
-
-
-def _outlasting(lane: Lane) -> Outlasting | None:
-    return lane.run.outlast if lets_calls_outlast(lane.semantics) else None
+    return lane.run.outlast if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
 
 
 async def noted(work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]) -> Any:

@@ -28,9 +28,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
 from swf_temporal.languages.serverless_workflow.model.states import (
     EventState,
-    InjectState,
     ParallelState,
-    SleepState,
     State,
     StateTimeouts,
     all_states,
@@ -39,13 +37,13 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS, SEMANTICS, tells_in_own_words
+from swf_temporal.runtime.semantics import SEMANTICS
 
 
 class Program:
-    """A definition, ready to be interpreted as *semantics* says.
+    """A definition, ready to be interpreted as the semantics number says.
 
-    *expressions* are the definition's own as those semantics read them, if some of them were compiled before.
+    *expressions* are the definition's own, if some of them were compiled before.
     """
 
     def __init__(self, workflow: Workflow, semantics: int = SEMANTICS, expressions: Expressions | None = None) -> None:
@@ -59,11 +57,10 @@ class Program:
         """The states of the workflow itself."""
         self.data_flow = data_flow_of(workflow)
         self.functions: dict[str, Function] = with_shared_auth(functions_of(workflow))
-        events = workflow.events if semantics == FIRST_SEMANTICS else map(as_read, workflow.events)
-        self.events: dict[str, Event] = {event.name: event for event in events}
+        self.events: dict[str, Event] = {event.name: as_read(event) for event in workflow.events}
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
         self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
-        self.expressions = expressions or expressions_of(workflow, guesses=semantics == FIRST_SEMANTICS)
+        self.expressions = expressions or expressions_of(workflow)
         self._plans: dict[int, StatePlan] = {}
         self._rules: dict[int, RetryRule | None] = {}
         self._sought: dict[tuple[str, ...], Sought] = {}
@@ -76,7 +73,7 @@ class Program:
     @property
     def state_word(self) -> str:
         """What messages about a run call a state."""
-        return self.workflow.state_word if tells_in_own_words(self.semantics) else "state"
+        return self.workflow.state_word
 
     @cached_property
     def constants(self) -> dict[str, JSON]:
@@ -198,10 +195,6 @@ class Program:
             event_timeout=own.event_timeout or ours.event_timeout,
         )
         total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
-        if self.semantics == FIRST_SEMANTICS:
-            single = None
-            if isinstance(state, InjectState | SleepState):
-                total = own.state_exec_timeout
         given: tuple[tuple[Deadline, str | None], ...] = (("deadline", total), ("single", single))
         return StatePlan(
             timeouts=timeouts,

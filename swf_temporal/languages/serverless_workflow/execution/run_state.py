@@ -28,7 +28,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     Transition,
 )
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.semantics import slow_is_fatal
 
 
 @dataclass(slots=True)  # not frozen: each state has one, and that would double what it costs
@@ -118,7 +117,7 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
     """
     try:
-        entry = handler_of(state, lane.program.errors, fault, slow_is_fatal=slow_is_fatal(lane.semantics))
+        entry = handler_of(state, lane.program.errors, fault)
         if entry is None and fault.catchable:
             entry = _handler_by_condition(state, fault, data, lane)
     except ExpressionLimitExceeded as limit:

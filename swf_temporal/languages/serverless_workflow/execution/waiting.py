@@ -104,4 +104,4 @@ def _is_for(definition: Event, required: dict[str, JSON], lane: Lane, event: Clo
 def _belongs(definition: Event, event: CloudEvent, required: dict[str, JSON], lane: Lane) -> bool:
     if not is_like(definition, event):
         return False
-    return not definition.correlation or lane.correlation.correlates(definition, event, required, lane.semantics)
+    return not definition.correlation or lane.correlation.correlates(definition, event, required)

@@ -61,14 +61,11 @@ def read(source: Source, fetch: Fetch = nothing) -> Reading:
     return replace(reading, problems=(*tolerated, *reading.problems))
 
 
-def read_part(root: Object, source: Source, fetch: Fetch = nothing, *, version: str | None = None) -> Reading:
-    """Return the workflow that *root* describes, which stands in *source*, and is taken apart.
-
-    It is read as *version* whatever its shape is, if one is given.
-    """
-    detected = detect(root) if version is None else Detected("", version)
+def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
+    """Return the workflow that *root* describes, which stands in *source*, and is taken apart."""
+    detected = detect(root)
     reader = reader_of(detected)
-    told = _told_of_version(root, detected, source) if version is None else ()
+    told = _told_of_version(root, detected, source)
     if reader is not None:
         reading = reader.read(root, source, fetch)
         return replace(reading, problems=(*told, *reading.problems), detected=detected)
@@ -76,7 +73,7 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing, *, version: 
         return Reading(None, (_refusal(detected, source),), detected=detected)
     externals = take_externals(root, source, fetch)
     bundled = json.dumps(plain(root)) if externals.are_taken else None
-    if externals.are_taken and version is None:
+    if externals.are_taken:
         detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
         told = _told_of_version(root, detected, source)
     normalizer = normalizer_of(source, detected.version)

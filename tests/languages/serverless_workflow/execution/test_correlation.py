@@ -2,9 +2,8 @@
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys, correlates, known_values
+from swf_temporal.languages.serverless_workflow.execution.correlation import correlates, known_values
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.runtime.semantics import SEMANTICS
 
 ORDER_AND_SHOP = Event.model_validate(
     {
@@ -17,7 +16,7 @@ ORDER_AND_SHOP = Event.model_validate(
 
 def _belongs(fixed: dict[str, JSON], *, is_addressed: bool, **attributes: JSON) -> bool:
     event = CloudEvent("1", "s", "paid", None, attributes, is_addressed=is_addressed)
-    return correlates(ORDER_AND_SHOP, event, fixed, {}, SEMANTICS)
+    return correlates(ORDER_AND_SHOP, event, fixed, {})
 
 
 def test_every_attribute_counts_that_an_addressed_event_has() -> None:
@@ -25,15 +24,6 @@ def test_every_attribute_counts_that_an_addressed_event_has() -> None:
     assert _belongs({"shop": "north"}, is_addressed=True, shop="north")
     assert not _belongs({"shop": "north"}, is_addressed=True, shop="south")
     assert not _belongs({"shop": "north"}, is_addressed=False, shop="north")
-
-
-def test_attributes_are_known_whatever_the_case_of_their_letters() -> None:
-    """They are kept in small letters, and freed also by the names that earlier releases kept, however often."""
-    keys = CorrelationKeys({"orderId": 7})
-    assert keys.to_json() == {"orderid": 7}
-    for _ in range(2):
-        keys.free(["orderId"])
-        assert keys.names == []
 
 
 def test_what_the_definition_fixes_itself_counts_before_what_events_fixed() -> None:

@@ -40,27 +40,17 @@ def fails(_: JSON) -> JSON:
     raise CallFailed(LONG)
 
 
-def run(definition: dict[str, Any], semantics: int) -> Simulation:
-    """Run a definition as a run does that began with *semantics*."""
+def run(definition: dict[str, Any]) -> Simulation:
+    """Run a definition."""
     workflow = load({"id": "a", "specVersion": "0.8", **definition})
     context = SimulationContext([workflow], {"f": fails}, (), {})
-    context.semantics = semantics
     return context.run({"text": LONG})
 
 
 @pytest.mark.parametrize("definition", [CATCHING, CHECKING], ids=["code of an error", "data schema"])
 def test_fails_the_run(definition: dict[str, Any]) -> None:
     """What cannot be told in time decides nothing: neither that an error is not covered, nor that data does not fit."""
-    ended = run(definition, 3)
+    ended = run(definition)
     assert (ended.status, ended.error and ended.error.name) == ("failed", "ExpressionLimitExceeded")
     assert ended.error is not None
     assert "it takes too long to tell" in ended.error.message
-
-
-@pytest.mark.parametrize("semantics", [1, 2])
-@pytest.mark.parametrize("definition", [CATCHING, CHECKING], ids=["code of an error", "data schema"])
-def test_earlier_runs_keep_their_course(definition: dict[str, Any], semantics: int) -> None:
-    """Such a pattern covered nothing, and such data did not fit."""
-    ended = run(definition, semantics)
-    assert ended.status == "completed"
-    assert ended.output == {"text": LONG}

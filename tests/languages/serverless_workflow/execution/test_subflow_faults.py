@@ -31,10 +31,3 @@ def test_only_an_input_that_does_not_fit_is_in_vain() -> None:
     """Another attempt is given the same input; of anything else it may make more."""
     faults = [SchemaMismatch("in", retryable=False), SchemaMismatch("out"), CallFailed("no", retryable=False)]
     assert [subflow_fault("c", fault).retryable for fault in faults] == [False, True, True]
-
-
-def test_runs_of_the_first_release_are_told_level_by_level() -> None:
-    """What they made of the message stays as it was."""
-    child = subflow_fault("c", FAULT, level_by_level=True)
-    parent = subflow_fault("b", child, level_by_level=True)
-    assert parent.message == "sub-workflow 'b' failed: sub-workflow 'c' failed: there was no floor"

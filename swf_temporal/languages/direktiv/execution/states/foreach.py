@@ -9,7 +9,7 @@ from swf_temporal.languages.direktiv.execution.lane import Frame, Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import MISSING, Path, SuspendRequested, join
+from swf_temporal.runtime.joining import Path, SuspendRequested
 from swf_temporal.runtime.outputs import Outputs
 
 MAX_AT_ONCE = 1000
@@ -18,12 +18,7 @@ MAX_AT_ONCE = 1000
 
 async def run(state: ForeachState, lane: Lane) -> Leaving:
     """Make the calls; the first that fails fails the state, and ends the others."""
-    elements = _elements(state, lane)
-    if lane.run.is_compact:
-        values = await _in_turn(state, elements, lane)
-    else:
-        results = await join([_call(state, element, index, lane) for index, element in enumerate(elements)])
-        values = [one for one in results if one is not MISSING]
+    values = await _in_turn(state, _elements(state, lane), lane)
     return Leaving(with_result(lane.data, "return", values), state.transform, state.transition)
 
 
@@ -40,7 +35,7 @@ async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> lis
             return None
 
         async def path() -> None:
-            await lane.run.pacing.give_way_between_paths()
+            await lane.run.pacing.yield_if_long()
             await perform(state.action, lane.iteration(index, elements[index]))
 
         return path
@@ -84,7 +79,3 @@ def _given(state: ForeachState, lane: Lane) -> JSON:
             results = lane.results(state.array, lane.data)
             # A query with several results, such as .list[], yields the elements themselves.
             return results if len(results) > 1 else results[0]
-
-
-def _call(state: ForeachState, element: JSON, index: int, lane: Lane) -> Path[JSON]:
-    return lambda: perform(state.action, lane.child(str(index), element))

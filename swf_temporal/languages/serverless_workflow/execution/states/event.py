@@ -22,7 +22,6 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.event_matching import assigned, usable
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 
 async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
@@ -86,9 +85,8 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[BodyF
     wanted, time = plan.events, plan.timeouts.event_timeout
 
     def fits(ref: str, event: JSON) -> bool:
-        return shares and isinstance(event, dict) and may_take(ref, events.event_of(event), lane)
+        return isinstance(event, dict) and may_take(ref, events.event_of(event), lane)
 
-    shares = lane.semantics > FIRST_SEMANTICS
     while not taken if state.exclusive else len(taken) < len(wanted):
         refs, known = usable(wanted, taken, fits), lane.correlation.names
         got = await wait_for_event(refs, _deadline(state, time, taken, data, lane), lane)
@@ -115,7 +113,7 @@ def _deadline(
     if time is None:
         return None
     is_any_time = not taken or (state.timeout_is_between_events and state.exclusive)
-    if lane.semantics > FIRST_SEMANTICS and is_any_time and lane.is_starting:
+    if is_any_time and lane.is_starting:
         return None
     return lane.deadline("deadline", time, data)
 

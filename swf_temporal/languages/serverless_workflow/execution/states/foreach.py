@@ -6,14 +6,12 @@ that they ran, are appended to it in the order of the input: one for each elemen
 one the results of all their actions are merged as any action's results are.
 """
 
-from functools import partial
-from itertools import chain
 from typing import Any
 
 from swf_temporal.data import JSON, change_at
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, name_of, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.actions import name_of, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionResult,
     BodyFrame,
@@ -30,9 +28,8 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import MISSING, Missing, Path, SuspendRequested, join
+from swf_temporal.runtime.joining import Path, SuspendRequested
 from swf_temporal.runtime.outputs import Outputs
-from swf_temporal.runtime.semantics import FIRST_SEMANTICS
 
 MAX_AT_ONCE = 1000
 """The number of iterations that run at once where there is no batchSize: what an engine can hold, with room."""
@@ -41,13 +38,11 @@ MAX_AT_ONCE = 1000
 async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
     items = _collection(state, data, lane)
-    if state.output_collection is not None and lane.semantics > FIRST_SEMANTICS:
+    if state.output_collection is not None:
         # Before anything is done whose results would have no place.
         _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else _window(state, data, lane)
     iterations = _Iterations(state, items, data, lane, one_at_a_time=window == 1)
-    if not lane.run.is_compact:
-        return Step(await iterations.run_with_frames(window))
     return Step(await iterations.run(window))
 
 
@@ -104,16 +99,6 @@ class _Iterations:
             return folding.data
         return self._with_outputs(await outputs.all(lane.run.host))
 
-    async def run_with_frames(self, window: int) -> JSON:
-        """Do the same with the frames of all iterations, as the readings before the fifth had it."""
-        parts = await join([partial(self._one, index) for index in range(len(self._items))], window=window)
-        done = [part for part in parts if part is not MISSING]
-        if self._state.scope is not None:
-            return self._with_outputs([part["output"] for part in done])
-        if self._state.output_collection is not None:
-            return self._with_outputs([_output_of(part["effects"]) for part in done])
-        return apply_each(chain.from_iterable(part["effects"] for part in done), self._data, self._lane)
-
     def _with_outputs(self, outputs: list[JSON]) -> JSON:
         if self._state.output_collection is not None:
             return _appended(outputs, self._state.output_collection, self._data, self._lane)
@@ -128,31 +113,31 @@ class _Iterations:
             return None
 
         async def path() -> None:
-            await self._lane.run.pacing.give_way_between_paths()
+            await self._lane.run.pacing.yield_if_long()
             await self._one(index)
 
         return path
 
-    async def _one(self, index: int) -> IterationFrame | Missing:
-        """Run one iteration, unless it is complete; return its frame."""
+    async def _one(self, index: int) -> None:
+        """Run one iteration, unless it is complete."""
         if self._state.scope is not None:
-            return await self._scope(index)
+            await self._scope(index)
+            return
         own = self._own(index)
         frame = own.frame
         if "done" not in frame:
             seen = self._flow.iteration_input(self._state, self._items[index], self._data, own)
             effects = frame.setdefault("effects", [])
             await run_sequence(self._state.actions, seen, own, self._timeout, effects)
-            if own.run.is_compact and self._state.output_collection is not None:
+            if self._state.output_collection is not None:
                 keep_result(frame, {"output": _output_of(effects), "done": True})
             else:
                 keep_result(frame, {"effects": effects, "done": True})
-        return frame
 
-    async def _scope(self, index: int) -> IterationFrame | Missing:
+    async def _scope(self, index: int) -> None:
         lane, state, turns = self._lane, self._state, self._turns
         if turns.are_over:
-            return MISSING
+            return
         own = self._own(index)
         if "done" not in own.frame:
             await turns.wait(index, own, lane)
@@ -160,7 +145,6 @@ class _Iterations:
             output = await own.run_scope(lane.state_path, seen)
             keep_result(own.frame, {"output": output, "done": True})
         turns.note(own.frame["output"], own)
-        return own.frame
 
     def _own(self, index: int) -> Lane[IterationFrame]:
         lane = self._lane
@@ -274,7 +258,6 @@ def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
 
     path = lane.target(target, data)
     try:
-        # What is in the way is replaced in runs that began with the first semantics; others have refused it before.
-        return change_at(data, path, appended, replaces_parents=True)
+        return change_at(data, path, appended)
     except IndexError as error:
         raise lane.locate(WrongData(f"outputCollection names the element {error}, which is not there")) from None

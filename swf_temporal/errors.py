@@ -3,7 +3,6 @@
     SwfError
     ├── InvalidDefinition              the author's: the definition cannot run; carries every Problem found
     ├── UsageError                     the caller's: a file, an option, a server, an id that is not there
-    ├── Unsupported                    ours: names the section of the specification that we do not carry out
     ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
     ├── StoreUnavailable               the operator's: what holds variables does not answer at the moment
     ├── DefinitionsUnavailable         the operator's: definitions cannot be read at the moment, and one may be needed
@@ -111,15 +110,6 @@ class UsageError(SwfError):
         super().__init__(message if hint is None else f"{message}\n  {hint}")
 
 
-class Unsupported(SwfError):  # noqa: N818 - an adjective, like NotImplemented
-    """A part of the specification that this program does not carry out."""
-
-    def __init__(self, what: str, section: str) -> None:
-        self.what = what
-        self.section = section
-        super().__init__(f"{what} (section “{section}”) is not supported here")
-
-
 class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
     """A stored record that only a newer release can go on with.
 
@@ -133,21 +123,21 @@ class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
         )
 
 
-class StoreUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
+class StoreUnavailable(SwfError):  # noqa: N818 - named for what it is about
     """The store of variables does not answer at the moment.
 
     It fails no run: the attempt that met it fails, and is made again.
     """
 
 
-class DefinitionsUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
+class DefinitionsUnavailable(SwfError):  # noqa: N818 - as above
     """Definitions cannot be read at the moment, so that it is not known whether one is absent. Takes what cannot be."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the definitions cannot be read at the moment: {what}")
 
 
-class PayloadUnavailable(SwfError):  # noqa: N818 - an adjective, like Unsupported
+class PayloadUnavailable(SwfError):  # noqa: N818 - as above
     """A payload cannot be stored, read, encrypted or decrypted at the moment. `hint` says what to do.
 
     It fails no run: the task or the attempt that met it fails, and is tried again until the operator has mended it.

@@ -19,9 +19,6 @@ _WIDE: Final = 4
 _BRACKETS, _OF_MEMBER, _QUOTES = 1, 4, 2
 """Bytes of JSON around what is in an object or an array, less the comma after the last; around each key, with that; and
 around a text."""
-_ESCAPED, _NUMBER_LENGTH, _LARGE_INT = 12, 25, 10**20
-"""Bytes of JSON that one character takes at most, which is two escaped surrogates; and a float, or an integer of so
-many digits."""
 _FEW: Final = 16
 """So many elements are looked at one by one: it takes longer to find out whether all are plain."""
 _AT_ONCE: Final = 1 << 16
@@ -56,11 +53,6 @@ def size_of_items(items: Collection[Any], sizes: Mapping[int, int]) -> int:
     return sum(sizes[id(item)] if id(item) in sizes else len(item) if type(item) is str else 1 for item in items)
 
 
-def is_at_most(most: int, value: object) -> bool:
-    """Tell whether *value* surely takes no more than *most* bytes as JSON. No more of it is looked at than fits in."""
-    return _left(most, value) >= 0
-
-
 def memory_of(values: Iterable[object]) -> int:
     """Return about how many bytes of memory *values* hold together; what they share counts once."""
     seen: set[int] = set()
@@ -92,30 +84,6 @@ def _are_plain(items: Collection[Any]) -> bool:
         return _PLAIN.issuperset(map(type, items))
     rest = iter(items)
     return all(_PLAIN.issuperset(map(type, islice(rest, _AT_ONCE))) for _ in range(0, len(items), _AT_ONCE))
-
-
-def _left(most: int, value: Any) -> int:
-    """Return how many of *most* bytes are left at least where *value* is written; fewer than none if it may not fit."""
-    kind = type(value)
-    if kind is str:
-        return most - _QUOTES - len(value) * _ESCAPED
-    if kind is dict:
-        most -= 2 * _BRACKETS
-        for key, item in value.items():
-            most = _left(most - _OF_MEMBER - len(key) * _ESCAPED, item)
-            if most < 0:
-                break
-        return most
-    if kind is list:
-        most -= 2 * _BRACKETS
-        for item in value:
-            most = _left(most - 1, item)
-            if most < 0:
-                break
-        return most
-    if kind is int and not -_LARGE_INT < value < _LARGE_INT:
-        return -1
-    return most - _NUMBER_LENGTH if kind in _PLAIN else -1
 
 
 def _json_size(value: dict[str, Any] | list[Any], known: dict[int, int], enough: int) -> int:

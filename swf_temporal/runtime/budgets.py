@@ -77,7 +77,7 @@ class Limits:
 
     @classmethod
     def from_json(cls, record: LimitsRecord) -> Self:
-        """Return the limits that `to_json` wrote, in this release or another."""
+        """Return the limits that `to_json` wrote."""
         states, executions = record.get("states", STATES), record.get("executions", EXECUTIONS)
         return cls(states, executions, record.get("depth", DEPTH), record.get("heldBytes", HELD_BYTES))
 

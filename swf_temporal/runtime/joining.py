@@ -38,18 +38,18 @@ class SuspendRequested(Exception):  # noqa: N818 - not an error: it unwinds a pa
     """Raised at the next step of every path when the host asked for a suspension."""
 
 
-async def join(paths: Sequence[Path[T]], *, need: int | None = None, window: int | None = None) -> list[T | Missing]:
+async def join(paths: Sequence[Path[T]], *, need: int | None = None) -> list[T | Missing]:
     """Run *paths* until *need* of them (all, by default) are complete; return their results in the order written.
 
-    At most *window* of them run at once. Raises what the first path to fail raised.
+    Raises what the first path to fail raised.
     """
     if not paths or need == 0:
         return [MISSING] * len(paths)
-    if len(paths) == 1 or (window == 1 and need is None):
-        return [await path() for path in paths]
+    if len(paths) == 1:
+        return [await paths[0]()]
     results: list[T | Missing] = [MISSING] * len(paths)
     needed = len(paths) if need is None else min(need, len(paths))
-    await _Join(paths, results.__setitem__, needed, window or len(paths)).run()
+    await _Join(paths, results.__setitem__, needed, len(paths)).run()
     return results
 
 

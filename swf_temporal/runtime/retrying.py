@@ -119,7 +119,7 @@ class RetryRule:
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "RetryRule":
-        """Return the rule that `to_json` wrote, in this release or another."""
+        """Return the rule that `to_json` wrote."""
         return RetryRule(
             delay=record.get("delay", 0.0),
             increment=record.get("increment", 0.0),

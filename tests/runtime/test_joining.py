@@ -93,22 +93,16 @@ async def test_runs_no_more_at_once_than_the_window() -> None:
         await asyncio.sleep(0)
         running -= 1
 
-    await join([path] * 7, window=3)
+    await join_each([path] * 7, lambda _: None, window=3)
     assert most == 3
 
 
 async def test_a_window_of_one_is_a_sequence() -> None:
     """Paths run one after the other, and none starts after one that failed."""
     log: Log = []
+    paths = [_path("a", log), _path("b", log, 1, ValueError("stop")), _path("c", log)]
     with pytest.raises(ValueError, match="stop"):
-        await join([_path("a", log), _path("b", log, 1, ValueError("stop")), _path("c", log)], window=1)
-    assert log == ["+a", "+b"]
-
-
-async def test_a_sequence_ends_when_enough_are_complete() -> None:
-    """Of paths that run one after the other none starts that is not needed."""
-    log: Log = []
-    assert await join([_path(name, log, 1) for name in "abc"], need=2, window=1) == ["a", "b", MISSING]
+        await join_each(paths, lambda _: None, window=1)
     assert log == ["+a", "+b"]
 
 
@@ -123,7 +117,7 @@ async def test_lets_the_others_finish_when_one_was_suspended() -> None:
         ended.append("slow")
 
     with pytest.raises(SuspendRequested):
-        await join([_path("a", log, 1, SuspendRequested()), slow, _path("c", log)], window=2)
+        await join_each([_path("a", log, 1, SuspendRequested()), slow, _path("c", log)], lambda _: None, window=2)
     assert ended == ["slow"]
     assert log == ["+a"]
 

@@ -8,6 +8,7 @@ from swf_temporal.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, UndoingFrame
+from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back, give_back_within
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, walk_under_way
@@ -52,10 +53,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
 
 def _undoes_when_cancelled(execution: "Execution") -> bool:
     asked = execution.program.workflow.metadata.get("compensateOnCancel")
-    if isinstance(asked, str):
-        # The specification knows metadata as texts (section "Workflow Metadata").
-        asked = asked.strip().lower() == "true"
-    return asked is True and bool(execution.compensation)
+    return truth_of(asked) is True and bool(execution.compensation)
 
 
 def _undone_so_far(execution: "Execution") -> UndoingFrame:

@@ -22,10 +22,7 @@ def function_of(function: Function) -> calls.Function:
 
 
 def priority_of(function: calls.Function) -> int | None:
-    """Return what the metadata of *function* say of the priority of its calls; None where that is nothing.
-
-    A run that is older than this use of the key may have anything there.
-    """
+    """Return what the metadata of *function* say of the priority of its calls; None where that is nothing."""
     value = function.metadata.get("priority")
     return value if is_priority(value) else None
 

@@ -15,6 +15,6 @@ def test_a_priority(priority: int) -> None:
 
 @pytest.mark.parametrize("value", [0, 6, -1, 2.0, 2.5, True, "1", "high", None, [1], {"a": 1}])
 def test_none(value: JSON) -> None:
-    """What a run of an earlier release has there is its author's own, and no priority."""
+    """What else stands there is its author's own, and no priority."""
     assert priority_of(Function("f", metadata={"priority": value})) is None
     assert priority_of(Function("f")) is None

@@ -151,38 +151,9 @@ def seconds() -> float:
     return 0.0 if here.stretch is None else time.perf_counter() - here.stretch.began
 
 
-def has_time(limit: float, marker: str) -> bool:
-    """Tell whether the activation in this thread is known to have lasted less than *limit* seconds.
-
-    Of a replay, whether its history is known to have no *marker* of that kind. A run asks at every step: asking the SDK
-    whether it replays takes several times as long.
-    """
-    stretch = here.stretch
-    if stretch is None:
-        return False
-    if stretch.is_replaying:
-        return marker not in stretch.markers.kinds
-    return time.perf_counter() - stretch.began < limit
-
-
 def has_batches() -> bool:
     """Tell whether each value of a signal in the activation that runs in this thread is a signal of its own."""
     return here.stretch is not None and here.stretch.has_batches
-
-
-def is_unmarked(marker: str) -> bool:
-    """Tell whether the activation in this thread is known to be no replay, or one of a history without *marker*."""
-    stretch = here.stretch
-    return stretch is not None and not (stretch.is_replaying and marker in stretch.markers)
-
-
-def replays_without(marker: str) -> bool:
-    """Tell whether the activation that runs in this thread is known to be a replay of a history without *marker*.
-
-    A replay asks at every step, too: the SDK would remember each marker that it is asked for.
-    """
-    stretch = here.stretch
-    return stretch is not None and stretch.is_replaying and marker not in stretch.markers
 
 
 def excess(roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:

@@ -30,7 +30,7 @@ from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import LIMITS, LOOK_UP, PUBLISH, RESOLVE, PinnedRecord, call_from_json, pinned
+from swf_temporal.temporal.records import LIMITS, LOOK_UP, PUBLISH, RESOLVE, Pin, PinRecord, call_from_json, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
@@ -164,13 +164,13 @@ class Activities:
         return await self.variables.has_ended(owner)
 
     @activity.defn(name=RESOLVE)
-    async def resolve(self, workflow_id: str, version: str | None) -> list[PinnedRecord]:
-        """Return the definition of a workflow type, and those that it may lead to."""
+    async def resolve(self, workflow_id: str, version: str | None) -> PinRecord:
+        """Return the pin of a workflow type: its definition, those that it may lead to, and the semantics they have."""
         try:
             found = self.catalogue.find(workflow_id, version)
         except UnknownDefinition as fault:
             raise application_error(fault, non_retryable=True) from None
-        return [one.to_json() for one in pinned(self.catalogue.with_reachable(found))]
+        return Pin(pinned(self.catalogue.with_reachable(found))).to_json()
 
     @activity.defn(name=LIMITS)
     async def look_limits_up(self) -> LimitsRecord:

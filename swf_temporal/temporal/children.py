@@ -64,8 +64,8 @@ class Children:
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
         if not self.outlasting.knows(call.id):
             numbers = await self._numbers_of(call)
-            definitions = reachable_from(call.workflow_id, call.version, definitions)
-            pin = Pin(list(definitions), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
+            needed = reachable_from(call.workflow_id, call.version, definitions)
+            pin = Pin(list(needed), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
             pin.hops = parent.hops
             handle = await self._begun(call.workflow_id, call, pin, broken_off)
         if handle is not None and call.fire_and_forget:
@@ -134,7 +134,7 @@ class Children:
         if call.outlast is not None:
             info = workflow.info()
             record["owner"] = {"id": info.workflow_id, "run": info.first_execution_run_id}
-        pin = Pin(definitions=self._pin.definitions, call=record)
+        pin = Pin(definitions=self._pin.definitions, call=record, semantics=self._pin.semantics)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,

@@ -212,10 +212,9 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     """Give an event to a running instance; return what became of it: `taken`, `kept` or `duplicate`.
 
     *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. The answer is
-    `sent` where it was sent by a signal, because the worker is of a release that answers for CloudEvents alone, or
-    the run has answered as often as the engine lets it. Raises NeverTakenError if the definition describes no such
-    event, InboxFullError if the instance has no room for it now, NoAnswerError if no worker answers in time, and
-    UsageError if it is not an event, or there is no instance.
+    `sent` where it was sent by a signal, because the run has answered as often as the engine lets it. Raises
+    NeverTakenError if the definition describes no such event, InboxFullError if the instance has no room for it now,
+    NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
     """
     handle = client.get_workflow_handle(workflow_id)
     [value] = sendable(client, {"an event": dict(event)})
@@ -223,9 +222,7 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
         answer = await handle.execute_update(DELIVER, value, rpc_timeout=patience)
     except WorkflowUpdateFailedError as error:
         refusal = _refusal_of(error, workflow_id)
-        # A worker of an older release refuses what is not a CloudEvent; by a signal it takes names, too.
-        if refusal is not None or "type" in event:
-            raise refusal or UsageError(f"{workflow_id!r} refuses the event: {error.cause}") from None
+        raise refusal or UsageError(f"{workflow_id!r} refuses the event: {error.cause}") from None
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():

@@ -61,11 +61,6 @@ _EVENTS_OF_CALL: Final = 3
 TRY_AGAIN: Final = 2_000
 """After how many further events a run is to continue as new that could not be carried over."""
 
-_ANYWHERE: Final = "continue-as-new-anywhere"
-"""The change that looks at executions as events come, and again at those whose record was too large."""
-_BY_THE_CLOCK: Final = "slow-by-the-clock"
-"""The change that takes no call for slow because of the calls alone that have overtaken it."""
-
 
 class Burst(NamedTuple):
     """How fast signals come so that an execution continues as new early."""
@@ -152,7 +147,7 @@ class LengthCheck:
         at = host.now()
         if at is not self._came_at:
             self._came_at = at
-            if self._is_due() and self._can_leave(run, host) and workflow.patched(_ANYWHERE):
+            if self._is_due() and self._can_leave(run, host):
                 run.suspend()
             if run.is_suspending and self._is_at_its_end():
                 self._give_up(host.slowest, at)
@@ -190,9 +185,7 @@ class LengthCheck:
             return False
         if self._again_from is None:
             return True
-        if workflow.info().get_current_history_length() < self._again_from and not self._is_at_its_end():
-            return False
-        return workflow.patched(_ANYWHERE)
+        return workflow.info().get_current_history_length() >= self._again_from or self._is_at_its_end()
 
     def _is_endangered(self) -> bool:
         info = workflow.info()
@@ -203,19 +196,14 @@ class LengthCheck:
         info = workflow.info()
         if slowest is None or info.get_current_history_size() >= PATIENT_BYTES:
             return False
-        length, is_slow = info.get_current_history_length(), at - slowest.since >= SLOW
-        if slowest.overtaken < OVERTAKEN:
-            return is_slow and length < PATIENT_EVENTS_OF_ALL
         # Busy workers may take many later calls first, while none takes long: such a call is soon waited for.
-        return length < PATIENT_EVENTS and (is_slow or not _goes_by_the_clock())
+        is_slow = at - slowest.since >= SLOW
+        most = PATIENT_EVENTS_OF_ALL if slowest.overtaken < OVERTAKEN else PATIENT_EVENTS
+        return is_slow and info.get_current_history_length() < most
 
     def _is_at_its_end(self) -> bool:
         info = workflow.info()
         return info.get_current_history_length() >= LAST_EVENTS or info.get_current_history_size() >= LAST_BYTES
-
-
-def _goes_by_the_clock() -> bool:
-    return workflow.patched(_BY_THE_CLOCK)
 
 
 def _check_iterations(size: int, most: int, run: Run) -> None:

@@ -6,11 +6,12 @@ without a delay. To withdraw the event, cancel that workflow.
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from temporalio import workflow
 
 from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.records import PUBLISH
 
 DELAYED_EVENT: Final = "swf delayed event"
@@ -19,15 +20,26 @@ PUBLISH_LIMIT: Final = timedelta(minutes=1)
 """The time limit of one attempt to send an event."""
 
 
+class DelayedRecord(TypedDict):
+    """An event that is to be sent later."""
+
+    event: dict[str, Any]
+    """The CloudEvent."""
+    seconds: float
+    """How long it waits."""
+
+
 @workflow.defn(name=DELAYED_EVENT, sandboxed=False)
 class DelayedEvent:
     """One event that is to be sent."""
 
     @workflow.run
-    async def run(self, event: dict[str, Any], seconds: float) -> None:
-        """Send *event*, a CloudEvent as JSON, after so many seconds."""
+    async def run(self, delayed: DelayedRecord) -> None:
+        """Send the event when its time has come."""
+        check_format(delayed, "a delayed event")
+        event = delayed["event"]
         summary = shortened(str(event["type"]))
-        await workflow.sleep(timedelta(seconds=seconds), summary=summary)
+        await workflow.sleep(timedelta(seconds=delayed["seconds"]), summary=summary)
         await workflow.execute_activity(PUBLISH, event, start_to_close_timeout=PUBLISH_LIMIT, summary=summary)
 
     @workflow.query(name="status")

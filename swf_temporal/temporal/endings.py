@@ -25,6 +25,7 @@ from temporalio.exceptions import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.temporal.constants import ENDING
+from swf_temporal.temporal.formats import check_format
 
 ATTEMPT: Final = timedelta(seconds=30)
 """How long one look may take."""
@@ -88,6 +89,7 @@ class Endings:
     @activity.defn(name=ENDING)
     async def ending(self, of: AwaitedRecord) -> EndingRecord:
         """Return how a workflow ended, with all the executions that it continued as."""
+        check_format(of, "a wait for the end of a workflow")
         try:
             found = await self._client.get_workflow_handle(of["id"]).describe()
         except RPCError as error:
@@ -113,6 +115,7 @@ class Endings:
 
 def cause_of(ending: EndingRecord) -> FailureError | None:
     """Return the cause that the engine gives for the failure of a child that ended so; None if it completed."""
+    check_format(ending, "the end of a workflow")
     match ending["how"]:
         case "completed":
             return None

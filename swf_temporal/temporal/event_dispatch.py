@@ -20,7 +20,7 @@ from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.known_mailboxes import Mailboxes
-from swf_temporal.temporal.mailbox_records import MAILBOX, NEW_MAILBOX, TAKE, Delivery
+from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.sending import sendable
 
@@ -187,7 +187,6 @@ class _Post:
         """Begin the mailbox with what is sent, unless it runs; then it is signalled."""
         await self.client.start_workflow(
             MAILBOX,
-            NEW_MAILBOX,
             id=mailbox,
             task_queue=self.task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,

@@ -33,6 +33,7 @@ from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
+from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
     RECEPTION,
@@ -72,6 +73,7 @@ class EventMailbox:
     @workflow.init
     def __init__(self, record: MailboxRecord | None = None) -> None:
         record = record or {}
+        check_format(record, "a mailbox's record")
         self._seen = {(source, id_): at for source, id_, at in record.get("seen", ())}
         self._arrived = list(record.get("arrived", ()))
         self._gathered = list(record.get("gathered", ()))
@@ -79,7 +81,6 @@ class EventMailbox:
         self._held = list(record.get("held", ()))
         self._subscribers = dict(record.get("subscribers", {}))
         self._definitions = list(record.get("definitions", ()))
-        self._signal_name = ROUTED if record.get("takes_back") else EVENT
         self._probed = workflow.time()
         self._begun = record.get("begun")
         self._looked_at = 0
@@ -105,7 +106,8 @@ class EventMailbox:
 
     @workflow.signal(name=TAKE)
     def take(self, arriving: Arriving) -> None:
-        """Keep what came until it is looked at."""
+        """Keep what came until it is looked at. What a newer release sends waits for a worker of that release."""
+        check_format(arriving, "a message to a mailbox")
         self._arrived.append(arriving)
 
     @workflow.query(name="status")
@@ -275,13 +277,12 @@ class EventMailbox:
             )
         except WorkflowAlreadyStartedError:
             return False
-        if self._signal_name == ROUTED:  # others know of no begun one, and look for it each time
-            self._begun = begun.first_execution_run_id
+        self._begun = begun.first_execution_run_id
         return True
 
     async def _signal(self, instance: str | None, event: Mapping[str, JSON], *, comes_back: bool = True) -> bool:
         """Give an event to the instance; tell whether it runs. It *comes_back* if the instance does not take it."""
-        name = self._signal_name if comes_back else EVENT
+        name = ROUTED if comes_back else EVENT
         return instance is not None and await self._send(instance, name, event)
 
     async def _send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
@@ -329,5 +330,4 @@ class EventMailbox:
             "subscribers": self._subscribers,
             "definitions": self._definitions,
             "begun": self._begun,
-            "takes_back": True,
         }

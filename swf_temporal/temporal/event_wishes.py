@@ -11,8 +11,6 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 
-from swf_temporal.temporal import activations
-
 _NAME: Final = "swf_event_wishes"
 
 
@@ -40,16 +38,6 @@ class Wishing(Interceptor):
         wishes = self._wishes
         input.unsafe_extern_functions[_NAME] = lambda: wishes
         return None
-
-
-def is_asked(marker: str, *, wanted: bool) -> bool:
-    """Tell whether something is *wanted* at this place, or was when the history was written.
-
-    Each place has a *marker* of its own: what the SDK answered once for one, it answers for good.
-    """
-    if not wanted and activations.is_unmarked(marker):
-        return False
-    return (wanted or workflow.unsafe.is_replaying()) and workflow.patched(marker)
 
 
 def wishes() -> EventWishes:

@@ -83,8 +83,7 @@ def fault_of_child(
     if isinstance(cause, EngineTimeout):
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):
-        inner = _carried(cause)
-        return subflow_fault(workflow_id, inner, state_word=state_word)
+        return subflow_fault(workflow_id, _carried(cause), state_word=state_word)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 

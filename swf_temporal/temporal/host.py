@@ -20,7 +20,7 @@ from swf_temporal.runtime.external_activities import ActivityOptions, parse_acti
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.temporal import activations
+from swf_temporal.temporal import activations, markers
 from swf_temporal.temporal.activations import here
 from swf_temporal.temporal.call_facts import activity_facts, shortened
 from swf_temporal.temporal.children import Children
@@ -73,8 +73,7 @@ class TemporalHost:
         self.pin = pin
         self.source = source
         self.runs_external_activities = runs_external_activities
-        numbers = (pin.progress or {}).get("numbers", pin.numbers)
-        self.budget = Budget(workflow.info().workflow_type, numbers)
+        self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.numbers))
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         self._places = self._steps = 0
@@ -112,7 +111,7 @@ class TemporalHost:
         if kind is TraceKind.STATE_ENTERED:
             self.budget.enter(entry.state)
         elif kind is TraceKind.EVENT_TAKEN:
-            self._waited()
+            self.budget.waited()
         trace = self.trace
         trace.append(entry)
         if len(trace) > MAX_TRACE:
@@ -137,7 +136,7 @@ class TemporalHost:
     async def sleep(self, duration: timedelta, why: str) -> None:
         """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
-        self._waited()
+        self.budget.waited()
 
     async def settled(self) -> None:
         """Wait until no task can take a further step: the engine looks at its conditions then."""
@@ -158,12 +157,12 @@ class TemporalHost:
         which a replay knows. Nothing is recorded where it was not.
         """
         self._places += 1
-        if activations.has_time(LONG, YIELDED):
+        if markers.has_time(LONG, YIELDED):
             return False
         marker = f"{YIELDED}{self._places}"
-        if activations.replays_without(marker) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
+        if markers.replays_without(marker) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
             return False
-        return workflow.patched(marker)
+        return markers.is_marked(marker)
 
     def check_data_held(self, state: str, roots: Callable[[], Iterable[object]]) -> None:
         """Raise PayloadTooLarge, once, where the run holds more data, at *roots*, than it may; *state* takes a step."""
@@ -185,12 +184,12 @@ class TemporalHost:
         How much a run may hold is its worker's: that it was too much is recorded by a marker of this very step.
         """
         marker = f"{HELD}{self._steps}"
-        if activations.replays_without(marker):
+        if markers.replays_without(marker):
             return None
         if workflow.unsafe.is_replaying():
-            return held_too_much() if workflow.patched(marker) else None
+            return held_too_much() if markers.is_marked(marker) else None
         fault = activations.excess(roots)
-        return fault if fault is not None and workflow.patched(marker) else None
+        return fault if fault is not None and markers.is_marked(marker) else None
 
     async def yield_control(self) -> None:
         """End the workflow task, so that a long stretch of states is not one endless task."""
@@ -202,9 +201,6 @@ class TemporalHost:
         """Return the *progress* of the run with what it has used up of its budget."""
         numbers = self.budget.over(progress.get("numbers", {}), self.budget.carried())
         return {**progress, "numbers": numbers} if numbers else progress
-
-    def _waited(self) -> None:
-        self.budget.waited()
 
     async def _limits(self) -> Limits:
         """Return the limits of the operator, as they are now: what is answered stands in the history."""
@@ -263,7 +259,7 @@ class TemporalHost:
             raise fault_of_activity(error, call.action) from None
         finally:
             self.outgoing.ended(number)
-            self._waited()
+            self.budget.waited()
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
         """Return *call* with its variables as they are known where they are held; those of a detached call are so."""
@@ -279,7 +275,7 @@ class TemporalHost:
             return await ExternalActivity(call, terms, payloads, self.emit).run(CALL_LIMIT)
         finally:
             self.outgoing.ended(number)
-            self._waited()
+            self.budget.waited()
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
@@ -289,21 +285,21 @@ class TemporalHost:
         try:
             await self._publishing.publish(event)
         finally:
-            self._waited()
+            self.budget.waited()
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
         """Ask the scope of the variable, by an activity."""
         try:
             return await self._variables.read(of)
         finally:
-            self._waited()
+            self.budget.waited()
 
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
         """Tell the scope of the variable, by an activity."""
         try:
             await self._variables.write(of, value)
         finally:
-            self._waited()
+            self.budget.waited()
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""

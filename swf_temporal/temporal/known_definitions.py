@@ -14,7 +14,7 @@ from temporalio import workflow
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.routing.keys import MAILBOX_PREFIX
-from swf_temporal.temporal import activations
+from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
 from swf_temporal.text.origin import Source
 
@@ -26,13 +26,9 @@ _HOW = "this worker runs only definitions that it serves (--known-definitions-on
 
 def needs_check(pin: Pin, *, only_known: bool) -> bool:
     """Tell whether the worker has to be asked about this run, or was asked when it began."""
-    if not only_known and activations.is_unmarked(_ASKED):
-        return False
     brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
-    if not brings or not _begins():
-        return False
     # What this worker does counts for a run that begins; the marker tells what the one did that it began on.
-    return (only_known or workflow.unsafe.is_replaying()) and workflow.patched(_ASKED)
+    return brings and _begins() and is_recorded(_ASKED, wanted=only_known)
 
 
 async def check_known(pin: Pin) -> None:

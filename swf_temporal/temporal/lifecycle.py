@@ -24,8 +24,9 @@ from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.delayed_events import PUBLISH_LIMIT
-from swf_temporal.temporal.event_wishes import is_asked, wishes
+from swf_temporal.temporal.event_wishes import wishes
 from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH
@@ -69,7 +70,7 @@ class Lifecycle:
         """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain."""
         self._hops = hops
         wanted = wishes().lifecycle
-        self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_asked(marker, wanted=kind in wanted))
+        self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
             self.is_asked = True
             self._definition, self._outgoing, self._pointers = definition, outgoing, _pointers(definition)

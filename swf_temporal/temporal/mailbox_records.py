@@ -101,9 +101,3 @@ class MailboxRecord(TypedDict, total=False):
     """Those that came with the latest event."""
     begun: str | None
     """The id of the first run of the instance that was begun last."""
-    takes_back: bool
-    """Whether what instances have not taken comes back. Earlier releases began mailboxes that do not know of it."""
-
-
-NEW_MAILBOX: Final[MailboxRecord] = {"takes_back": True}
-"""What a mailbox begins with."""

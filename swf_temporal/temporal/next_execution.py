@@ -14,7 +14,7 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
-from swf_temporal.temporal.records import COMPACT_FORMAT, CallRecord, Pin
+from swf_temporal.temporal.records import CallRecord, Pin
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
 
@@ -45,18 +45,16 @@ def carried(run: Run, pin: Pin, host: TemporalHost, *, in_burst: bool = False) -
     if numbers:
         progress = {**progress, "parts": numbers}
     following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), burst=in_burst)
-    following.format = max(following.format, COMPACT_FORMAT)
     payload, size, most = _written(following.to_json())
     return Carried(progress, RawValue(payload), parts, size, most)
 
 
 def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog) -> NoReturn:
     """Start the execution that the definition asks for, with the events that were not taken yet."""
-    budget = host.budget
     following = _following(
         pin,
         version=to.version,
-        numbers=budget.over(run.numbers, budget.of_next()),
+        numbers=host.budget.over(run.numbers, host.budget.of_next()),
         events=[event.to_record() for event in run.inbox.kept],
         limit=None if to.limit is None else to.limit.to_json(),
         untaken=False,

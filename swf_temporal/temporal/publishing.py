@@ -15,10 +15,11 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.routing.chains import HOPS, next_hops
 from swf_temporal.temporal.call_facts import shortened
-from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT
-from swf_temporal.temporal.event_wishes import is_asked, wishes
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT, DelayedRecord
+from swf_temporal.temporal.event_wishes import wishes
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
 from swf_temporal.temporal.instance_log import log_untaken_event
+from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.records import PUBLISH, Pin
 
@@ -47,7 +48,7 @@ class Publishing:
         Raises CallFailed for one that cannot be delivered.
         """
         self._count += 1
-        waits = self._turn.locked() and is_asked(f"{_ORDERED}{self._count}", wanted=wishes().ordered)
+        waits = self._turn.locked() and is_recorded(f"{_ORDERED}{self._count}", wanted=wishes().ordered)
         if self._turn.locked() and not waits:
             await self._publish(event)
             return
@@ -67,19 +68,19 @@ class Publishing:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, PUBLISH) from None
-        # Workers of earlier releases do not say who takes an event.
         if taken == [] and not self._pin.untaken:
             self._pin.untaken = True
             log_untaken_event(event.type)
 
     async def publish_later(self, event: CloudEvent, after: timedelta) -> None:
         """Begin the workflow that sends *event*; it goes on when this one has ended."""
-        payload = await self._outgoing.payload(with_origin(event, self._pin.hops).to_json())
-        seconds = await self._outgoing.payload(after.total_seconds())
+        sent = with_origin(event, self._pin.hops).to_json()
+        delayed: DelayedRecord = {"event": sent, "seconds": after.total_seconds()}
+        payload = await self._outgoing.payload(delayed)
         try:
             await workflow.start_child_workflow(
                 DELAYED_EVENT,
-                args=[RawValue(payload), RawValue(seconds)],
+                args=[RawValue(payload)],
                 id=self._id_of_child(f"event/{event.id}"),
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 static_summary=shortened(event.type),

@@ -4,10 +4,7 @@ The second argument of a workflow, if our client started it, is a *pin*: the tex
 may need, so that a changed file never changes a running instance. A run that was started with nothing but its data
 looks its definition up once, by a local activity, and carries the same record from then on.
 
-Formats. A record has a format number, which is that of the oldest release that can go on with it: one that says nothing
-new is written as it always was. No number means the first format. What a reader does not know it passes over, as long
-as the number is one that it knows; a record with a higher one it leaves to a newer release. docs/compatibility.md has
-the rules for changing a record.
+A pin also has the number of the semantics under which the run began (`runtime/semantics.py`), so that it keeps them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +15,6 @@ from typing import Any, Final, TypedDict, cast
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.definition_cache import of_definitions
-from swf_temporal.errors import NewerRecord
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
@@ -27,6 +23,7 @@ from swf_temporal.runtime.retrying import RetryRecord, RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.variables import Scope
+from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
 from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_json
 
 RESOLVE = "resolve definitions"
@@ -41,22 +38,12 @@ LOOK_UP = "look definitions up"
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
-FORMAT: Final = 2
-"""The newest format of a record that this release can go on with."""
-FIRST_FORMAT: Final = 1
-"""The format of a record that has no number."""
-COMPACT_FORMAT: Final = 2
-"""The format of progress in which iterations that are complete have no frames, and no value stands twice."""
-
-_SEMANTICS, _FORMAT = "semantics", "format"
-"""Where these numbers stand among those of a pin: workers of the first release refuse pins with unknown fields.
-
-The other numbers belong to ids of calls, which have a slash in them.
-"""
+FIRST_SEMANTICS: Final = 1
+"""The semantics number of a pin that says none."""
 
 
 class PinnedRecord(TypedDict):
-    """A Pinned as it travels. Workers of the first release refuse one with other fields."""
+    """A Pinned as it travels."""
 
     text: str
     name: str
@@ -77,7 +64,7 @@ class Pinned:
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Pinned":
-        """Return what was pinned; fields that a later release added are passed over."""
+        """Return what was pinned."""
         return Pinned(record["text"], record["name"], record.get("sha256", ""))
 
 
@@ -105,6 +92,10 @@ class PinRecord(TypedDict, total=False):
     untaken: bool
     outlasting: dict[str, OutlastingRecord]
     burst: bool
+    semantics: int
+    """Missing where they are the first."""
+    format: int
+    """Missing in records of the first format."""
 
 
 _KNOWN: Final = frozenset(PinRecord.__annotations__)
@@ -137,8 +128,8 @@ class Pin:
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
     burst: bool = False
     """Whether the execution before this one was left early because signals came fast."""
-    semantics: int | None = SEMANTICS
-    """The semantics number of the run; None for one that has yet to record it, because it has no pin."""
+    semantics: int = field(default_factory=lambda: SEMANTICS)
+    """The semantics under which the run began: without a pin, those of the worker that resolves its definition."""
     format: int = FIRST_FORMAT
     """The format of this pin, and of all that it holds."""
     others: Mapping[str, JSON] = field(default_factory=dict)
@@ -146,18 +137,13 @@ class Pin:
 
     def to_json(self) -> PinRecord:
         """Return the pin as JSON, without what says nothing."""
-        numbers = dict(self.numbers)
-        if self.semantics is not None:
-            numbers[_SEMANTICS] = self.semantics
-        if self.format != FIRST_FORMAT:
-            numbers[_FORMAT] = self.format
         record = {
             **self.others,
             "definitions": [one.to_json() for one in self.definitions],
             "version": self.version,
             "events": self.events,
             "progress": self.progress,
-            "numbers": numbers,
+            "numbers": dict(self.numbers),
             "limit": self.limit,
             "call": self.call,
             "thread": dict(self.thread),
@@ -165,8 +151,15 @@ class Pin:
             "untaken": self.untaken or None,
             "outlasting": dict(self.outlasting),
             "burst": self.burst or None,
+            "semantics": None if self.semantics == FIRST_SEMANTICS else self.semantics,
+            "format": None if self.format == FIRST_FORMAT else self.format,
         }
         return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})
+
+    def add_resolved(self, found: "Pin") -> None:
+        """Take what a worker has *found* for the workflow type: the definitions, and what goes with them."""
+        self.definitions, self.semantics, self.format = found.definitions, found.semantics, found.format
+        self.others = {**self.others, **found.others}
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Pin":
@@ -174,17 +167,16 @@ class Pin:
 
         Raises NewerRecord for one that only a newer release can go on with.
         """
-        definitions = [Pinned.from_json(one) for one in record.get("definitions", ())]
-        numbers = dict(record.get("numbers", {}))
-        semantics, number = numbers.pop(_SEMANTICS, None), numbers.pop(_FORMAT, FIRST_FORMAT)
-        _check_number("the format of a run's record,", number, FORMAT)
-        _check_number("the semantics of a run,", semantics or SEMANTICS, SEMANTICS)
+        number = check_format(record, "a run's record")
+        check_format(record.get("progress") or {}, "a run's progress")
+        semantics = record.get("semantics", FIRST_SEMANTICS)
+        check_number("the semantics of a run", semantics, SEMANTICS)
         return Pin(
-            definitions=definitions,
+            definitions=[Pinned.from_json(one) for one in record.get("definitions", ())],
             version=record.get("version"),
             events=list(record.get("events", ())),
             progress=record.get("progress"),
-            numbers=numbers,
+            numbers=dict(record.get("numbers", {})),
             limit=record.get("limit"),
             call=record.get("call"),
             thread=dict(record.get("thread", {})),
@@ -196,11 +188,6 @@ class Pin:
             format=number,
             others={key: value for key, value in record.items() if key not in _KNOWN},
         )
-
-
-def _check_number(what: str, number: int, known: int) -> None:
-    if number > known:
-        raise NewerRecord(what, number, known)
 
 
 def pinned(workflows: Sequence[Definition]) -> list[Pinned]:
@@ -243,13 +230,12 @@ class FolderRecord(TypedDict):
 
 class _CallRecord(TypedDict):
     function: dict[str, JSON]
-    """Releases up to 0.1.0 refuse a function, and an auth, with fields that they do not know."""
     source: str
     """Where the definition was read from."""
 
 
 class CallRecord(_CallRecord, total=False):
-    """The record of a call, as its activity gets it. All releases ignore fields here that they do not know."""
+    """The record of a call, as its activity gets it."""
 
     arguments: JSON
     deferred: TemplateRecord
@@ -311,7 +297,7 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
 
     Raises NewerRecord for one that only a newer release can perform.
     """
-    _check_number("the format of a call's record,", record.get("format", FIRST_FORMAT), FORMAT)
+    check_format(record, "a call's record")
     deferred = record.get("deferred")
     retry = record.get("retry")
     unknown: PlaceRecord = {"state": state, "action": activity_id, "timeout": None}

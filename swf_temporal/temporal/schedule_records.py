@@ -30,7 +30,7 @@ _SHORT = 12
 
 
 class ScheduleFacts(TypedDict):
-    """The facts in the memo of a schedule and of the instances that it starts. Unknown fields are ignored."""
+    """The facts in the memo of a schedule and of the instances that it starts."""
 
     definition: str
     version: str | None

@@ -30,6 +30,7 @@ from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import MEMO, NOTE, TASK_QUEUE
+from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.sending import sendable
 
 if TYPE_CHECKING:
@@ -112,13 +113,19 @@ async def describe(client: Client, definition_id: str) -> ScheduleDescription:
 
 
 async def facts_of(description: ScheduleDescription) -> Mapping[str, JSON]:
-    """Return which definition a schedule starts: its `definition` id, `version` and `digest`."""
+    """Return which definition a schedule starts: its `definition` id, `version` and `digest`.
+
+    Raises NewerRecord for what a newer release wrote that this one does not know.
+    """
     action = description.schedule.action
     memo = action.memo if isinstance(action, ScheduleActionStartWorkflow) else None
     if not memo or MEMO not in memo:
         return {}
     [facts] = await description.data_converter.decode([memo[MEMO]])
-    return facts if isinstance(facts, dict) else {}
+    if not isinstance(facts, dict):
+        return {}
+    check_format(facts, "a schedule's facts")
+    return facts
 
 
 async def times(

@@ -30,9 +30,6 @@ from swf_temporal.temporal.records import CallRecord, OwnerRecord, Pin, call_fro
 WATCH_AFTER: Final = timedelta(minutes=1)
 """How long a call is under way before the run that waits for it is looked for: most calls end before."""
 
-_CONTINUES: Final = "continue-as-new-between-attempts"
-"""The change that has a long history end between two attempts."""
-
 
 async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) -> JSON:
     """Make the call of *record*, and return its result. Raises an error where the run that waits for it has ended."""
@@ -74,7 +71,7 @@ def _attempts(record: CallRecord, pin: Pin) -> Attempts:
         latest.update(facts)
 
     async def pause(until: float, why: str) -> None:
-        if workflow.info().is_continue_as_new_suggested() and workflow.patched(_CONTINUES):
+        if workflow.info().is_continue_as_new_suggested():
             continue_call({**record, "attempts": latest}, pin)
         await _pause(until, why)
 

@@ -7,12 +7,11 @@ limit leaves room. Whatever depends on the worker's configuration is recorded in
 from collections.abc import Sequence
 from typing import Final
 
-from temporalio import workflow
-
 from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.temporal.constants import MAX_INPUT_BYTES
+from swf_temporal.temporal.markers import is_marked
 from swf_temporal.temporal.sending import advice_for
 
 _STORED: Final = "stored-payloads"
@@ -26,7 +25,7 @@ _TOGETHER: Final = "input-and-definition"
 
 def fits(size: int, limit: int) -> bool:
     """Tell whether a payload of *size* can be sent, and record that if it takes storage."""
-    return size <= MAX_PAYLOAD_BYTES or (size <= limit and workflow.patched(_STORED))
+    return size <= MAX_PAYLOAD_BYTES or (size <= limit and is_marked(_STORED))
 
 
 def check_fits(size: int, what: str, limit: int) -> None:
@@ -37,6 +36,6 @@ def check_fits(size: int, what: str, limit: int) -> None:
 
 def check_together(sizes: Sequence[int], limit: int) -> None:
     """Raise PayloadTooLarge where the server would not take what a sub-workflow is started with."""
-    if limit == MAX_PAYLOAD_BYTES and sum(sizes) > MAX_INPUT_BYTES and workflow.patched(_TOGETHER):
+    if limit == MAX_PAYLOAD_BYTES and sum(sizes) > MAX_INPUT_BYTES and is_marked(_TOGETHER):
         text = f"{sum(sizes):,} bytes of input and definitions are more than the {MAX_INPUT_BYTES:,}"
         raise PayloadTooLarge(f"{text} that a sub-workflow can be started with: {advice_for(limit)}")

@@ -27,7 +27,6 @@ from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
-    NEW_MAILBOX,
     TAKE,
     Arriving,
     MailboxRecord,
@@ -37,9 +36,6 @@ from swf_temporal.temporal.mailbox_records import (
 )
 from swf_temporal.temporal.records import Pinned
 
-_SUBSCRIBES: Final = "subscribe-to-events"
-_GIVES_BACK: Final = "give-events-back"
-"""The changes that brought this: runs of earlier releases do neither."""
 _TRIES: Final = 5
 """How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
 _MAX_BYTES: Final = 500_000
@@ -63,7 +59,7 @@ class Subscriptions:
             if found is None or found.started == workflow.info().workflow_id:
                 continue
             mailbox, known = mailbox_id(self._definition.id, found.key), dict(found.values)
-            if known in self._subscribed.get(mailbox, ()) or not workflow.patched(_SUBSCRIBES):
+            if known in self._subscribed.get(mailbox, ()):
                 continue
             self._subscribed.setdefault(mailbox, []).append(known)
             message = Subscribing(subscriber=workflow.info().workflow_id, values=known)
@@ -76,7 +72,7 @@ class Subscriptions:
         left, self._subscribed = self._subscribed, {}
         for mailbox in left:
             await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
-        while run.inbox.has_untaken and workflow.patched(_GIVES_BACK):
+        while run.inbox.has_untaken:
             for mailbox, untaken in self._batches(run.inbox.give_untaken()):
                 await self._post(mailbox, untaken)
 
@@ -130,7 +126,7 @@ class Subscriptions:
 
     async def _begin(self, mailbox: str, message: Arriving) -> bool:
         """Begin the mailbox with *message*; tell whether there was none that runs."""
-        record: MailboxRecord = {**NEW_MAILBOX, "arrived": [message]}
+        record: MailboxRecord = {"arrived": [message]}
         try:
             await workflow.start_child_workflow(
                 MAILBOX,

@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import StoreUnavailable, UsageError
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
 CHECKING: Final = 10.0
@@ -112,14 +113,18 @@ class ClaimedVariables:
         return f"{whose} are held in {others}, and this worker would hold them in {here}"
 
     async def _read_marker(self) -> Mapping[str, object] | None:
-        """Return what the workflow says that tells where variables are; None if there is none."""
+        """Return what the workflow says that tells where variables are; None if there is none. Raises NewerRecord."""
         try:
             found = await self._client.get_workflow_handle(self.marker_id).describe()
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
             raise
-        return await found.memo() if found.status is WorkflowExecutionStatus.RUNNING else None
+        if found.status is not WorkflowExecutionStatus.RUNNING:
+            return None
+        memo = await found.memo()
+        check_format(memo, "what says where variables are held")
+        return memo
 
     async def _refuse_what_temporal_holds(self) -> None:
         """Raise UsageError where workflows of the task queue hold variables: instances would not find them."""

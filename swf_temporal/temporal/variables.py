@@ -12,7 +12,7 @@ server knows the ids of one execution; what a scope carries on when it continues
 import asyncio
 from base64 import b64decode, b64encode
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, Protocol, TypedDict, cast
 
@@ -30,6 +30,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.runtime.variables import Scope, Variable, VariableRef, VariableStore
+from swf_temporal.temporal.formats import check_format
 
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
@@ -66,6 +67,22 @@ class RefRecord(TypedDict):
     key: str
 
 
+class ScopeRecord(TypedDict, total=False):
+    """What a scope carries on when it continues as new."""
+
+    held: dict[str, VariableRecord]
+    """By the keys of the variables."""
+    seen: list[str]
+    """The ids of the latest writes."""
+
+
+class WriteRecord(TypedDict):
+    """What an update writes."""
+
+    values: dict[str, VariableRecord | None]
+    """By the keys of the variables; None takes one away."""
+
+
 class VariableStorage(VariableStore, Protocol):
     """The port to variables: on Temporal, or in the memory of a test."""
 
@@ -79,7 +96,8 @@ def variable_to_json(variable: Variable) -> VariableRecord:
 
 
 def variable_from_json(record: VariableRecord) -> Variable:
-    """Return the variable that `variable_to_json` wrote."""
+    """Return the variable that `variable_to_json` wrote. Raises NewerRecord."""
+    check_format(record, "a variable")
     return Variable(b64decode(record["content"]), record["mimeType"])
 
 
@@ -98,13 +116,15 @@ class VariablesOfScope:
     """The variables of one scope."""
 
     @workflow.init
-    def __init__(self, held: dict[str, VariableRecord] | None = None, seen: Sequence[str] = ()) -> None:
-        self._held = dict(held or {})
-        self._seen = dict.fromkeys(seen)
+    def __init__(self, record: ScopeRecord | None = None) -> None:
+        record = record or {}
+        check_format(record, "the variables of a scope")
+        self._held = dict(record.get("held", {}))
+        self._seen = dict.fromkeys(record.get("seen", ()))
         self._writes = 0
 
     @workflow.run
-    async def run(self, held: dict[str, VariableRecord] | None = None, seen: Sequence[str] = ()) -> None:  # noqa: ARG002 - read in __init__
+    async def run(self, record: ScopeRecord | None = None) -> None:  # noqa: ARG002 - read in __init__
         """Hold variables for good, or until the instance has ended whose they are."""
         scope, _, owner = workflow.info().workflow_id.removeprefix(_PREFIX).partition(":")
         while not workflow.info().is_continue_as_new_suggested():
@@ -119,7 +139,8 @@ class VariablesOfScope:
                 if await workflow.execute_activity(INSTANCE_ENDED, owner, start_to_close_timeout=minute):
                     return
         await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(args=[self._held, list(self._seen)[-MAX_IDS:]])
+        carried: ScopeRecord = {"held": self._held, "seen": list(self._seen)[-MAX_IDS:]}
+        workflow.continue_as_new(carried)
 
     @workflow.query
     def read(self, key: str) -> VariableRecord | None:
@@ -127,12 +148,13 @@ class VariablesOfScope:
         return self._held.get(key)
 
     @workflow.update
-    async def write(self, values: dict[str, VariableRecord | None]) -> None:
-        """Let variables hold *values*, all together; None takes one away."""
+    async def write(self, written: WriteRecord) -> None:
+        """Let variables hold what is *written*, all together."""
+        check_format(written, "what is written to variables")
         update = workflow.current_update_info()
         if update is None or update.id in self._seen:
             return
-        merged = {**self._held, **values}
+        merged = {**self._held, **written["values"]}
         held = {key: value for key, value in merged.items() if value is not None}
         if sum(len(value["content"]) for value in held.values()) * 3 // 4 > MAX_BYTES:
             raise ApplicationError(_FULL, type=_TOO_LARGE, non_retryable=True)
@@ -179,10 +201,11 @@ class TemporalVariables:
         if sum(len(value.content) for value in values.values() if value is not None) > MAX_BYTES:
             raise PayloadTooLarge(_FULL)  # more than the server would take
         records = {of.key: None if value is None else variable_to_json(value) for of, value in values.items()}
+        written: WriteRecord = {"values": records}
         try:
             async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
                 await self._client.execute_update_with_start_workflow(
-                    VariablesOfScope.write, records, start_workflow_operation=begun, id=write_id
+                    VariablesOfScope.write, written, start_workflow_operation=begun, id=write_id
                 )
         except (WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, RPCError, TimeoutError) as error:
             task = asyncio.current_task()

@@ -1,6 +1,6 @@
 """Worker Deployments: workers that say which version they are, so that the server decides which of them gets a run.
 
-A worker without a deployment takes whatever comes on its task queue, as every earlier release does. One with a
+A worker without a deployment takes whatever comes on its task queue. One with a
 deployment takes nothing until its version is made the current one, or ramps: `temporal worker deployment` does that.
 """
 

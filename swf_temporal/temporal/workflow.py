@@ -40,7 +40,7 @@ from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
-from swf_temporal.temporal.records import RESOLVE, Pinned, catalogue_of, program_of
+from swf_temporal.temporal.records import RESOLVE, Pin, catalogue_of, program_of
 from swf_temporal.temporal.signal_batches import TakesBatches
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
@@ -56,7 +56,7 @@ from swf_temporal.temporal.signal_events import (
 from swf_temporal.temporal.single_calls import make_call
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.subscribing import Subscriptions, was_begun_by_mailbox
-from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, semantics_of, value_of
+from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 from swf_temporal.weighing import json_size
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -208,19 +208,18 @@ class Interpreter(TakesBatches):
     async def _program(self) -> tuple[Definition, Program]:
         if isinstance(self._wrong, str):
             raise WorkflowFault(self._wrong, name="WrongInput")
-        info = self._info
-        semantics = semantics_of(self._pin)
-        if not self._pin.definitions:
+        info, pin = self._info, self._pin
+        if not pin.definitions:
             found = await workflow.execute_local_activity(
                 RESOLVE,
-                args=[info.workflow_type, self._pin.version],
-                result_type=list[dict[str, str]],
+                args=[info.workflow_type, pin.version],
+                result_type=dict,
                 start_to_close_timeout=_RESOLVE_LIMIT,
                 summary=f"definition of {info.workflow_type}",
             )
-            self._pin.definitions = [Pinned.from_json(one) for one in found]
+            pin.add_resolved(Pin.from_json(found))
         with activations.loading():
-            return program_of(tuple(self._pin.definitions), info.workflow_type, self._pin.version, semantics)
+            return program_of(tuple(pin.definitions), info.workflow_type, pin.version, pin.semantics)
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = self._info
@@ -332,10 +331,9 @@ class Interpreter(TakesBatches):
         run, host, kind = self._run, self._host, entry.kind
         if kind not in _LOOKED_AT or run is None or host is None:
             return
-        if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:  # of the main path: no branch or iteration
-            budget = host.budget
-            if budget.is_suspicious:
-                budget.enter_with(entry.state, run.execution.data)
+        is_of_main = kind is TraceKind.STATE_ENTERED and entry.lane == entry.state  # and of no branch or iteration
+        if is_of_main and host.budget.is_suspicious:
+            host.budget.enter_with(entry.state, run.execution.data)
         if kind in SHOWN:
             self._shown.note(entry)
         if kind in MAY_CONTINUE_AS_NEW:

@@ -12,7 +12,6 @@ from temporalio.common import RawValue
 
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import NewerRecord, PayloadUnavailable
-from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal.records import Pin
 
 UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
@@ -27,20 +26,12 @@ def read_input(args: Sequence[RawValue]) -> tuple[JSON, Pin, str | NewerRecord |
     """Return a workflow's data and pin, or what is wrong with them."""
     try:
         data = value_of(args[0]) if args else {}
-        pin = Pin.from_json(value_of(args[1])) if len(args) > 1 else Pin(semantics=None)  # type: ignore[arg-type]  # checked below
+        pin = Pin.from_json(value_of(args[1])) if len(args) > 1 else Pin()  # type: ignore[arg-type]  # checked below
     except UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
     except (NewerRecord, PayloadUnavailable) as error:
         return {}, Pin(), error
     return {} if data is None else data, pin, _wrong_numbers(args, data)
-
-
-def semantics_of(pin: Pin) -> int:
-    """Return the semantics number of a run: where no pin says it, its history has a marker, unless that is 1."""
-    if pin.semantics is None:
-        numbers = range(SEMANTICS, 1, -1)
-        pin.semantics = next((number for number in numbers if workflow.patched(f"semantics-{number}")), 1)
-    return pin.semantics
 
 
 def value_of(raw: RawValue) -> JSON:

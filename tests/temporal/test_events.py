@@ -2,19 +2,15 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
@@ -219,45 +215,6 @@ async def test_update_keeps_what_a_continuation_takes(bench: Bench) -> None:
             await swf.deliver(bench.client, handle.id, event("com.other"))
         assert await swf.deliver(bench.client, handle.id, {"name": "went"}) == "taken"
         assert await handle.result() == {"amount": 5}
-
-
-@workflow.defn(dynamic=True, sandboxed=False)
-class Older:
-    """What an earlier release does with an update: it knows CloudEvents alone, and keeps all of them."""
-
-    def __init__(self) -> None:
-        self.came: list[Any] = []
-
-    @workflow.run
-    async def run(self, _args: Sequence[RawValue]) -> list[Any]:
-        """Wait for three events."""
-        await workflow.wait_condition(lambda: len(self.came) > 1)
-        return self.came
-
-    @workflow.signal(dynamic=True)
-    def signal(self, name: str, args: Sequence[RawValue]) -> None:
-        """Keep the data."""
-        self.came.append([name, workflow.payload_converter().from_payload(args[0].payload)])
-
-    @workflow.update(name="deliver")
-    def deliver(self, given: dict[str, Any]) -> dict[str, str]:
-        """Keep the event."""
-        self.came.append(given["type"])
-        return {"status": "kept"}
-
-    @deliver.validator
-    def _validate(self, given: dict[str, Any]) -> None:
-        CloudEvent.from_json(given)
-
-
-async def test_workers_of_an_earlier_release_are_sent_names_by_signals(bench: Bench) -> None:
-    """They answer for CloudEvents; of a name nobody can say what became of it, but it arrives."""
-    queue = "older-release"
-    async with Worker(bench.client, task_queue=queue, workflows=[Older], workflow_runner=UnsandboxedWorkflowRunner()):
-        handle = await bench.client.start_workflow("sample", id="older-release", task_queue=queue)
-        assert await swf.deliver(bench.client, handle.id, event("any")) == "kept"
-        assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": 7}) == swf.SENT
-        assert await handle.result() == ["any", ["paid", 7]]
 
 
 async def test_nobody_answers(bench: Bench) -> None:

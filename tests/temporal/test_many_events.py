@@ -11,7 +11,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from temporalio import workflow
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
@@ -181,30 +180,6 @@ def test_signals_come_fast_that_are_many_in_a_short_time(burst: continuing.Burst
     for n in range(2 * burst.signals):
         rate.note(2 * began + 64.0 * n)
     assert rate.is_high is is_high
-
-
-async def test_runs_of_an_earlier_release_are_looked_at_where_they_take_steps(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A history in which events came to a long execution without ending it replays, and goes on as it was."""
-    with monkeypatch.context() as earlier:
-        patched = workflow.patched
-        earlier.setattr(workflow, "patched", lambda id_: not id_.startswith("continue-as-new") and patched(id_))
-        async with bench.worker(waiting()) as worker:
-            handle = await worker.start({"numbers": []}, suspend_after=40)
-            await worker.awaiting(handle, "go")
-            await send(worker, handle, 1, LAST)
-            while len((await handle.query("status"))["kept"]) < LAST:
-                await asyncio.sleep(0.02)
-            history = await handle.fetch_history()
-    queue = worker.queue
-
-    assert len(history.events) > LAST
-    assert await replays(history, handle.id)
-    async with bench.worker(waiting(), queue=queue) as worker:
-        await swf.send_event(bench.client, handle.id, go())
-        output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-    assert output == {"numbers": list(range(1, LAST + 1))}
 
 
 async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Bench) -> None:

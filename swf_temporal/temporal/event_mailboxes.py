@@ -33,7 +33,7 @@ from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
-from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.formats import check_format, readable
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
     RECEPTION,
@@ -72,8 +72,7 @@ class EventMailbox:
 
     @workflow.init
     def __init__(self, record: MailboxRecord | None = None) -> None:
-        record = record or {}
-        check_format(record, "a mailbox's record")
+        record = readable(record) or {}
         self._seen = {(source, id_): at for source, id_, at in record.get("seen", ())}
         self._arrived = list(record.get("arrived", ()))
         self._gathered = list(record.get("gathered", ()))
@@ -86,8 +85,9 @@ class EventMailbox:
         self._looked_at = 0
 
     @workflow.run
-    async def run(self, record: MailboxRecord | None = None) -> None:  # noqa: ARG002 - read in __init__
+    async def run(self, record: MailboxRecord | None = None) -> None:
         """Take events for as long as there is one to be remembered."""
+        check_format(record or {}, "a mailbox's record")
         while True:
             while self._arrived:
                 if workflow.info().is_continue_as_new_suggested():

@@ -6,12 +6,14 @@ docs/compatibility.md has the rules for changing a record.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from swf_temporal.errors import NewerRecord
 
 FIRST_FORMAT: Final = 1
 """The format of a record that has no number."""
+
+R = TypeVar("R", bound=Mapping[str, Any])
 
 
 def check_format(record: Mapping[str, Any], what: str, known: int = FIRST_FORMAT) -> int:
@@ -19,6 +21,11 @@ def check_format(record: Mapping[str, Any], what: str, known: int = FIRST_FORMAT
     number: int = record.get("format", FIRST_FORMAT)
     check_number(f"the format of {what}", number, known)
     return number
+
+
+def readable(record: R | None, known: int = FIRST_FORMAT) -> R | None:
+    """Return *record*, or nothing of one that `check_format` refuses: for `__init__`, which must not fail."""
+    return None if record is not None and record.get("format", FIRST_FORMAT) > known else record
 
 
 def check_number(what: str, number: int, known: int) -> None:

@@ -93,7 +93,7 @@ class PinRecord(TypedDict, total=False):
     outlasting: dict[str, OutlastingRecord]
     burst: bool
     semantics: int
-    """Missing where they are the first."""
+    """That of the definitions; missing where it is the first."""
     format: int
     """Missing in records of the first format."""
 
@@ -129,7 +129,7 @@ class Pin:
     burst: bool = False
     """Whether the execution before this one was left early because signals came fast."""
     semantics: int = field(default_factory=lambda: SEMANTICS)
-    """The semantics under which the run began: without a pin, those of the worker that resolves its definition."""
+    """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT
     """The format of this pin, and of all that it holds."""
     others: Mapping[str, JSON] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Pin:
             "untaken": self.untaken or None,
             "outlasting": dict(self.outlasting),
             "burst": self.burst or None,
-            "semantics": None if self.semantics == FIRST_SEMANTICS else self.semantics,
+            "semantics": self.semantics if self.definitions and self.semantics != FIRST_SEMANTICS else None,
             "format": None if self.format == FIRST_FORMAT else self.format,
         }
         return cast("PinRecord", {key: value for key, value in record.items() if value not in (None, [], {})})

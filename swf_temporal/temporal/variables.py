@@ -30,7 +30,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.runtime.variables import Scope, Variable, VariableRef, VariableStore
-from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.formats import check_format, readable
 
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
@@ -117,15 +117,15 @@ class VariablesOfScope:
 
     @workflow.init
     def __init__(self, record: ScopeRecord | None = None) -> None:
-        record = record or {}
-        check_format(record, "the variables of a scope")
+        record = readable(record) or {}
         self._held = dict(record.get("held", {}))
         self._seen = dict.fromkeys(record.get("seen", ()))
         self._writes = 0
 
     @workflow.run
-    async def run(self, record: ScopeRecord | None = None) -> None:  # noqa: ARG002 - read in __init__
+    async def run(self, record: ScopeRecord | None = None) -> None:
         """Hold variables for good, or until the instance has ended whose they are."""
+        check_format(record or {}, "the variables of a scope")
         scope, _, owner = workflow.info().workflow_id.removeprefix(_PREFIX).partition(":")
         while not workflow.info().is_continue_as_new_suggested():
             writes = self._writes

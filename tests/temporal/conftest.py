@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowHistory
+from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
 from swf_temporal.cloud_event import CloudEvent
@@ -173,6 +173,17 @@ async def events_of(handle: swf.Handle) -> list[Any]:
     """Return the events of an instance's history."""
     history: WorkflowHistory = await handle.fetch_history()
     return list(history.events)
+
+
+async def failed_task(handle: swf.Handle) -> str:
+    """Wait until a workflow task of an instance has failed, and return why; the instance is running still."""
+    async with asyncio.timeout(30):
+        while True:
+            for event in await events_of(handle):
+                if event.HasField("workflow_task_failed_event_attributes"):
+                    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+                    return str(event.workflow_task_failed_event_attributes.failure.message)
+            await asyncio.sleep(0.02)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """What a person sees of a definition in Temporal: names, ids, summaries."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from temporalio.api.enums.v1 import EventType
@@ -8,6 +9,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
 
 from swf_temporal.loading import load
+from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 
@@ -141,6 +143,29 @@ async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
         output = await bench.client.execute_workflow("plain", {"n": 1}, id="plain-1", task_queue=worker.queue)
 
     assert output == {"n": 1, "x": 2}
+
+
+async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
+    """The least there is, and one more event for the definition where an instance is started by its type alone."""
+    definition = define({"name": "a", "type": "inject", "data": {"x": 1}}, id="costs")
+    async with bench.worker(definition) as worker:
+        plain = await bench.client.start_workflow("costs", {}, id="costs-plain", task_queue=worker.queue)
+        assert await plain.result() == {"x": 1}
+        carrying = await worker.start()
+        assert await swf.result(carrying) == {"x": 1}
+
+    least = Counter(
+        [
+            EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
+            EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
+            EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
+            EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
+            EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
+        ]
+    )
+    assert Counter(event.event_type for event in await events_of(carrying)) == least
+    of_plain = Counter(event.event_type for event in await events_of(plain))
+    assert of_plain == least + Counter([EventType.EVENT_TYPE_MARKER_RECORDED])
 
 
 async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:

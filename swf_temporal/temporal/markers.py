@@ -5,11 +5,9 @@ later release has it; one that passed the place before has none. Other markers s
 configuration, or on how long something took. Nothing else in this package asks the SDK for patches.
 """
 
-import time
-
 from temporalio import workflow
 
-from swf_temporal.temporal.activations import here
+from swf_temporal.temporal.activations import here, seconds
 
 
 def is_marked(marker: str) -> bool:
@@ -38,7 +36,7 @@ def has_time(limit: float, marker: str) -> bool:
         return False
     if stretch.is_replaying:
         return marker not in stretch.markers.kinds
-    return time.perf_counter() - stretch.began < limit
+    return seconds() < limit
 
 
 def replays_without(marker: str) -> bool:

@@ -109,7 +109,6 @@ async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench
     started = history.events[0].workflow_execution_started_event_attributes
     record = json.loads(started.input.payloads[1].data)
     pin = Pin.from_json(record)
-    assert pin.format == 2
     assert pin.progress is not None
     body = pin.progress["frame"]["walk"]["run"]["body"]
     front = body.pop("front")

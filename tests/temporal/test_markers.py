@@ -1,4 +1,4 @@
-"""Change ids: code that gives other commands than it did, where runs that passed the place before go on as they began."""
+"""Change ids: code that gives other commands, while runs that passed the place before go on as they began."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta

@@ -11,7 +11,7 @@ from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.variables import MAX_BYTES, TemporalVariables, VariablesOfScope
+from swf_temporal.temporal.variables import MAX_BYTES, ScopeRecord, TemporalVariables, VariablesOfScope
 from tests.temporal.conftest import Bench, events_of
 
 pytestmark = pytest.mark.temporal
@@ -123,9 +123,9 @@ async def test_a_write_that_is_repeated_changes_nothing(bench: Bench) -> None:
     async with bench.worker(none) as running:
         store = TemporalVariables(bench.client, running.queue)
         first, second = VariableRef("workflow", "repeated", "first"), VariableRef("workflow", "repeated", "second")
-        seen_before = [{}, ["before"]]
+        seen_before: ScopeRecord = {"seen": ["before"]}
         await bench.client.start_workflow(
-            VariablesOfScope.run, args=seen_before, id="variables:workflow:repeated", task_queue=running.queue
+            VariablesOfScope.run, seen_before, id="variables:workflow:repeated", task_queue=running.queue
         )
         await store.write_variables({first: Variable(b"0")}, "before")
         assert await store.read_variable(first) is None

@@ -44,17 +44,14 @@ example: $(VENV)/.examples  ## run an example of functions, as in `make example 
 test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
 	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-soak: $(VENV)/.dev  ## run 1,000 instances while workers of two releases are killed, the server restarts and services fail
+soak: $(VENV)/.dev  ## run 1,000 instances while workers are killed, the server restarts and services fail
 	@$(BIN)/python -m tests.soak $(ARGS)
 
 soak-events: $(VENV)/.dev  ## send 10,000 events to 1,000 instances while workers, gateway and consumer are killed
 	@$(BIN)/python -m tests.soak_events $(ARGS)
 
-record: $(VENV)/.dev  ## record what histories of this release are not recorded yet; before a release
-	@$(BIN)/python -m tests.replay.manifest
+record: $(VENV)/.dev  ## record the histories of this release anew, which later ones must replay; a minute
 	@$(BIN)/python -m tests.replay.record
-	@$(BIN)/python -m tests.upgrades.record
-	@$(BIN)/python -m tests.replay.manifest
 
 mutants: $(VENV)/.dev  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)

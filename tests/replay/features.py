@@ -1,4 +1,4 @@
-"""What a history has to be there for: state types, versions, and whatever else makes a run take a course of its own."""
+"""What histories have to be there for: state types, versions, commands, and what else a run goes through."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,9 +6,12 @@ from typing import Any, Final
 from swf_temporal.languages.direktiv.words import STATE_TYPES as DIREKTIV_STATES
 from swf_temporal.languages.port import parts_of
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
+from swf_temporal.runtime.names import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.simulation.scenario import Scenario, workflows_of
+from swf_temporal.temporal.variables import INSTANCE_ENDED
 from swf_temporal.text.located import plain
 from swf_temporal.text.parsing import read_object
+from tests.upgrades.chains import Execution
 
 VERSIONS: Final = ("0.8", "0.8-next", "0.7", "0.6", "0.5", "May 2020", "November 2019", "direktiv")
 KEYS: Final = (
@@ -26,33 +29,53 @@ KEYS: Final = (
     "longRunning", "onParentComplete",
 )  # fmt: skip
 """Keys of definitions that have to stand in one that is recorded."""
+COMMANDS: Final = (
+    "ACTIVITY_TASK_SCHEDULED", "ACTIVITY_TASK_CANCEL_REQUESTED", "TIMER_STARTED", "TIMER_CANCELED",
+    "START_CHILD_WORKFLOW_EXECUTION_INITIATED", "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED",
+    "REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED", "MARKER_RECORDED", "UPSERT_WORKFLOW_SEARCH_ATTRIBUTES",
+    "WORKFLOW_EXECUTION_UPDATE_COMPLETED", "WORKFLOW_EXECUTION_COMPLETED", "WORKFLOW_EXECUTION_FAILED",
+    "WORKFLOW_EXECUTION_CANCELED", "WORKFLOW_EXECUTION_CONTINUED_AS_NEW",
+)  # fmt: skip
+"""The kinds of events that commands of workflows make."""
+ACTIVITIES: Final = ACTIVITY_TYPES - {INSTANCE_ENDED}
+"""The activities that are not calls of functions; the one that is left out is due a day after something else."""
 
 REQUIRED: Final = frozenset(
     [
         *(f"state {one}" for one in (*STATE_TYPES, *(f"{kind} of Direktiv" for kind in DIREKTIV_STATES))),
         *(f"version {one}" for one in VERSIONS),
         *(f"key {one}" for one in KEYS),
+        *(f"command {one}" for one in COMMANDS),
+        *(f"activity {one}" for one in ACTIVITIES),
+        *(f"workflow {one}" for one in WORKFLOW_TYPES),
         "events that are sent to it",
-        "a run that fails",
     ]
 )
 
 
 def features_of(scenario: Scenario) -> frozenset[str]:
-    """Return what the run of a scenario goes through, of all that is required."""
-    return frozenset(_features(scenario)) & REQUIRED
+    """Return what a scenario shows: all that is required, each type of states in each version, and its topic."""
+    return frozenset(_features(scenario))
+
+
+def commands_in(execution: Execution) -> frozenset[str]:
+    """Return what a history shows: the type of its workflow, its commands, and the activities beside calls."""
+    return frozenset(_commands(execution)) & REQUIRED
 
 
 def _features(scenario: Scenario) -> Iterator[str]:
+    yield f"topic {scenario.file.parent.name}"
     for definition in workflows_of(scenario):
-        of = " of Direktiv" if definition.language.name == "direktiv" else ""
-        yield from (f"state {part.kind}{of}" for part in parts_of(definition.outline))
-        yield f"version {definition.language_version or definition.language.name}"
-        yield from (f"key {key}" for key in _keys(plain(read_object(definition.source)[0])))
+        is_direktiv = definition.language.name == "direktiv"
+        version = definition.language_version or definition.language.name
+        yield f"version {version}"
+        for part in parts_of(definition.outline):
+            yield f"state {part.kind} of Direktiv" if is_direktiv else f"state {part.kind}"
+            yield f"state {part.kind} in {version}"
+        keys = set(_keys(plain(read_object(definition.source)[0])))
+        yield from (f"key {key}" for key in KEYS if key in keys)
     if scenario.events:
         yield "events that are sent to it"
-    if scenario.expect.error is not None:
-        yield "a run that fails"
 
 
 def _keys(value: Any) -> Iterator[str]:
@@ -63,3 +86,13 @@ def _keys(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from _keys(one)
+
+
+def _commands(execution: Execution) -> Iterator[str]:
+    yield f"workflow {execution.definition_id}"
+    for event in execution.history["events"]:
+        yield f"command {event['eventType'].removeprefix('EVENT_TYPE_')}"
+        scheduled = event.get("activityTaskScheduledEventAttributes")
+        if scheduled is not None:
+            yield f"activity {scheduled['activityType']['name']}"
+    yield from (f"activity {name}" for name in execution.local_activities)

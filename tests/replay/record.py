@@ -1,93 +1,165 @@
-"""Record the histories that the replay tests read: `python -m tests.replay.record`, which `make record` runs.
+"""Record what this release writes: `python -m tests.replay.record`, which is `make record`.
 
-It records, before a release, what is not there yet of the release and its semantics number. What is there is never
-written again or removed: runs that began under those releases must go on under this one.
+What was recorded of this release before is replaced, for it is not published yet; what others have recorded stays.
 """
 
 import asyncio
-import gzip
 import json
-from itertools import groupby
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from temporalio.client import Client, ScheduleActionStartWorkflow
 
 from swf_temporal import __version__
-from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
-from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.app.logs import be_quiet
+from swf_temporal.app.scenarios.host import scenario_host
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.loading import load
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows_of
+from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.server import local_server
-from tests.replay.features import REQUIRED, features_of
+from swf_temporal.temporal.worker import make_worker
+from tests.replay import corpus
+from tests.replay.corpus import Corpus, Recorded
+from tests.replay.features import features_of
+from tests.temporal import (
+    test_continuing,
+    test_cycles,
+    test_delayed_events,
+    test_engine_activities,
+    test_event_starts,
+    test_event_subscriptions,
+    test_events,
+    test_known_definitions,
+    test_mapping,
+    test_outlasting,
+    test_variables,
+)
 from tests.temporal.conftest import Bench
-from tests.temporal.test_outlasting import CALL, CHILD, EVERY, SUBFLOW, Functions, beside, histories, well
+from tests.temporal.suspending import Suspending
+from tests.upgrades import schedule
+from tests.upgrades.cases import CASES
+from tests.upgrades.chains import Execution, executions
+from tests.upgrades.conftest import AT_ONCE
+from tests.upgrades.worker import Functions
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
-FOLDER = Path(__file__).parent / "histories"
-MAX_OF_A_FILE = 3
-"""How many scenarios of a file are recorded, besides those that have what no others have."""
-CONTINUED = {"a-call-of-an-earlier-execution": CALL, "a-sub-workflow-of-an-earlier-execution": SUBFLOW}
-"""What an execution waits for that did not begin it, by the names of the histories: no scenario continues as new."""
-MARK = f"{__version__}-s{SEMANTICS}"
-"""How the names of histories of this release end; those of the first have its number alone."""
+SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
+A_HANDFUL: Final = 4
+"""How many scenarios show a feature, if there are as many."""
+SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
+    test_mapping.test_plain_start_needs_nothing_but_the_data,
+    test_continuing.test_a_foreach_goes_on_where_it_was,
+    test_continuing.test_waits_and_events_survive_continuing,
+    test_continuing.test_a_cancelled_run_does_not_continue_before_it_ends,
+    test_cycles.test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up,
+    test_delayed_events.test_is_sent_though_the_instance_has_ended,
+    test_delayed_events.test_can_be_taken_back,
+    test_engine_activities.test_a_definition_catches_it_by_its_type,
+    test_engine_activities.test_nobody_need_wait_for_it,
+    test_event_starts.test_a_mailbox_goes_on_with_what_it_remembers,
+    test_event_subscriptions.test_an_instance_subscribes_by_its_data,
+    test_event_subscriptions.test_what_was_not_taken_begins_the_next,
+    test_events.test_signal_named_after_the_event_carries_its_data,
+    test_events.test_update_says_what_became_of_an_event,
+    test_known_definitions.test_what_is_served_runs,
+    partial(test_outlasting.test_it_goes_on_while_its_run_continues_as_new, action=test_outlasting.CALL),
+    partial(test_outlasting.test_it_goes_on_while_its_run_continues_as_new, action=test_outlasting.SUBFLOW),
+    partial(test_outlasting.test_a_run_that_is_cancelled_cancels_it, action=test_outlasting.CALL),
+    test_variables.test_instances_share_what_they_store,
+)
+"""Tests whose workflows show on a real server what no scenario does."""
 
 
 def chosen() -> list[tuple[str, Scenario]]:
-    """Return the scenarios to record, each with the name of its history."""
-    found = [
-        scenario for scenario in find_scenarios([SCENARIOS]) if "temporal" in scenario.hosts and not scenario.is_refused
-    ]
-    first: list[tuple[str, Scenario]] = []
-    further: list[tuple[str, Scenario]] = []
-    for file, scenarios in groupby(found, lambda scenario: scenario.file):
-        for number, scenario in enumerate(scenarios, 1):
-            named = (f"{file.parent.name}-{file.stem}-{number}", scenario)
-            (first if number <= MAX_OF_A_FILE else further).append(named)
-    missing = REQUIRED.difference(*(features_of(scenario) for _, scenario in first))
-    for name, scenario in further:
-        if missing & features_of(scenario):
-            first.append((name, scenario))
-            missing -= features_of(scenario)
-    return first
+    """Return the scenarios to record, each with its place: a handful for each feature."""
+    found = {
+        f"scenario {scenario.file.relative_to(SCENARIOS)} {number}": scenario
+        for number, scenario in enumerate(find_scenarios([SCENARIOS]))
+        if "temporal" in scenario.hosts and not scenario.is_refused
+    }
+    features = {place: features_of(scenario) for place, scenario in found.items()}
+    having = Counter(feature for one in features.values() for feature in one)
+    left = {feature: min(number, A_HANDFUL) for feature, number in having.items()}
+    places: list[str] = []
+    while any(left.values()):
+        most = max(features, key=lambda place: sum(left[feature] > 0 for feature in features[place]))
+        places.append(most)
+        for feature in features.pop(most):
+            left[feature] = max(left[feature] - 1, 0)
+    return [(place, found[place]) for place in places]
 
 
-async def record(host: ScenarioHost, name: str, scenario: Scenario) -> None:
-    """Run *scenario* and keep its history under *name*."""
-    await host.observe(scenario)
-    handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
-    history = await handle.fetch_history()
-    recorded = json.loads(history.to_json())
-    kept = {"workflow_id": handle.id, "claim": scenario.claim, "time": "virtual", "history": recorded}
-    _path(name).write_bytes(gzip.compress(json.dumps(kept, separators=(",", ":")).encode(), mtime=0))
+async def of_scenarios() -> AsyncIterator[Recorded]:
+    """Yield the executions of scenarios, in virtual time."""
+    async with scenario_host() as host:
+        for place, scenario in chosen():
+            await host.observe(scenario)
+            workflow_id = workflows_of(scenario)[0].id
+            async for one in _all_of(host.client, workflow_id):
+                yield Recorded(place, tuple(sorted(features_of(scenario))), one)
 
 
-async def record_last_execution(bench: Bench, name: str, action: dict[str, Any]) -> None:
-    """Keep the history of an execution that waits for what *action* began in an earlier one."""
-    functions = Functions(well)
-    async with bench.worker(beside(action), CHILD, **functions.all) as worker:
-        handle = await worker.start({}, suspend_after=EVERY)
-        await result(handle)
-        *_, history = await histories(bench, handle)
-    claim = f"Waits for {name.replace('-', ' ')}"
-    kept = {"workflow_id": handle.id, "claim": claim, "history": json.loads(history.to_json())}
-    _path(name).write_bytes(gzip.compress(json.dumps(kept, separators=(",", ":")).encode(), mtime=0))
+async def of_cases(client: Client) -> AsyncIterator[Recorded]:
+    """Yield the executions of instances that go through everything that is stored."""
+    functions, queue = Functions(), "record-cases"
+    worker = make_worker(client, Catalogue(), functions, functions, task_queue=queue, interpreter=Suspending)
+    async with worker:
+        for case in CASES:
+            handle = await case.start(client, f"case-{case.id}", queue)
+            assert await asyncio.wait_for(result(handle), 60) == case.output, case.id
+            async for one in _all_of(client, handle.id):
+                yield Recorded(f"case {case.id}", (), one)
+
+
+async def of_tests(bench: Bench) -> AsyncIterator[Recorded]:
+    """Yield the executions that tests have on a server of their own."""
+    for test in SHOWING:
+        await test(bench)
+    async for one in bench.client.list_workflows():
+        history = await bench.client.get_workflow_handle(one.id, run_id=one.run_id).fetch_history()
+        yield Recorded(f"test {one.id}", (), Execution.of(history))
+
+
+async def written_schedule(client: Client) -> dict[str, Any]:
+    """Return what the schedule on the server says of the instances that it starts."""
+    await schedules.apply(client, load(schedule.DEFINITION), data=dict(schedule.INPUT), paused=True)
+    described = await schedules.describe(client, schedule.DEFINITION["id"])
+    await schedules.delete(client, schedule.DEFINITION["id"])
+    action = described.schedule.action
+    assert isinstance(action, ScheduleActionStartWorkflow)
+    return {
+        "facts": await schedules.facts_of(described),
+        "arguments": [json.loads(one.data) for one in action.args],
+        "note": described.schedule.state.note,
+    }
+
+
+async def _all_of(client: Client, workflow_id: str) -> AsyncIterator[Execution]:
+    first = (await client.get_workflow_handle(workflow_id).describe()).raw_description
+    async for one in executions(client, workflow_id, first.workflow_execution_info.first_run_id):
+        yield one
 
 
 async def main() -> None:
-    """Record every history that is not there yet."""
-    FOLDER.mkdir(exist_ok=True)
-    async with scenario_host() as host:
-        for name, scenario in chosen():
-            if not _path(name).exists():
-                await record(host, name, scenario)
+    """Record all of it."""
+    recorded = [one async for one in of_scenarios()]
+    async with local_server(extra=AT_ONCE) as server:
+        written = await written_schedule(server.client)
+        recorded += [one async for one in of_cases(server.client)]
     async with local_server() as server:
-        for name, action in CONTINUED.items():
-            if not _path(name).exists():
-                await record_last_execution(Bench(server), name, action)
-
-
-def _path(name: str) -> Path:
-    return FOLDER / f"{name}-{MARK}.json.gz"
+        recorded += [one async for one in of_tests(Bench(server))]
+    corpus.write(__version__, Corpus(recorded, written))
+    sys.stdout.write(f"{len(recorded)} executions, {corpus.path_of(__version__).stat().st_size:,} bytes\n")
 
 
 if __name__ == "__main__":
+    if subprocess.run(["git", "tag", "--list", f"v{__version__}"], capture_output=True, check=True).stdout:
+        sys.exit(f"{__version__} is published, and what it has recorded stays: raise the version first")
+    be_quiet()
     asyncio.run(main())

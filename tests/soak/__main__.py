@@ -1,4 +1,4 @@
-"""Soak this release with the one before: `python -m tests.soak --instances 1000 --kills 40 --restarts 3`.
+"""Soak this release with the one before: `python -m tests.soak --instances 1000 --kills 40 --before v0.1.0`.
 
 Instances of all kinds of states, in both languages, run on workers of both releases, which are killed in turn, while
 the server is restarted on its database and the service that is called fails, is slow, or does what it is asked and
@@ -22,7 +22,7 @@ from typing import Any
 from swf_temporal.app.logs import be_quiet
 from tests.soak.service import Service, service
 from tests.soak.soak import Figures, Size, Soak
-from tests.upgrades.releases import BEFORE, checkout
+from tests.upgrades.releases import checkout
 
 _PATIENCE = 20.0
 """The time in seconds after which a soak that was told to stop is ended."""
@@ -31,7 +31,7 @@ _STOPPED = 130
 
 
 async def soak(size: Size, before: str) -> tuple[Figures, Service]:
-    """Soak this release with the one of the commit *before*; with this one alone where that is empty."""
+    """Soak this release with the one of the commit *before*, or alone where that is empty."""
     code = checkout(before) if before else None
     if before and code is None:
         raise SystemExit(f"this checkout does not have the commit {before}")
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=usual.restarts, help="how often the server is restarted")
     parser.add_argument("--turn", type=float, default=usual.turn, help="seconds between two kills")
     parser.add_argument("--patience", type=float, default=usual.patience, help="seconds for what is left in the end")
-    parser.add_argument("--before", default=BEFORE, help="the commit of the release before; empty for none")
+    parser.add_argument("--before", default="", help="the commit, or the tag, of the release before")
     given = vars(parser.parse_args())
     before = given.pop("before")
     logging.disable()

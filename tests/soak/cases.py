@@ -129,11 +129,9 @@ class DirektivCase:
         """Return the definition, and those that it leads to."""
         return [load(text) for text in self.texts]
 
-    async def start(
-        self, client: Client, workflow_id: str, queue: str, *, semantics: int, suspend_after: int
-    ) -> Handle:
+    async def start(self, client: Client, workflow_id: str, queue: str) -> Handle:
         """Start an instance, and send it its events."""
-        arguments = start_arguments(self.definitions(), self.data, semantics, suspend_after)
+        arguments = start_arguments(self.definitions(), self.data)
         handle = await client.start_workflow(self.definitions()[0].id, args=arguments, id=workflow_id, task_queue=queue)
         await self.send(handle)
         return handle

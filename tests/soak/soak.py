@@ -17,7 +17,6 @@ from temporalio.service import RPCError
 
 from swf_temporal.errors import UsageError
 from swf_temporal.loading import load
-from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result
 from swf_temporal.temporal.connected_server import Server
@@ -26,14 +25,13 @@ from tests.soak.cases import CALLS, DIREKTIV, RESILIENT, SCHEDULED, DirektivCase
 from tests.soak.service import Service
 from tests.upgrades.cases import Case
 from tests.upgrades.chains import executions
-from tests.upgrades.record import SUSPEND_AFTER
 from tests.upgrades.releases import ROOT, start_worker
 
+AT_ONCE = 4
+"""How many workers there are."""
 HEARTBEAT = "5"
 """Seconds after which a call is missed that was lost with its worker."""
 _AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
-_FORMAT_ONE = 4
-"""The last semantics number whose runs write records of the first format alone."""
 _SCHEDULED_OUTPUT = {"sum": 2}
 _UNFINISHED = 'ExecutionStatus = "Running" AND WorkflowType != "swf variables"'
 _ENDED = f'WorkflowType = "{SCHEDULED["id"]}"'
@@ -114,13 +112,12 @@ class Soak:
     """One soak."""
 
     def __init__(self, folder: Path, size: Size, before: Path | None, service: Service) -> None:
-        self.size, self.service, self.before = size, service, before
+        self.size, self.service = size, service
         self.database = folder / "temporal.db"
         self.port = free_port()
         address = f"127.0.0.1:{self.port}"
         both = [("this", ROOT)] if before is None else [("before", before), ("this", ROOT)]
-        self.shared = Workers("soak", both, address, service.url)
-        self.ours = Workers("soak-direktiv", [("this", ROOT)], address, service.url)
+        self.workers = Workers("soak", both, address, service.url)
         self.figures = Figures()
         self.server = AsyncExitStack()
         self.client: Client
@@ -130,11 +127,10 @@ class Soak:
         """Soak until all instances have ended, and as many workers were killed as wanted."""
         try:
             await self._serve()
-            for workers in (self.shared, self.ours):
-                workers.start()
-                workers.start()
-                self.figures.workers += 2
-            await schedules.apply(self.client, load(SCHEDULED), data={}, task_queue=self.shared.queue)
+            for _ in range(AT_ONCE):
+                self.workers.start()
+                self.figures.workers += 1
+            await schedules.apply(self.client, load(SCHEDULED), data={}, task_queue=self.workers.queue)
             disturbing = asyncio.create_task(self._disturb())
             try:
                 numbers = count(1)
@@ -146,8 +142,7 @@ class Soak:
                 await asyncio.wait([disturbing])
             await self._settle()
         finally:
-            self.shared.close()
-            self.ours.close()
+            self.workers.close()
             await self.server.aclose()
         return self.figures
 
@@ -160,14 +155,14 @@ class Soak:
     async def _disturb(self) -> None:
         """Kill workers and restart the server, as often as wanted and as long as there are instances."""
         every = max(self.size.kills // (self.size.restarts + 1), 1)
-        for workers in cycle((self.shared, self.ours, self.shared)):
+        while True:
             if self.is_over and self.figures.killed >= self.size.kills:
                 return
             await asyncio.sleep(self.size.turn)
             if self.figures.killed >= self.size.kills:
                 continue
-            workers.start()
-            await workers.kill()
+            self.workers.start()
+            await self.workers.kill()
             self.figures.workers += 1
             self.figures.killed += 1
             if self.figures.killed % every == 0 and self.figures.restarts < self.size.restarts:
@@ -183,12 +178,7 @@ class Soak:
             await self._instance(cases[number % len(cases)], number)
 
     async def _instance(self, case: Case | DirektivCase, number: int) -> None:
-        is_ours = isinstance(case, DirektivCase)
-        queue = (self.ours if is_ours else self.shared).queue
-        # Releases up to 0.1.0 do not look at the format of a record, and must not meet one higher than the first.
-        newest = SEMANTICS if is_ours or self.before is None else _FORMAT_ONE
-        older = SEMANTICS if is_ours or self.before is None else semantics_of(self.before)
-        handle = await self._started(case, f"{case.id.strip('/')}-{number}", queue, (older, newest)[number % 2])
+        handle = await self._started(case, f"{case.id.strip('/')}-{number}")
         try:
             output = await self._output(handle)
         except RunEnded as failed:
@@ -203,13 +193,11 @@ class Soak:
         self.figures.instances[case.id] += 1
         await self._note_releases(handle)
 
-    async def _started(self, case: Case | DirektivCase, workflow_id: str, queue: str, semantics: int) -> Handle:
+    async def _started(self, case: Case | DirektivCase, workflow_id: str) -> Handle:
         """Start an instance, however often the server has to be asked."""
         while True:
             try:
-                return await case.start(
-                    self.client, workflow_id, queue, semantics=semantics, suspend_after=SUSPEND_AFTER
-                )
+                return await case.start(self.client, workflow_id, self.workers.queue)
             except WorkflowAlreadyStartedError:
                 handle: Handle = self.client.get_workflow_handle(workflow_id)
                 with suppress(RPCError):
@@ -248,7 +236,7 @@ class Soak:
                 first = described.raw_description.workflow_execution_info.first_run_id
                 async for execution in executions(self.client, handle.id, first):
                     self.figures.executions += 1
-                    served |= {self.shared.release_of.get(int(one.partition("@")[0])) for one in execution.identities}
+                    served |= {self.workers.release_of.get(int(one.partition("@")[0])) for one in execution.identities}
                 break
             await asyncio.sleep(0.5)
         self.figures.both += {"before", "this"} <= served
@@ -282,12 +270,3 @@ class Soak:
                 kind.append(f"{instance}: {len(keys)} keys of {due} calls: {sorted(keys)}")
         served = {re.sub(r"-\d+$", "", instance) for instance in self.service.keys_of}
         self.figures.lost += [f"no call of {case}" for case in self.figures.instances if case.strip("/") not in served]
-
-
-def semantics_of(release: Path) -> int:
-    """Return the number of the reading with which runs of a release begin."""
-    for file in sorted(release.rglob("semantics.py")):
-        found = re.search(r"^SEMANTICS\b.*= (\d+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-        if found:
-            return int(found[1])
-    raise ValueError(f"{release} does not say")

@@ -14,6 +14,7 @@ from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.suspending import SUSPEND_AFTER
 
+FEW_EVENTS = 12
 ALONE = "tell"
 """The function that is called without being awaited: each of its calls is a run of its own, of this name."""
 _FUNCTIONS = [{"name": name, "type": "custom"} for name in ("add", "flaky", "broken", "show", ALONE)]
@@ -52,11 +53,9 @@ class Case:
         }  # fmt: skip
         return [load(own), *(one for case in self.subflows for one in case.definitions())]
 
-    async def start(
-        self, client: Client, workflow_id: str, queue: str, *, semantics: int, suspend_after: int
-    ) -> Handle:
-        """Start an instance as a release does whose runs begin with *semantics*, and send it its events."""
-        arguments = start_arguments(self.definitions(), self.data, semantics, suspend_after)
+    async def start(self, client: Client, workflow_id: str, queue: str) -> Handle:
+        """Start an instance, which continues as new every few events, and send it its events."""
+        arguments = start_arguments(self.definitions(), self.data)
         handle = await client.start_workflow(self.definitions()[0].id, args=arguments, id=workflow_id, task_queue=queue)
         await self.send(handle)
         return handle
@@ -68,10 +67,9 @@ class Case:
             await handle.signal(EVENT, {**event, "order": "7"})
 
 
-def start_arguments(definitions: Sequence[Definition], data: JSON, semantics: int, suspend_after: int) -> Sequence[Any]:
-    """Return the arguments of an instance of the first definition that begins with *semantics*."""
-    first = definitions[0]
-    pin = Pin(pinned(definitions), first.version, semantics=semantics, others={SUSPEND_AFTER: suspend_after})
+def start_arguments(definitions: Sequence[Definition], data: JSON) -> Sequence[Any]:
+    """Return the arguments of an instance of the first definition that continues as new every few events."""
+    pin = Pin(pinned(definitions), definitions[0].version, others={SUSPEND_AFTER: FEW_EVENTS})
     return [data or {}, pin.to_json()]
 
 

@@ -18,6 +18,11 @@ class Execution:
     workflow_id: str
     history: dict[str, Any]
 
+    @classmethod
+    def of(cls, history: WorkflowHistory) -> "Execution":
+        """Return the execution of a *history*."""
+        return cls(history.workflow_id, json.loads(history.to_json()))
+
     @property
     def definition_id(self) -> str:
         """The id of the definition that it ran."""
@@ -36,6 +41,14 @@ class Execution:
             scheduled = event.get("activityTaskScheduledEventAttributes")
             if scheduled is not None:
                 yield _value(scheduled["input"]["payloads"][0])
+
+    @property
+    def local_activities(self) -> Iterator[str]:
+        """The types of the local activities whose results it has."""
+        for event in self.history["events"]:
+            data = event.get("markerRecordedEventAttributes", {}).get("details", {}).get("data")
+            if data is not None:
+                yield _value(data["payloads"][0])["activity_type"]
 
     @property
     def identities(self) -> Iterator[str]:
@@ -70,7 +83,7 @@ async def executions(client: Client, workflow_id: str, run_id: str | None) -> As
     """Yield the executions of an instance, and of its sub-workflows, beginning with *run_id*."""
     while run_id is not None:
         history: WorkflowHistory = await client.get_workflow_handle(workflow_id, run_id=run_id).fetch_history()
-        execution = Execution(workflow_id, json.loads(history.to_json()))
+        execution = Execution.of(history)
         yield execution
         for child in execution.children:
             first = (await client.get_workflow_handle(child).describe()).raw_description
@@ -80,5 +93,4 @@ async def executions(client: Client, workflow_id: str, run_id: str | None) -> As
 
 
 def _value(payload: dict[str, Any]) -> Any:
-
     return json.loads(b64decode(payload["data"])) if "data" in payload else None

@@ -1,15 +1,6 @@
-"""Applies a schedule as whatever release is on the path does: `python -P schedule.py ADDRESS QUEUE`."""
+"""A definition with a schedule, of which each release keeps what it writes."""
 
-import asyncio
-import os
-import sys
 from typing import Any, Final
-
-from temporalio.client import Client
-
-from swf_temporal.loading import load
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.schedules import apply
 
 INPUT: Final = {"sum": 1}
 OUTPUT: Final = {"sum": 2}
@@ -29,14 +20,3 @@ DEFINITION: Final[dict[str, Any]] = {
     ],
 }
 """What is started, and when."""
-
-
-async def main(address: str, queue: str) -> None:
-    """Apply the schedule, paused."""
-    client = await Client.connect(address, data_converter=CONVERTER)
-    await apply(client, load(DEFINITION), data=dict(INPUT), task_queue=queue, paused=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
-    os._exit(0)  # the SDK's threads sometimes abort an interpreter that ends as usual

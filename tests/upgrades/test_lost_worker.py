@@ -9,12 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal.client import Handle, result
 from tests.temporal.conftest import Bench
 from tests.upgrades.cases import CASES
 from tests.upgrades.chains import executions
-from tests.upgrades.record import SUSPEND_AFTER
 from tests.upgrades.releases import ROOT, start_worker
 
 QUEUE = "lost-worker"
@@ -42,12 +40,7 @@ def workers(bench: Bench) -> Iterator[list["subprocess.Popen[bytes]"]]:
 
 async def test_instances_survive_a_worker(bench: Bench, workers: list["subprocess.Popen[bytes]"]) -> None:
     """A worker is killed in the midst of instances that store all there is to store; the other goes on with them."""
-    handles = await asyncio.gather(
-        *(
-            case.start(bench.client, f"{QUEUE}-{case.id}", QUEUE, semantics=SEMANTICS, suspend_after=SUSPEND_AFTER)
-            for case in CASES
-        )
-    )
+    handles = await asyncio.gather(*(case.start(bench.client, f"{QUEUE}-{case.id}", QUEUE) for case in CASES))
     outputs = [asyncio.create_task(result(handle)) for handle in handles]
     await asyncio.wait(outputs, return_when=asyncio.FIRST_COMPLETED)
     killed, kept = workers

@@ -8,36 +8,22 @@ import logging
 import os
 import sys
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import httpx
 from temporalio.client import Client
 
 from swf_temporal.errors import CallFailed
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.runtime.performing import filled
+from swf_temporal.temporal import host
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import make_worker
-from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.suspending import Suspending
 
 MAX_FAILURES = 2
 HURRY = 2.0
 """Seconds that a service may take."""
-
-
-def first_of(*names: str) -> Any:
-    """Return the first of some modules that this release has."""
-    for name in names:
-        try:
-            return import_module(name)
-        except ModuleNotFoundError:
-            continue
-    return None
-
-
-Catalogue = first_of("swf_temporal.languages.catalogue", "swf_temporal.interpreter.catalogue").Catalogue
-filled = first_of("swf_temporal.runtime.performing", "swf_temporal.interpreter.performing").filled
-suspending = first_of("tests.temporal.suspending") if hasattr(Interpreter, "is_long") else None
-"""Earlier releases continue as new early where a run's record says so; this one's tests have a workflow that does."""
 
 
 class Functions:
@@ -45,7 +31,7 @@ class Functions:
 
     async def perform(self, call: Any, *, source: str, key: str, attempt: int) -> Any:  # noqa: ARG002 - the port's
         """Answer a call."""
-        arguments = filled(call, {"token": "open sesame"})
+        arguments: Any = filled(call, {"token": "open sesame"})
         match call.function.name:
             case "add":
                 return {"sum": arguments["a"] + arguments["b"]}
@@ -67,7 +53,7 @@ class Calling(Functions):
 
     async def perform(self, call: Any, *, source: str, key: str, attempt: int) -> Any:
         """Ask the service, then answer the call."""
-        arguments = filled(call, {"token": "open sesame"})
+        arguments: Any = filled(call, {"token": "open sesame"})
         try:
             answer = await self.service.post(
                 f"/{call.function.name}", json={"arguments": arguments}, headers={"Idempotency-Key": key}
@@ -93,9 +79,8 @@ async def connected(address: str) -> Client:
 
 async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
     """Serve *queue* until the process ends. Calls of a worker that is lost are missed after *heartbeat* seconds."""
-    options: dict[str, Any] = {} if suspending is None else {"interpreter": suspending.Suspending}
+    options: dict[str, Any] = {"interpreter": Suspending}
     if heartbeat is not None:
-        host: Any = import_module("swf_temporal.temporal.host")
         host.HEARTBEAT = timedelta(seconds=float(heartbeat))
         # On a busy machine a task may take the two seconds after which the SDK would break it off.
         options["debug_mode"] = True

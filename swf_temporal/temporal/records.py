@@ -324,5 +324,5 @@ def _folder_to_json(folder: CallFolder) -> FolderRecord:
 
 
 def _folder_from_json(record: FolderRecord) -> CallFolder:
-    files = (CallFile(ref_from_json(file["of"]), file["name"], file.get("form", "")) for file in record["files"])
+    files = (CallFile(ref_from_json(file["of"]), file["name"], file["form"]) for file in record["files"])
     return CallFolder(tuple(files), {cast("Scope", scope): owner for scope, owner in record["owners"].items()})

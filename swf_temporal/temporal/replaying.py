@@ -74,7 +74,7 @@ class Observed(Interpreter):
             version=None if definition is None else definition.version,
             digest=None if definition is None else definition.digest,
             state=self.state,
-            semantics=pin.semantics,
+            semantics=pin.semantics if pin.definitions else None,
             format=pin.format,
             builds=facts.builds,
             failure=facts.failure,

@@ -20,8 +20,8 @@ from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.loading import files_at
 from swf_temporal.text.origin import Source
 
-_COLOURS = {"respelled": None, "reshaped": "cyan", "unsayable": "yellow"}
-_LABELS = {"respelled": "respelled", "reshaped": "changed", "unsayable": "cannot be expressed"}
+_COLOURS = {"respelled": None, "reshaped": "cyan", "inexpressible": "yellow"}
+_LABELS = {"respelled": "respelled", "reshaped": "changed", "inexpressible": "cannot be expressed"}
 
 
 class Mode(Enum):

@@ -8,8 +8,8 @@ from typing import Literal
 class Change:
     """One thing that rewriting a definition changed, or would have had to."""
 
-    kind: Literal["respelled", "reshaped", "unsayable"]
-    """Only called otherwise; said in another form; not to be said in the newer version, and left as it was."""
+    kind: Literal["respelled", "reshaped", "inexpressible"]
+    """Only called otherwise; expressed in another form; not expressible in the newer version, and left as it was."""
     message: str
     line: int | None = None
     """Where it was first met; None where that is not known."""
@@ -26,5 +26,5 @@ class Upgraded:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything in it could be said in the newer version."""
-        return all(change.kind != "unsayable" for change in self.changes)
+        """Whether everything in it could be expressed in the newer version."""
+        return all(change.kind != "inexpressible" for change in self.changes)

@@ -107,4 +107,4 @@ def test_what_drafts_cannot_say_is_told_with_its_line(text: str, told: tuple[int
     """In the words of the draft."""
     result = upgrade(Source(f"id: a\n{text}"))
 
-    assert [(change.line, change.message) for change in result.changes if change.kind == "unsayable"] == [told]
+    assert [(change.line, change.message) for change in result.changes if change.kind == "inexpressible"] == [told]

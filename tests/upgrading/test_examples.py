@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spec
 
 BROKEN = ("05-parallel-execution-example.yaml",)
 """What is no YAML."""
-UNSAYABLE = {
+INEXPRESSIBLE = {
     "14-handle-car-auction-bids-example": "starts only within '2020-03-20T09:00:00Z/2020-03-20T15:00:00Z'",
     "21-retrying-failed-steps": "runs once more if '$.exit_code == 1' holds of its data",
     "32-partial": "its timeout is the time between events",
@@ -42,8 +42,8 @@ def test_an_example_is_rewritten(file: Path) -> None:
             upgrade(source)
         return
     made = upgrade(source)
-    told = [change.message for change in made.changes if change.kind == "unsayable"]
-    expected = next((why for name, why in UNSAYABLE.items() if file.name.startswith(name)), None)
+    told = [change.message for change in made.changes if change.kind == "inexpressible"]
+    expected = next((why for name, why in INEXPRESSIBLE.items() if file.name.startswith(name)), None)
     if expected is not None:
         assert any(expected in message for message in told)
         return
@@ -58,7 +58,7 @@ def test_an_example_is_rewritten(file: Path) -> None:
     [
         pytest.param(file, course, id=f"{draft}/{file.name}-{number}")
         for draft, file in FILES
-        if not _reason(file) and not any(file.name.startswith(name) for name in UNSAYABLE)
+        if not _reason(file) and not any(file.name.startswith(name) for name in INEXPRESSIBLE)
         for number, course in enumerate(
             next((found for name, found in TABLES[DRAFTS[draft]].items() if name[:2] == file.name[:2]), [])
         )

@@ -197,7 +197,7 @@ def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
     result = upgrade(Source(f"id: a\nstates:\n- {state}\n"))
 
     assert not result.is_complete
-    assert [change.message for change in result.changes if change.kind == "unsayable"] == [told]
+    assert [change.message for change in result.changes if change.kind == "inexpressible"] == [told]
 
 
 def test_the_report_tells_names_from_forms() -> None:

@@ -45,7 +45,7 @@ def _start(root: Tree, report: Report) -> None:
             continue
         schedule = start.get("schedule") if isinstance(start, dict) else None
         if isinstance(schedule, dict) and schedule.pop("directInvoke", None) == "deny":
-            report.unsayable("directInvoke 'deny' of the start", state)
+            report.inexpressible("directInvoke 'deny' of the start", state)
         made: Any = state.get("name") if schedule is None else {"stateName": state.get("name"), "schedule": schedule}
         add(root, "start", made, "version" if "version" in root else "id")
         report.reshaped(f"the start of {called(state)} stands at the top", state)
@@ -65,7 +65,7 @@ def _leaving(node: Tree, report: Report) -> None:
     if isinstance(transition, dict):
         _produced(transition)
         if "expression" in transition:
-            report.unsayable(f"the expression of the transition to {transition.get('nextState')!r}", transition)
+            report.inexpressible(f"the expression of the transition to {transition.get('nextState')!r}", transition)
         elif list(transition) == ["nextState"]:
             node["transition"] = transition["nextState"]
             report.reshaped("transitions without more are the name of the next state", transition)
@@ -192,7 +192,7 @@ def _translated(value: Any, translate: Callable[[str], str], owner: str, report:
         try:
             made = translate(value)
         except NotInJqError as error:
-            report.unsayable(f"{owner}: {error}")
+            report.inexpressible(f"{owner}: {error}")
             return value
         report.reshaped("expressions are jq in ${ }")
         return made

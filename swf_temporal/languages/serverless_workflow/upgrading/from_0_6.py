@@ -100,7 +100,7 @@ class _Errors:
             older_words.sub_workflow(state, self._report)
             alone = next(iter(action_lists(state)))[1]
         if len(alone) != 1 or len({str(entry["retryRef"]) for entry in retried}) > 1:
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"{called(state)} runs as a whole once more on an error: since 0.7 an action does", state
             )
             return False
@@ -132,7 +132,7 @@ def _action_timeouts(state: Tree, report: Report) -> None:
         if times == {"None"}:
             continue
         if len(times) > 1:
-            report.unsayable(f"actions of {called(state)} have different timeouts: since 0.7 they share one", state)
+            report.inexpressible(f"actions of {called(state)} have different timeouts: since 0.7 they share one", state)
             continue
         for action in found:
             time = action.pop("timeout")
@@ -160,7 +160,7 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
     name = state.get("name")
     ways = [key for key in ("transition", "end") if key in state]
     if not plain or special or not isinstance(name, str) or len(ways) != 1:
-        report.unsayable(f"the repeat of {called(state)}, {_obstacle(repeat, special)}", state)
+        report.inexpressible(f"the repeat of {called(state)}, {_obstacle(repeat, special)}", state)
         return False
     listed = root["states"]
     names = {one.get("name") for one in states(root)}

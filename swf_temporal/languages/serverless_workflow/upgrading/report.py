@@ -33,9 +33,9 @@ class Report:
         """Note that something in *node* is said in another form."""
         self._add(Change("reshaped", message, self._line(node)))
 
-    def unsayable(self, message: str, node: Any = None) -> None:
+    def inexpressible(self, message: str, node: Any = None) -> None:
         """Note that something in *node* cannot be expressed in the newer version, and is left as it was."""
-        self._add(Change("unsayable", message, self._line(node)))
+        self._add(Change("inexpressible", message, self._line(node)))
 
     def _line(self, node: Any) -> int | None:
         return self._lines.get(id(node), (None, None))[1]

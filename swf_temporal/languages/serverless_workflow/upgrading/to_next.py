@@ -26,7 +26,7 @@ def upgrade(root: Tree, report: Report) -> None:
     _without_ids(root, report)
     for state in states(root):
         if state.get("type") == "sleep" and "timeouts" in state:
-            report.unsayable(f"timeouts of the sleep state {state.get('name')!r}", state)
+            report.inexpressible(f"timeouts of the sleep state {state.get('name')!r}", state)
 
 
 def _without_ids(root: Tree, report: Report) -> None:

@@ -83,7 +83,7 @@ class Errors:
         """Insert a switch by the conditions of *entries*, and return its name; None if nothing handles the rest."""
         last = next((index for index, names in enumerate(asked) if names == [ALL]), None)
         if last is None:
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"the onError of {self._report.called(state)} asks {body_of(entries[0].get('expression'))!r} of an"
                 " error: since 0.5 errors are known by their names",
                 entries[0],

@@ -58,7 +58,7 @@ class Events:
             return
         tokens = {self._tokens.get(ref) for ref in refs}
         if len(tokens) > 1 or len(whole) < len(refs):
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"{self._report.called(owner)} waits for events with and without the same correlationToken", holder
             )
             return

@@ -54,7 +54,7 @@ class Nested:
         place = path(state.get("inputParameter", "$.item")).steps or []
         if len(place) != 1 or "timeDelay" in state:
             what = "the timeDelay between the iterations" if "timeDelay" in state else "the inputParameter"
-            self._report.unsayable(f"{what} of {owner}", state)
+            self._report.inexpressible(f"{what} of {owner}", state)
             return
         if found is None:
             return
@@ -86,7 +86,7 @@ class Nested:
             if why is None and any(at is one for one in found):
                 why = "is run more than once"
             if why is not None:
-                self._report.unsayable(
+                self._report.inexpressible(
                     f"{owner}: {self._report.called(at)} {why}: since 0.5 branches and iterations run actions", at
                 )
                 return None
@@ -94,7 +94,7 @@ class Nested:
             way = at.get("transition")
             at = by_name.get(way.get("nextState")) if isinstance(way, dict) else None
         if not found:
-            self._report.unsayable(f"{owner} has no states", holder)
+            self._report.inexpressible(f"{owner} has no states", holder)
             return None
         return found
 

@@ -50,7 +50,7 @@ class _Rewriting:
             self._by_keys = {id(state) for state in children(self._root, "states") if adds_by_keys(state)}
             Events(self._root, self._report).rewrite()
         except NotInJqError as error:
-            self._report.unsayable(str(error), self._root)
+            self._report.inexpressible(str(error), self._root)
         for function in children(self._root, "functions"):
             self._function(function)
         listed = self._root.get("states")
@@ -61,7 +61,7 @@ class _Rewriting:
             try:
                 self._state(state, is_start=state.get("name") == start)
             except NotInJqError as error:
-                self._report.unsayable(f"{self._report.called(state)}: {error}", state)
+                self._report.inexpressible(f"{self._report.called(state)}: {error}", state)
             at = next(index for index, one in enumerate(listed) if one is state)
             listed[at + 1 : at + 1] = self._inserted
         if self._errors.definitions:
@@ -92,7 +92,7 @@ class _Rewriting:
         for state in states:
             start = state.pop("start", None)
             if isinstance(start, dict) and "schedule" in start and state is found:
-                self._report.unsayable(
+                self._report.inexpressible(
                     f"{self._report.called(state)} starts only within {start['schedule'].get('interval')!r}: since 0.5"
                     " a schedule says when to start",
                     state,
@@ -177,7 +177,7 @@ class _Rewriting:
         entries = list(children(state, "eventsActions"))
         waits_for = {ref for entry in entries for ref in entry.get("eventRefs", ())}
         if is_start and "timeout" in state and state.get("exclusive") is False and len(waits_for) > 1:
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"{self._report.called(state)} starts the workflow, and its timeout is the time between events:"
                 " since 0.5 it is that for all of them",
                 state,
@@ -188,12 +188,12 @@ class _Rewriting:
         if times <= {"None"}:
             return
         if len(times) > 1:
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"actions of {self._report.called(state)} have different timeouts: since 0.7 they share one", state
             )
             return
         if "retry" in state:
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"the timeout of an action of {self._report.called(state)}, which is retried: since 0.7 it is one for"
                 " all attempts",
                 state,
@@ -215,13 +215,13 @@ class _Rewriting:
         found = [action for one in lists or [children(state, "actions", "action")] for action in one]
         names = retried(retries[0].get("expression"))
         if len(retries) > 1 or len(found) != 1 or state.get("type") not in ("operation", "event", "callback"):
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"{self._report.called(state)} runs as a whole once more on an error: since 0.7 an action does", state
             )
             return
         if names is None:
             body = retries[0].get("expression")
-            self._report.unsayable(
+            self._report.inexpressible(
                 f"{self._report.called(state)} runs once more if {_body(body)!r} holds of its data: since 0.5 errors"
                 " are retried, by their names",
                 state,

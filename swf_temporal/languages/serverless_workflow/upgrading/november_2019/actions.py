@@ -63,7 +63,7 @@ class Actions:
             why = _why_not(at) if all(at is not one for one in seen) else "is run more than once"
             if why is not None:
                 called = definition.report.called(at)
-                definition.report.unsayable(f"{owner}: {called} {why}: since 0.5 branches run actions", at)
+                definition.report.inexpressible(f"{owner}: {called} {why}: since 0.5 branches run actions", at)
                 return None
             seen.append(at)
             value = self._nested(at, value, actions)
@@ -134,7 +134,7 @@ class Actions:
         report, called = self._definition.report, self._definition.report.called(self._state)
         match = str(retries[0].get("match"))
         if len(retries) > 1 or match not in _ERRORS:
-            report.unsayable(
+            report.inexpressible(
                 f"an action of {called} is repeated where its result or an error matches {match!r}: since 0.5 errors"
                 " alone are retried, by their codes",
                 action,
@@ -142,7 +142,7 @@ class Actions:
             return
         if "timeout" in action or (retries[0].get("nextState") is not None and (count > 1 or self._is_nested(action))):
             what = "its timeout is for each attempt" if "timeout" in action else "its retry has a nextState"
-            report.unsayable(f"an action of {called} is repeated, and {what}", action)
+            report.inexpressible(f"an action of {called} is repeated, and {what}", action)
             return
         codes = [self._definition.error(code, code) for code in _ERRORS[match]]
         add(action, "retryRef", self._definition.retry(str(self._state.get("name")), retries[0]), "name")
@@ -151,7 +151,9 @@ class Actions:
         following = retries[0].get("nextState")
         if following is not None:
             if filter_of(self._state).get("resultPath") is not None:
-                report.unsayable(f"the error that a retry of {called} gives up with stands at the resultPath", action)
+                report.inexpressible(
+                    f"the error that a retry of {called} gives up with stands at the resultPath", action
+                )
                 return
             handlers = [{"errorRef": code, "transition": following} for code in codes or ["*"]]
             add(self._state, "onErrors", handlers, "type")
@@ -166,7 +168,7 @@ class Actions:
             return
         if len(times) > 1:
             called = self._definition.report.called(self._state)
-            self._definition.report.unsayable(
+            self._definition.report.inexpressible(
                 f"actions of {called} have different timeouts: since 0.7 they share one", holder
             )
             return

@@ -35,7 +35,7 @@ class Events:
         self._whole = {name for entry in self._entries() if _path_of(entry) for name in self._refs(entry)}
         for trigger in children(root, "triggerDefs"):
             if trigger.get("correlationToken") is not None:
-                report.unsayable(
+                report.inexpressible(
                     f"the correlationToken of trigger {trigger.get('name')!r}: since 0.5 events are told by attributes",
                     trigger,
                 )
@@ -53,10 +53,10 @@ class Events:
         each_is_one = all(need.join == "event" or _is_any(need) for need in needs)
         called = self._definition.report.called(state)
         if not each_is_one and not (len(needs) == 1 and _is_all(needs[0])):
-            self._unsayable(f"{called} waits for events that an entry joins by 'and' beside others", state)
+            self._inexpressible(f"{called} waits for events that an entry joins by 'and' beside others", state)
             return
         if len(times) > 1:
-            self._unsayable(f"the events of {called} have different timeouts: since 0.5 they share one", state)
+            self._inexpressible(f"the events of {called} have different timeouts: since 0.5 they share one", state)
             return
         ways = [self._way(state, entry) for entry in entries]
         given = filter_of(state)
@@ -92,8 +92,8 @@ class Events:
         self._definition.surround(state, None if given else DATA, as_it_is=True)
         self._definition.report.reshaped("the ways of events are those of a switch, and their actions a state", state)
 
-    def _unsayable(self, message: str, state: Tree) -> None:
-        self._definition.report.unsayable(message, state)
+    def _inexpressible(self, message: str, state: Tree) -> None:
+        self._definition.report.inexpressible(message, state)
 
     def _entries(self) -> list[Tree]:
         found: list[Tree] = []

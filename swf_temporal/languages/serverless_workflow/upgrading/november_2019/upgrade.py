@@ -66,7 +66,7 @@ class Rewriting:
                 if state is start and wraps:
                     self._put_in(state)
             except NotInJqError as error:
-                self.report.unsayable(f"{self.report.called(state)}: {error}", state)
+                self.report.inexpressible(f"{self.report.called(state)}: {error}", state)
             at = next(index for index, one in enumerate(listed) if one is state)
             listed[at + 1 : at + 1] = self._inserted
         for key, made in (
@@ -117,7 +117,7 @@ class Rewriting:
         """Insert a state before *start*, to which others lead back, that puts the workflow's input where data stand."""
         if start.get("type") in ("event", "switch") and "timeouts" in start:
             called = self.report.called(start)
-            self.report.unsayable(f"the timeouts of {called}, which starts the workflow, and is led back to", start)
+            self.report.inexpressible(f"the timeouts of {called}, which starts the workflow, and is led back to", start)
         rest = {"type": "inject", "data": {}, "stateDataFilter": {"input": braced("{data: .}")}}
         self.root["start"] = self.insert("Input", {**rest, "transition": start["name"]})
 
@@ -136,7 +136,7 @@ class Rewriting:
         report = self.report
         for key in ("loop", "onError"):
             if state.get(key):
-                report.unsayable(f"the {key} of {report.called(state)}", state)
+                report.inexpressible(f"the {key} of {report.called(state)}", state)
                 return
         kind = str(state.get("type"))
         bodies: dict[str, Callable[[Tree], None]] = {
@@ -239,7 +239,7 @@ class Rewriting:
         for branch in children(state, "branches"):
             name = f"branch {branch.get('name')!r} of {self.report.called(state)}"
             if not branch.pop("waitForCompletion", False):
-                self.report.unsayable(
+                self.report.inexpressible(
                     f"{name} is not waited for: since 0.5 a parallel state waits for its branches", branch
                 )
                 return

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from swf_temporal.data import JSON, identity
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.languages.serverless_workflow.model.states import EventExpressionState, EventState
+from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
@@ -34,7 +34,7 @@ def event_start(workflow: Workflow) -> EventStart | None:
         return None
     names = set(starting_events(workflow))
     events = tuple(one for one in consumed_events(workflow) if one.name in names)
-    several = isinstance(first, EventExpressionState) or not first.exclusive
+    several = bool(expectations(first)) or not first.exclusive
     return EventStart(events, "all" if several and len(names) > 1 else "any", goes_on=workflow.keep_active)
 
 

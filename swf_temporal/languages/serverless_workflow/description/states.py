@@ -7,14 +7,14 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     DataCondition,
     DefaultCondition,
     EventCondition,
-    EventExpressionState,
     EventNeed,
     EventState,
-    ExpectedEvents,
+    Expected,
     ForeachState,
     InjectState,
     Leaving,
     OnError,
+    OnEvents,
     OperationState,
     ParallelState,
     Scope,
@@ -48,12 +48,11 @@ def facts_of_state(state: State) -> Facts:
 
 def _work(state: State) -> Facts:
     match state:
-        case EventExpressionState():
-            return {"waitsFor": "any", "onEvents": [_expected(one) for one in state.on_events]}
         case EventState():
-            entries = [{"awaits": list(one.event_refs), **_actions(one.actions, one.action_mode)} for one in
-                       state.on_events]  # fmt: skip
-            return {"waitsFor": "any" if state.exclusive else "all", "onEvents": entries}
+            return {
+                "waitsFor": "any" if state.exclusive else "all",
+                "onEvents": [_entry(one) for one in state.on_events],
+            }
         case OperationState():
             return {**_actions(state.actions, state.action_mode), **compact(repeat=written(state.repeat))}
         case SwitchState():
@@ -86,11 +85,15 @@ def _work(state: State) -> Facts:
             return {**_actions((state.action,)), "awaits": [state.event_ref]}
 
 
-def _expected(entry: ExpectedEvents) -> Facts:
+def _entry(entry: OnEvents) -> Facts:
+    expected = entry.expected
     return {
         "awaits": list(entry.event_refs),
-        "expression": expression_of(entry.need),
-        **compact(timeout=entry.timeout),
+        **(
+            {}
+            if expected is None
+            else {"expression": expression_of(expected.need), **compact(timeout=expected.timeout)}
+        ),
         **_actions(entry.actions, entry.action_mode),
     }
 
@@ -160,7 +163,7 @@ def _on(way: Leaving) -> Facts:
             return {"on": "error", "errors": list(way.error_refs), **compact(condition=way.condition)}
         case DataCondition():
             return {"on": "condition", "condition": way.condition, **compact(name=way.name)}
-        case ExpectedEvents():
+        case Expected():
             return {"on": "event", "event": expression_of(way.need)}
         case EventCondition():
             return {"on": "event", "event": way.event_ref, **compact(name=way.name)}

@@ -20,12 +20,12 @@ from swf_temporal.languages.serverless_workflow.execution.states import run_body
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted, Step
 from swf_temporal.languages.serverless_workflow.model.states import (
     End,
-    EventExpressionState,
     Leaving,
     OnError,
     State,
     SwitchState,
     Transition,
+    expectations,
 )
 from swf_temporal.runtime.host import TraceKind
 
@@ -162,8 +162,8 @@ def _leaving(state: State, exit_: str) -> Transition | End:
         return End()
     if kind == "error":
         node = state.on_errors[int(number)]
-    elif isinstance(state, EventExpressionState) and kind == "entry":
-        node = state.on_events[int(number)]
+    elif kind == "entry":
+        node = expectations(state)[int(number)]
     elif isinstance(state, SwitchState) and kind == "default" and state.default_condition:
         node = state.default_condition
     elif isinstance(state, SwitchState):

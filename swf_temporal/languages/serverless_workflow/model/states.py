@@ -1,7 +1,7 @@
 """The states of a workflow, and how one leads to the next."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -114,6 +114,22 @@ class StateBase(Leaving):
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
+class EventNeed(Node):
+    """The events that an entry needs, in the draft of November 2019: one, or all or any of what it joins."""
+
+    join: Literal["event", "and", "or"]
+    ref: Text = ""
+    """The name of the one."""
+    parts: "tuple[EventNeed, ...]" = ()
+
+
+class Expected(Leaving):
+    """What an entry waits for as an expression says, in a time of its own, and its own way out of the state."""
+
+    need: EventNeed
+    timeout: str | None = None
+
+
 class OnEvents(Node):
     """Events to wait for, and the actions to run when they came (section "OnEvents Definition")."""
 
@@ -121,6 +137,8 @@ class OnEvents(Node):
     action_mode: Literal["sequential", "parallel"] = "sequential"
     actions: tuple[Action, ...] = ()
     event_data_filter: EventDataFilter | None = None
+    expected: Expected | None = Field(default=None, alias="@expected")
+    """Which of the events are needed, in the draft of November 2019: the first entry that has its own is taken."""
 
 
 class EventState(StateBase):
@@ -131,28 +149,6 @@ class EventState(StateBase):
     on_events: tuple[OnEvents, ...]
     timeout_is_between_events: bool = Field(default=False, alias="@timeoutIsBetweenEvents")
     """Whether its timeout is one between events where the instance starts in it, as in the draft of May 2020."""
-
-
-class EventNeed(Node):
-    """The events that an entry needs, in the draft of November 2019: one, or all or any of what it joins."""
-
-    join: Literal["event", "and", "or"]
-    ref: Text = ""
-    """The name of the one."""
-    parts: "tuple[EventNeed, ...]" = ()
-
-
-class ExpectedEvents(OnEvents, Leaving):
-    """Events to wait for as an expression says, in a time of their own, with a way of their own out of the state."""
-
-    need: EventNeed = Field(alias="@need")
-    timeout: str | None = Field(default=None, alias="@timeout")
-
-
-class EventExpressionState(EventState):
-    """Waits for the events of the first entry whose expression comes true (draft of November 2019)."""
-
-    on_events: tuple[ExpectedEvents, ...]
 
 
 class Repeat(Node):
@@ -217,18 +213,11 @@ class SleepState(StateBase):
     duration: str
 
 
-if TYPE_CHECKING:
-    _States: TypeAlias = tuple["State", ...]
-else:
-    # They are made by the drafts' readings, never from a text: to have them validated would take long to import.
-    _States = tuple[StateBase, ...]
-
-
 class Scope(Node):
     """States that a branch or an iteration runs, in the drafts; from 0.5 on these have actions alone."""
 
     start: Text
-    states: _States
+    states: "tuple[State, ...]"
     window: str | None = None
     """The interval in which the start is active."""
 
@@ -300,6 +289,12 @@ def scopes_of(state: State) -> Iterator[tuple[str, Scope]]:
         yield "", state.scope
     elif isinstance(state, ParallelState):
         yield from ((branch.name, branch.scope) for branch in state.branches if branch.scope is not None)
+
+
+def expectations(state: State) -> tuple[Expected, ...]:
+    """Return what the entries of *state* wait for if it is an event state by expressions; none for all others."""
+    entries = state.on_events if isinstance(state, EventState) else ()
+    return tuple(entry.expected for entry in entries if entry.expected is not None)
 
 
 def all_states(states: Iterable[State]) -> Iterator[State]:

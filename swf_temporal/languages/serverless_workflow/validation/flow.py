@@ -6,12 +6,12 @@ from itertools import chain
 from swf_temporal.errors import Position
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.states import (
-    EventExpressionState,
     EventState,
     Leaving,
     OperationState,
     State,
     SwitchState,
+    expectations,
 )
 
 
@@ -22,8 +22,8 @@ def ways(state: State) -> Iterator[Leaving]:
         yield from state.event_conditions
         if state.default_condition is not None:
             yield state.default_condition
-    elif isinstance(state, EventExpressionState):
-        yield from state.on_events
+    elif expected := expectations(state):
+        yield from expected
     else:
         yield state
     yield from state.on_errors

@@ -6,7 +6,7 @@ version can write, or is a matter of `execution/pipeline.py`, which says how dat
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from swf_temporal.function_types import TYPES
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
@@ -139,7 +139,7 @@ def _state(state: model.State, names: _Names, triggers: tuple[str, ...]) -> to_s
     match state:
         case model.EventState():
             entries = tuple(_entry(entry, state, names, triggers) for entry in state.events)
-            return to_states.EventExpressionState(type="event", on_events=entries, **common)
+            return to_states.EventState(type="event", on_events=entries, **common)
         case model.OperationState():
             return to_states.OperationState(
                 type="operation",
@@ -220,25 +220,24 @@ def _state_filter(given: model.Filter | None) -> to_states.StateDataFilter | Non
 
 def _entry(
     entry: model.EventDefinition, state: model.EventState, names: _Names, triggers: tuple[str, ...]
-) -> to_states.ExpectedEvents:
+) -> to_states.OnEvents:
     need = _need(entry.event_expression, triggers)
     given = entry.filter
     wanted = entry.next_state
     if wanted is None and not state.end:
         wanted = state.next_state
-    return to_states.ExpectedEvents(
+    leaving: dict[str, Any] = (
+        {"end": to_states.End(where=entry.where)}
+        if wanted is None
+        else {"transition": to_states.Transition(next_state=names.of(wanted), where=entry.where)}
+    )
+    return to_states.OnEvents(
         event_refs=names_in(need),
-        need=need,
-        timeout=entry.timeout,
+        expected=to_states.Expected(need=need, timeout=entry.timeout, where=entry.where, **leaving),
         action_mode=_mode(entry.action_mode),
         actions=tuple(_action(action, names) for action in entry.actions),
         event_data_filter=None if given is None else _event_filter(given),
         where=entry.where,
-        **(
-            {"end": to_states.End(where=entry.where)}
-            if wanted is None
-            else {"transition": to_states.Transition(next_state=names.of(wanted), where=entry.where)}
-        ),
     )
 
 

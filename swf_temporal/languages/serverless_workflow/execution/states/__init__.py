@@ -19,7 +19,6 @@ from swf_temporal.languages.serverless_workflow.execution.states import (
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
-    EventExpressionState,
     EventState,
     ForeachState,
     InjectState,
@@ -28,6 +27,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     SleepState,
     State,
     SwitchState,
+    expectations,
 )
 
 
@@ -40,7 +40,7 @@ async def run_body(state: State, data: JSON, lane: Lane[BodyFrame]) -> Step:
             return await switch.run(state, data, lane)
         case InjectState():
             return inject.run(state, data, lane)
-        case EventExpressionState():
+        case EventState() if expectations(state):
             return await event_expression.run(state, data, lane)
         case EventState():
             return await event.run(state, data, lane)

@@ -15,11 +15,11 @@ from swf_temporal.languages.serverless_workflow.execution.giving_back import giv
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
-from swf_temporal.languages.serverless_workflow.model.states import EventExpressionState, EventNeed, ExpectedEvents
+from swf_temporal.languages.serverless_workflow.model.states import EventNeed, EventState, OnEvents, expectations
 from swf_temporal.runtime.host import TraceKind
 
 
-async def run(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     """Wait for an entry's events, merge them into *data*, and run its actions."""
     index = await _came(state, data, lane)
     if index is None:
@@ -39,10 +39,10 @@ async def run(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) ->
     return Step(data, f"entry {index}")
 
 
-async def _came(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> int | None:
+async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> int | None:
     """Return which entry's events came; None if none of them did in time."""
     frame = lane.frame
-    taken = frame.setdefault("taken", {})
+    taken, expected = frame.setdefault("taken", {}), expectations(state)
     while not frame.get("complete"):
         ends = _ends(state, data, lane)
         entries = [state.on_events[index] for index in ends]
@@ -56,14 +56,14 @@ async def _came(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) 
             continue
         taken[refs[got[0]]] = got[1].to_record()
         frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
-        met = next((index for index in ends if _is_met(state.on_events[index].need, taken)), None)
+        met = next((index for index in ends if _is_met(expected[index].need, taken)), None)
         if met is not None:
             frame["entry"], frame["complete"] = met, True
             _give_back_others(state.on_events[met], lane)
     return frame["entry"]
 
 
-def _ends(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> dict[int, float | None]:
+def _ends(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> dict[int, float | None]:
     """Return, for each entry whose time is not over, when that will be.
 
     A state in which an instance starts has all the time in the world until its first event comes, as in later versions.
@@ -72,7 +72,7 @@ def _ends(state: EventExpressionState, data: JSON, lane: Lane[BodyFrame]) -> dic
         return dict.fromkeys(range(len(state.on_events)))
     frames: dict[str, TimedFrame] = lane.frame.setdefault("waits", {})
     ends: dict[int, float | None] = {}
-    for index, entry in enumerate(state.on_events):
+    for index, entry in enumerate(expectations(state)):
         end = lane.child(frames.setdefault(str(index), {}), lane.path).deadline("deadline", entry.timeout, data)
         if end is None or lane.run.time() < end:
             ends[index] = end
@@ -87,7 +87,7 @@ def _is_met(need: EventNeed, taken: Mapping[str, JSON]) -> bool:
     return all(met) if need.join == "and" else any(met)
 
 
-def _give_back_others(entry: ExpectedEvents, lane: Lane[BodyFrame]) -> None:
+def _give_back_others(entry: OnEvents, lane: Lane[BodyFrame]) -> None:
     """Give back what was taken for other entries than *entry*, which came true: another state may wait for it."""
     taken = lane.frame["taken"]
     others = [ref for ref in taken if ref not in entry.event_refs]

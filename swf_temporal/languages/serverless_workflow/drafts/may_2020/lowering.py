@@ -1,110 +1,302 @@
-"""Makes the common model of a definition of the draft: what runs, is described and drawn.
-
-Every node keeps the place at which its author wrote it.
-"""
+"""Lowering of the draft of May 2020: what its words are in 0.8, and what it means that 0.8 cannot express."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, Final
 
+from swf_temporal import calls
+from swf_temporal.expressions.early_paths import is_path
 from swf_temporal.function_types import TYPES
-from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model as draft
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowered_tasks import states_of, window_of
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import held_by, start_of, ways_of
+from swf_temporal.languages.serverless_workflow.drafts import lowering
+from swf_temporal.languages.serverless_workflow.drafts.lowering import drop, nested, objects, put
+from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
-from swf_temporal.languages.serverless_workflow.model import definitions, schedules, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
+from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
+from swf_temporal.text.located import Array, Object
 
 VERSION: Final = "May 2020"
 """The `languageVersion` of these definitions."""
+CUSTOM_CONDITION: Final = "expression"
+"""Under which key of its metadata a condition with the operator `custom` has the expression that decides."""
 
-_DOCUMENT = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
+_TYPES: Final = {"delay": "sleep", "subflow": "operation"}
+_COMPLETIONS: Final = {"and": "allOf", "xor": "atLeast", "n_of_m": "atLeast"}
+_DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 """A resource that names an operation in an OpenAPI document."""
 
 
-def lowered(root: draft.DraftWorkflow) -> workflow.Workflow:
-    """Return *root* as the common model has it."""
-    start = start_of(root.tasks, root.starts_at)
-    return workflow.Workflow(
-        where=root.where,
-        source=root.source,
-        id=root.id,
-        name=root.name,
-        version=root.version,
-        description=root.description,
-        spec_version=root.schema_version,
-        expression_lang=EARLY,
-        start=schedules.Start(where=start.where, state_name=start.name, window=window_of(start)),
-        events=tuple(_Events(root).lowered()),
-        functions=tuple(function_of(function) for function in root.functions),
-        states=states_of(root.tasks),
-        metadata=root.metadata,
-        language_version=VERSION,
-        state_word="state" if root.has_states else "task",
+def lowered(draft: model.DraftWorkflow) -> Object:
+    """Return *draft* as the document that 0.8 has for it."""
+    document = lowering.lowered(draft, draft.source, _SPELLINGS)
+    document["@stateWord"] = "state" if draft.has_states else "task"
+    return document
+
+
+def called(function: model.Function) -> calls.Function:
+    """Return *function* as calls name it."""
+    return calls.Function(
+        function.name, function_type(function.type, function.resource), function.resource, None, function.metadata
     )
 
 
-def function_type(function: draft.Function) -> str:
-    """Return the type that performs *function*: one of ours, its own, or custom where it says none."""
-    if function.type is not None and function.type.lower() in TYPES:
-        return function.type.lower()
-    if function.resource is not None and _DOCUMENT.fullmatch(function.resource):
+def repetition(interval: str | None) -> tuple[int | None, str | None]:
+    """Return how often `R5/PT15M` repeats, and the time between; a duration alone does not say how often."""
+    match = re.fullmatch(r"[Rr](\d{0,9})/(.*)", (interval or "").strip())
+    if match is None:
+        return None, interval
+    return int(match[1]) if match[1] else None, match[2]
+
+
+def function_type(written: str | None, resource: str | None) -> str:
+    """Return the type that performs a function: one of ours, its own, or custom where it says none."""
+    if written is not None and written.lower() in TYPES:
+        return written.lower()
+    if resource is not None and _DOCUMENT.fullmatch(resource):
         return "rest"
-    return function.type or "custom"
+    return written or "custom"
 
 
-class _Events:
-    """The events of a workflow. The draft does not say which are consumed: their uses do."""
-
-    def __init__(self, root: draft.DraftWorkflow) -> None:
-        self._root = root
-        self._produced = {one.event_ref for one in _produced(root.tasks)}
-        self._consumed = set(_consumed(root.tasks))
-
-    def lowered(self) -> Iterable[definitions.Event]:
-        """Yield the definitions; an event that is both consumed and produced counts as consumed."""
-        for event in self._root.events:
-            is_produced = event.name in self._produced - self._consumed
-            token = event.correlation_token
-            yield definitions.Event(
-                where=event.where,
-                name=event.name,
-                source=event.source,
-                type=event.type,
-                kind="produced" if is_produced else "consumed",
-                correlation=() if token is None else (definitions.Correlation(context_attribute_name=token),),
-                metadata=event.metadata,
-            )
+# The steps. Those of what holds others run before those of what it holds.
 
 
-def _produced(tasks: Sequence[draft.Task]) -> Iterable[draft.ProduceEvent]:
-    for task in tasks:
-        ends = (task.end,) if task.end is not None else ()
-        for node in (*ways_of(task), *ends):
-            if node.produce_event is not None:
-                yield node.produce_event
-        yield from _produced(held_by(task))
+def _definition(root: Object, _normalizer: Normalizer) -> None:
+    drop(root, "expressionLanguage", "extensions")
+    put(root, "expressionLang", EARLY)
+    put(root, "languageVersion", VERSION)
+    _kinds_of_events(root)
+    start = _states(root, root.get("startsAt"))
+    put(start, "stateName", start.pop("start"))
+    put(root, "start", start, "startsAt" if "startsAt" in root else "version" if "version" in root else "id")
+    drop(root, "startsAt")
 
 
-def _consumed(tasks: Sequence[draft.Task]) -> Iterable[str]:
-    for task in tasks:
-        match task:
-            case draft.EventTask():
-                for entry in task.events_actions:
-                    yield from entry.event_refs
-            case draft.SwitchTask():
-                yield from (condition.event_ref for condition in task.event_conditions)
-            case draft.CallbackTask():
-                yield task.event_ref
-            case _:
-                yield from _consumed(held_by(task))
+def _kinds_of_events(root: Object) -> None:
+    """Say which events are only produced. The draft does not: their uses do."""
+    found = list(objects(root["states"]))
+    producing = [one["produceEvent"] for one in found if "produceEvent" in one]
+    consumed = {ref for one in found for ref in one.get("eventRefs", ())}
+    consumed |= {one["eventRef"] for one in found if "eventRef" in one and all(one is not other for other in producing)}
+    for event in root.get("events", ()):
+        if event["name"] not in consumed and any(one["eventRef"] == event["name"] for one in producing):
+            put(event, "kind", "produced", "type")
 
 
-def function_of(function: draft.Function) -> definitions.Function:
-    """Return *function* as the common model has it."""
-    return definitions.Function(
-        where=function.where,
-        name=function.name,
-        type=function_type(function),
-        operation=function.resource,
-        metadata=function.metadata,
-    )
+def _states(holder: Object, named: str | None = None) -> Object:
+    """Rewrite what the states of *holder* say of each other; return the start that they have, and its window."""
+    found = objects_in(holder["states"])
+    names = {state["id"]: state["name"] for state in found if "id" in state}
+    names |= {state["name"]: state["name"] for state in found}
+    says = [state for state in found if "start" in state]
+    first = next((one for one in found if named is not None and named in (one["name"], one.get("id"))), None)
+    first = first or (says or found)[0]
+    start = Object(first.where.position)
+    put(start, "start", first["name"])
+    if "schedule" in first.get("start", {}):
+        start.put("window", first["start"]["schedule"]["interval"], first.where.keys["start"])
+    for state in found:
+        state["type"] = _TYPES.get(state["type"], state["type"])
+        drop(state, "start")
+        for way in _ways(state):
+            way["nextTask"] = names.get(way["nextTask"], way["nextTask"])
+        for entry in objects_in(state.get("onError")):
+            for key in () if "transition" in entry else ("transition", "end"):
+                # Without a transition of its own an error leads where the task does, as an example of the text has it.
+                if key in state:
+                    entry.put(key, deepcopy(state[key]), state.where.keys[key])
+    return start
+
+
+def _ways(state: Object) -> Iterator[Object]:
+    holders = [state, *(one for key in ("dataConditions", "eventConditions", "onError") for one in state.get(key, ()))]
+    yield from (one["transition"] for one in holders if "transition" in one)
+    if "default" in state:
+        yield state["default"]
+
+
+def _scope(node: Object, _normalizer: Normalizer) -> None:
+    scope = nested(node, "tasks")
+    start = _states(scope)
+    scope.where.position = start.where.position
+    scope.update(start)
+
+
+def _branch(node: Object, normalizer: Normalizer) -> None:
+    _scope(node, normalizer)
+    put(node, "actions", Array())
+
+
+def _documents(node: Object, _normalizer: Normalizer) -> None:
+    """Keep in the metadata what only documents, and is not enforced."""
+    for key in ("dataInputSchema", "dataOutputSchema"):
+        if key in node:
+            put(node, "metadata", {**node.get("metadata", {}), key: node[key]}, "metadata")
+            node.take(key)
+
+
+def _function(node: Object, _normalizer: Normalizer) -> None:
+    put(node, "type", function_type(node.get("type"), node.get("operation")), "type")
+
+
+def _correlation(node: Object, _normalizer: Normalizer) -> None:
+    if "correlationToken" in node:
+        token, places = node.take("correlationToken")
+        correlation = Object(places[1])
+        correlation.put("contextAttributeName", token, places)
+        node.put("correlation", Array([correlation], [places[1]]), places)
+
+
+def _expression(key: str) -> Step:
+    """Return a step that puts the text of an expression under *key*: its language is known."""
+
+    def step(node: Object, _normalizer: Normalizer) -> None:
+        if "expression" in node:
+            expression, places = node.take("expression")
+            node.put(key, expression["body"], places)
+
+    return step
+
+
+def _produced(node: Object, _normalizer: Normalizer) -> None:
+    if "produceEvent" in node:
+        event, places = node.take("produceEvent")
+        node.put("produceEvents", Array([event], [places[1]]), places)
+
+
+def _end(node: Object, normalizer: Normalizer) -> None:
+    kind, places = node.take("kind")
+    if kind == "terminate":
+        node.put("terminate", True, places)  # noqa: FBT003 - the value of a key
+    _produced(node, normalizer)
+
+
+def _error(node: Object, _normalizer: Normalizer) -> None:
+    put(node, "errorRefs", Array())
+    if "errorDataFilter" in node:
+        given, places = node.take("errorDataFilter")
+        node.put("@data", given.get("dataOutputPath"), places)
+
+
+def _retry(node: Object, _normalizer: Normalizer) -> None:
+    times, delay = repetition(node.get("delay"))
+    if delay is not None:
+        node["delay"] = delay
+    if "maxAttempts" not in node:
+        put(node, "maxAttempts", 1 if times is None else times)
+
+
+def _results(node: Object, _normalizer: Normalizer) -> None:
+    # An official example has a text there that is not a path: it selects nothing.
+    if "results" in node and not is_path(node["results"]):
+        drop(node, "results")
+
+
+def _late(node: Object, _normalizer: Normalizer) -> None:
+    node["@goesOnWhenLate"] = not (node.get("onErrors") or node.get("@retries"))
+
+
+def _event_timeout(node: Object, _normalizer: Normalizer) -> None:
+    for key in ("timeout", "eventTimeout"):
+        hoist(node, key, "timeouts", "eventTimeout")
+
+
+def _between_events(node: Object, _normalizer: Normalizer) -> None:
+    node["@timeoutIsBetweenEvents"] = True
+
+
+def _condition(node: Object, _normalizer: Normalizer) -> None:
+    operator, places = node.take("operator")
+    compared: Any = {"path": node["path"], "operator": operator, "value": node.get("value")}
+    if operator == "custom":
+        compared = node.get("metadata", {}).get(CUSTOM_CONDITION)
+    node.put("condition", compared, node.where.keys.get("path", places))
+    drop(node, "path", "value")
+
+
+def _default(node: Object, _normalizer: Normalizer) -> None:
+    if "default" in node:
+        way, places = node.take("default")
+        default = Object(way.where.position)
+        default.put("transition", way, places)
+        node.put("defaultCondition", default, places)
+
+
+def _completion(node: Object, _normalizer: Normalizer) -> None:
+    word = node.get("completionType", "and")
+    put(node, "completionType", _COMPLETIONS[word], "completionType")
+    if word == "xor":
+        put(node, "numCompleted", 1, "completionType")
+    elif word == "and":
+        drop(node, "numCompleted")
+
+
+def _sleep(node: Object, _normalizer: Normalizer) -> None:
+    put(node, "@writtenType", "delay")
+
+
+def _sub_workflow(node: Object, _normalizer: Normalizer) -> None:
+    if "workflowId" not in node:
+        return
+    put(node, "@writtenType", "subflow")
+    workflow_id, places = node.take("workflowId")
+    reference = Object(node.where.position)
+    reference.put("workflowId", workflow_id, places)
+    if not node.get("waitForCompletion"):
+        # It would otherwise end with its parent, which mostly ends at once.
+        put(reference, "invoke", "async")
+        put(reference, "onParentComplete", "continue")
+    drop(node, "waitForCompletion")
+    action = Object(node.where.position)
+    put(action, "subFlowRef", reference)
+    node.put("actions", Array([action], [node.where.position]), places)
+
+
+def _injected(node: Object, _normalizer: Normalizer) -> None:
+    if node.get("data") is None:
+        put(node, "data", {}, "data")
+
+
+def _batches(node: Object, _normalizer: Normalizer) -> None:
+    if not node.get("batchSize"):
+        drop(node, "batchSize")
+
+
+def _state(*steps: Step, **renamed: str) -> Spelling:
+    in_any = {"taskDataFilter": "stateDataFilter", "onError": "onErrors", "retry": "@retries"}
+    return Spelling(renamed={**in_any, **renamed}, steps=(_documents, _late, *steps))
+
+
+_SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
+    workflow.Workflow: Spelling(
+        renamed={"tasks": "states", "schemaVersion": "specVersion"}, steps=(_documents, _definition)
+    ),
+    schedules.Start: Spelling(renamed={"window": "@window"}),
+    definitions.Function: Spelling(renamed={"resource": "operation"}, steps=(_function,)),
+    definitions.Event: Spelling(steps=(_correlation,)),
+    states.Transition: Spelling(renamed={"nextTask": "nextState"}, steps=(_expression("@condition"), _produced)),
+    states.End: Spelling(steps=(_end,)),
+    states.OnError: Spelling(steps=(_expression("@condition"), _error)),
+    states.StateRetry: Spelling(
+        renamed={"interval": "delay", "multiplier": "increment"}, steps=(_expression("condition"), _retry)
+    ),
+    states.StateDataFilter: Spelling(renamed={"dataInputPath": "input", "dataOutputPath": "output"}),
+    actions.ActionDataFilter: Spelling(
+        renamed={"dataInputPath": "fromStateData", "dataResultsPath": "results"}, steps=(_results,)
+    ),
+    actions.EventDataFilter: Spelling(renamed={"dataOutputPath": "data"}),
+    actions.FunctionRef: Spelling(renamed={"parameters": "arguments"}),
+    actions.Action: Spelling(renamed={"timeout": "@timeout"}),
+    states.Branch: Spelling(steps=(_branch,)),
+    states.DataCondition: Spelling(steps=(_condition,)),
+    states.EventState: _state(_event_timeout, _between_events, eventsActions="onEvents"),
+    states.OperationState: _state(_sub_workflow),
+    states.SwitchState: _state(_event_timeout, _default),
+    states.SleepState: _state(_sleep, timeDelay="duration"),
+    states.ParallelState: _state(_completion, n="numCompleted"),
+    states.InjectState: _state(_injected),
+    states.ForeachState: _state(_scope, _batches, inputParameter="iterationParam", max="batchSize", timeDelay="@pause"),
+    states.CallbackState: _state(_event_timeout),
+}

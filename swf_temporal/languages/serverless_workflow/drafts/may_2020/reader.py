@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from swf_temporal.errors import Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.serverless_workflow.drafts.lowering import workflow_of
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import RULES
@@ -47,7 +48,7 @@ class MayReader:
         problems = (*normalizer.problems, *refused)
         if draft is None or not _can_be_lowered(draft):
             return Reading(None, problems, draft=draft)
-        return Reading(lowered(draft), problems, draft=draft)
+        return Reading(workflow_of(lowered(draft), source), problems, draft=draft)
 
     def validate(self, reading: Reading, expressions: Expressions | None) -> list[Problem]:  # noqa: ARG002 - its rules compile in the draft's words
         """Return what the rules of the draft say, rule by rule."""

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowered_tasks import repetition
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_type
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_type, repetition
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import injecting, ways, words
@@ -104,8 +102,9 @@ class _Rewriting:
         return found.get("name")
 
     def _function(self, function: Tree) -> None:
-        given = {key: function.get(key) for key in ("resource", "type") if isinstance(function.get(key), str)}
-        kind = function_type(model.Function(name=str(function.get("name")), **given))
+        kind = function_type(
+            *(one if isinstance(one := function.get(key), str) else None for key in ("type", "resource"))
+        )
         if "resource" in function:
             rename(function, "resource", "operation")
             self._report.respelled("the resource of a function is its operation", function)

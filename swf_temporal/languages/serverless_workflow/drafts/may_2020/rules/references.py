@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from swf_temporal.errors import Problem
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_of as lowered_function
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import called
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
-from swf_temporal.languages.serverless_workflow.execution.functions import function_of
 from swf_temporal.text.suggestions import nearest
 
 
@@ -37,7 +36,7 @@ def _referring(
 
 def _functions(context: Context) -> Iterator[Problem]:
     for function, owner in context.each(model.Function):
-        lowered = function_of(lowered_function(function))
+        lowered = called(function)
         kind = operation_type(lowered.type)
         if function.resource is None:
             if kind is not None and kind.needs_operation:

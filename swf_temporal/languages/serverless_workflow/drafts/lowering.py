@@ -1,0 +1,88 @@
+"""Lowering of drafts: a definition in the words of its draft becomes the document that 0.8 has for it.
+
+It is rewritten as older versions are when they are read, by a table of spellings of the common model. What 0.8 cannot
+express stands in fields whose names begin with `@`, which only reading makes. The document is what runs are read from,
+and what `swf upgrade` writes. Every part of it knows where its author wrote it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from swf_temporal.errors import Position
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import Scope, StateBase
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
+from swf_temporal.text.located import Array, Object
+from swf_temporal.text.origin import Source
+
+Scope.model_rebuild()  # here, since only drafts have scopes, and what they hold takes long to build
+
+
+def lowered(draft: Node, source: Source, spellings: Mapping[type[Node], Spelling]) -> Object:
+    """Return the document that *spellings*, which are those of the common model, make of *draft*."""
+    tree = tree_of(draft)
+    Normalizer(source, spellings, StateBase).normalize(Workflow, tree, tree.where.position)
+    return tree
+
+
+def workflow_of(document: Object, source: Source) -> Workflow:
+    """Return the workflow that a lowered *document* describes, which was read from *source*."""
+    return Workflow.model_validate({**document, "source": source})
+
+
+def tree_of(node: Node) -> Object:
+    """Return what the author wrote of *node*, as its model has it; what the model does not know is only located."""
+    tree = Object(node.where.position)
+    tree.where.keys.update(node.where.keys)
+    tree.where.inside.update(node.where.inside)
+    for name, info in type(node).model_fields.items():
+        key = info.alias or name
+        if name in node.model_fields_set and not key.startswith("@") and not info.exclude:
+            places = node.where.keys.get(key, (node.where.position, node.where.position))
+            tree.put(key, _part(getattr(node, name), places[1]), places)
+    return tree
+
+
+def _part(value: Any, position: Position) -> Any:
+    if isinstance(value, Node):
+        return tree_of(value)
+    if isinstance(value, tuple):
+        return Array(
+            [_part(item, position) for item in value],
+            [item.where.position if isinstance(item, Node) else position for item in value],
+        )
+    return value
+
+
+def put(node: Object, key: str, value: Any, at: str | None = None) -> None:
+    """Set *key* of *node* to *value*, as if it were written where the key *at* is, or the node."""
+    place = node.where.position
+    node.put(key, value, (place, place) if at is None else node.where.keys.get(at, (place, place)))
+
+
+def drop(node: Object, *keys: str) -> None:
+    """Take out what has no meaning in 0.8."""
+    for key in keys:
+        if key in node:
+            node.take(key)
+
+
+def nested(node: Object, old: str) -> Object:
+    """Return an object in the place of what *node* has under *old*, which is taken out of it, for `@scope`."""
+    states, places = node.take(old)
+    scope = Object(node.where.position)
+    scope.put("states", states, places)
+    node.put("@scope", scope, places)
+    return scope
+
+
+def objects(value: Any) -> Iterator[Object]:
+    """Yield *value*, and every object in it, at any depth; data that its author may write freely are none."""
+    if isinstance(value, Object):
+        yield value
+        for item in value.values():
+            yield from objects(item)
+    elif isinstance(value, Array):
+        for item in value:
+            yield from objects(item)

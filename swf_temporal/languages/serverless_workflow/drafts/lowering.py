@@ -12,16 +12,15 @@ from swf_temporal.errors import Position
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import Scope, StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
 
 Scope.model_rebuild()  # here, since only drafts have scopes, and what they hold takes long to build
 
 
-def lowered(draft: Node, source: Source, spellings: Mapping[type[Node], Spelling]) -> Object:
-    """Return the document that *spellings*, which are those of the common model, make of *draft*."""
-    tree = tree_of(draft)
+def normalized(tree: Object, source: Source, spellings: Mapping[type[Node], Spelling]) -> Object:
+    """Return *tree*, of a draft, as the document that *spellings*, which are those of the common model, make of it."""
     Normalizer(source, spellings, StateBase).normalize(Workflow, tree, tree.where.position)
     return tree
 
@@ -68,13 +67,50 @@ def drop(node: Object, *keys: str) -> None:
             node.take(key)
 
 
-def nested(node: Object, old: str) -> Object:
-    """Return an object in the place of what *node* has under *old*, which is taken out of it, for `@scope`."""
-    states, places = node.take(old)
-    scope = Object(node.where.position)
-    scope.put("states", states, places)
-    node.put("@scope", scope, places)
-    return scope
+def wrap(node: Object, old: str, new: str, key: str) -> Object:
+    """Put what *node* has under *old* into an object, as its *key*, which then stands under *new*; return that."""
+    value, places = node.take(old)
+    around = Object(places[1])
+    around.put(key, value, places)
+    node.put(new, around, places)
+    return around
+
+
+def listed(node: Object, old: str, new: str) -> None:
+    """Make of what *node* has under *old*, if it has that, the only element of a list under *new*."""
+    if old in node:
+        value, places = node.take(old)
+        node.put(new, Array([value], [places[1]]), places)
+
+
+def branch_of(scope: Step) -> Step:
+    """Return a step that gives a branch a scope, as *scope* does, in place of actions."""
+
+    def step(node: Object, normalizer: Normalizer) -> None:
+        scope(node, normalizer)
+        put(node, "actions", Array())
+
+    return step
+
+
+def sub_workflow(*, ends_with_parent: bool) -> Step:
+    """Return a step that makes an action of the `workflowId` by which a state runs a workflow, if it has one."""
+
+    def step(node: Object, _normalizer: Normalizer) -> None:
+        if "workflowId" not in node:
+            return
+        waits = node.get("waitForCompletion", False)
+        drop(node, "waitForCompletion")
+        reference = wrap(node, "workflowId", "actions", "workflowId")
+        if not waits:
+            put(reference, "invoke", "async")
+        if not waits or not ends_with_parent:
+            # It would otherwise end with its parent, which mostly ends at once.
+            put(reference, "onParentComplete", "continue")
+        wrap(node, "actions", "actions", "subFlowRef")
+        listed(node, "actions", "actions")
+
+    return step
 
 
 def objects(value: Any) -> Iterator[Object]:

@@ -68,7 +68,7 @@ class ResultRetry(Node):
     match: Text
     """The result, the name or code of an error, or a word such as SYS.Timeout."""
     interval: str | None = None
-    times: int | None = 0
+    times: int | None = None
     """How often the function is called again; none means no limit."""
     next_state: Text | None = None
     """Where the state leads then."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.languages.serverless_workflow.drafts.november_2019.repetitions import repetition_of
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 
 
 @pytest.mark.parametrize(

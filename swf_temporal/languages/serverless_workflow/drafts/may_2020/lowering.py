@@ -8,9 +8,19 @@ from typing import Any, Final
 from swf_temporal import calls
 from swf_temporal.expressions.early_paths import is_path
 from swf_temporal.function_types import TYPES
-from swf_temporal.languages.serverless_workflow.drafts import lowering
-from swf_temporal.languages.serverless_workflow.drafts.lowering import drop, nested, objects, put
+from swf_temporal.languages.serverless_workflow.drafts.lowering import (
+    branch_of,
+    drop,
+    listed,
+    normalized,
+    objects,
+    put,
+    sub_workflow,
+    tree_of,
+    wrap,
+)
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -31,7 +41,7 @@ _DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 
 def lowered(draft: model.DraftWorkflow) -> Object:
     """Return *draft* as the document that 0.8 has for it."""
-    document = lowering.lowered(draft, draft.source, _SPELLINGS)
+    document = normalized(tree_of(draft), draft.source, _SPELLINGS)
     document["@stateWord"] = "state" if draft.has_states else "task"
     return document
 
@@ -41,14 +51,6 @@ def called(function: model.Function) -> calls.Function:
     return calls.Function(
         function.name, function_type(function.type, function.resource), function.resource, None, function.metadata
     )
-
-
-def repetition(interval: str | None) -> tuple[int | None, str | None]:
-    """Return how often `R5/PT15M` repeats, and the time between; a duration alone does not say how often."""
-    match = re.fullmatch(r"[Rr](\d{0,9})/(.*)", (interval or "").strip())
-    if match is None:
-        return None, interval
-    return int(match[1]) if match[1] else None, match[2]
 
 
 def function_type(written: str | None, resource: str | None) -> str:
@@ -118,15 +120,10 @@ def _ways(state: Object) -> Iterator[Object]:
 
 
 def _scope(node: Object, _normalizer: Normalizer) -> None:
-    scope = nested(node, "tasks")
+    scope = wrap(node, "tasks", "@scope", "states")
     start = _states(scope)
     scope.where.position = start.where.position
     scope.update(start)
-
-
-def _branch(node: Object, normalizer: Normalizer) -> None:
-    _scope(node, normalizer)
-    put(node, "actions", Array())
 
 
 def _documents(node: Object, _normalizer: Normalizer) -> None:
@@ -143,10 +140,8 @@ def _function(node: Object, _normalizer: Normalizer) -> None:
 
 def _correlation(node: Object, _normalizer: Normalizer) -> None:
     if "correlationToken" in node:
-        token, places = node.take("correlationToken")
-        correlation = Object(places[1])
-        correlation.put("contextAttributeName", token, places)
-        node.put("correlation", Array([correlation], [places[1]]), places)
+        wrap(node, "correlationToken", "correlation", "contextAttributeName")
+        listed(node, "correlation", "correlation")
 
 
 def _expression(key: str) -> Step:
@@ -161,9 +156,7 @@ def _expression(key: str) -> Step:
 
 
 def _produced(node: Object, _normalizer: Normalizer) -> None:
-    if "produceEvent" in node:
-        event, places = node.take("produceEvent")
-        node.put("produceEvents", Array([event], [places[1]]), places)
+    listed(node, "produceEvent", "produceEvents")
 
 
 def _end(node: Object, normalizer: Normalizer) -> None:
@@ -181,7 +174,7 @@ def _error(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _retry(node: Object, _normalizer: Normalizer) -> None:
-    times, delay = repetition(node.get("delay"))
+    delay, times = repetition_of(node.get("delay"), None)
     if delay is not None:
         node["delay"] = delay
     if "maxAttempts" not in node:
@@ -218,10 +211,7 @@ def _condition(node: Object, _normalizer: Normalizer) -> None:
 
 def _default(node: Object, _normalizer: Normalizer) -> None:
     if "default" in node:
-        way, places = node.take("default")
-        default = Object(way.where.position)
-        default.put("transition", way, places)
-        node.put("defaultCondition", default, places)
+        wrap(node, "default", "defaultCondition", "transition")
 
 
 def _completion(node: Object, _normalizer: Normalizer) -> None:
@@ -237,21 +227,9 @@ def _sleep(node: Object, _normalizer: Normalizer) -> None:
     put(node, "@writtenType", "delay")
 
 
-def _sub_workflow(node: Object, _normalizer: Normalizer) -> None:
-    if "workflowId" not in node:
-        return
-    put(node, "@writtenType", "subflow")
-    workflow_id, places = node.take("workflowId")
-    reference = Object(node.where.position)
-    reference.put("workflowId", workflow_id, places)
-    if not node.get("waitForCompletion"):
-        # It would otherwise end with its parent, which mostly ends at once.
-        put(reference, "invoke", "async")
-        put(reference, "onParentComplete", "continue")
-    drop(node, "waitForCompletion")
-    action = Object(node.where.position)
-    put(action, "subFlowRef", reference)
-    node.put("actions", Array([action], [node.where.position]), places)
+def _subflow(node: Object, _normalizer: Normalizer) -> None:
+    if "workflowId" in node:
+        put(node, "@writtenType", "subflow")
 
 
 def _injected(node: Object, _normalizer: Normalizer) -> None:
@@ -289,10 +267,10 @@ _SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     actions.EventDataFilter: Spelling(renamed={"dataOutputPath": "data"}),
     actions.FunctionRef: Spelling(renamed={"parameters": "arguments"}),
     actions.Action: Spelling(renamed={"timeout": "@timeout"}),
-    states.Branch: Spelling(steps=(_branch,)),
+    states.Branch: Spelling(steps=(branch_of(_scope),)),
     states.DataCondition: Spelling(steps=(_condition,)),
     states.EventState: _state(_event_timeout, _between_events, eventsActions="onEvents"),
-    states.OperationState: _state(_sub_workflow),
+    states.OperationState: _state(_subflow, sub_workflow(ends_with_parent=True)),
     states.SwitchState: _state(_event_timeout, _default),
     states.SleepState: _state(_sleep, timeDelay="duration"),
     states.ParallelState: _state(_completion, n="numCompleted"),

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.serverless_workflow.drafts.lowering import workflow_of
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings import (
@@ -57,7 +58,7 @@ class NovemberReader:
         problems = (*normalizer.problems, *refused)
         if definition is None or refused:
             return Reading(None, problems, draft=definition)
-        return Reading(lowered(definition), problems, draft=definition)
+        return Reading(workflow_of(lowered(definition), source), problems, draft=definition)
 
     def validate(self, reading: Reading, expressions: Expressions | None) -> list[Problem]:  # noqa: ARG002 - paths compile alone
         """Return what the draft's rules say of what was read."""

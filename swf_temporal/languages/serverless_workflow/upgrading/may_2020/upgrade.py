@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_type, repetition
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import function_type
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import injecting, ways, words
@@ -236,7 +237,7 @@ class _Rewriting:
         self._report.reshaped("retries are those of the action that failed", state)
 
     def _retry(self, name: str, retry: Tree) -> str:
-        times, interval = repetition(str(retry["interval"]) if "interval" in retry else None)
+        interval, times = repetition_of(str(retry["interval"]) if "interval" in retry else None, None)
         given = retry.get("maxAttempts")
         attempts = (1 if times is None else times) if given is None else given
         made = {"name": name, "delay": interval or "PT0S", "maxAttempts": attempts + 1}

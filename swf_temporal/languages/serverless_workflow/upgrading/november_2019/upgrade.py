@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from swf_temporal.languages.serverless_workflow.drafts.november_2019.repetitions import repetition_of
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel, rule_of
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced

@@ -10,8 +10,9 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
 from swf_temporal.expressions.spel import LANGUAGE, SpelCondition
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import CUSTOM_CONDITION, repetition
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import CUSTOM_CONDITION
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, window_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
@@ -56,7 +57,7 @@ def check(context: Context) -> Iterator[Problem]:
     yield from _expressions(context)
     yield from _conditions(context)
     for retry, owner in context.each(model.Retry):
-        yield from _duration(context, retry, owner, "interval", repetition(retry.interval)[1])
+        yield from _duration(context, retry, owner, "interval", repetition_of(retry.interval)[0])
     for schedule, owner in context.each(model.Schedule):
         try:
             window_of(schedule.interval)

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from swf_temporal.errors import Problem, Severity
 from swf_temporal.function_types import operation_type
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
-from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import function_of, functions_in
+from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import called, functions_in
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context
-from swf_temporal.languages.serverless_workflow.execution.functions import function_of as as_called
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -28,7 +27,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _form(context: Context, function: model.Function) -> Iterator[Problem]:
-    made = as_called(function_of(function))
+    made = called(function)
     kind = operation_type(made.type)
     if kind is None:
         return

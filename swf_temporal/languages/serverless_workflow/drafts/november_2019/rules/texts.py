@@ -9,8 +9,8 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text
 from swf_temporal.expressions.spel import LANGUAGE, SpelCondition
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
-from swf_temporal.languages.serverless_workflow.drafts.november_2019.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
 
